@@ -72,7 +72,7 @@ setup: $(VENV)/.run  ## Make a virtual environment with all that a bot needs
 run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a chat on a terminal
 	@exec $(BIN)/millpond run
 
-# Test processes that begin together would each compile all tests for itself, assertions rewritten: 15 s of CPU each.
+# Test processes that begin together would each compile all tests for itself, assertions rewritten: 8 s of CPU each.
 $(VENV)/.compiled: $(TREE) | $(VENV)/.test
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null
 	@touch $@

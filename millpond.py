@@ -54,10 +54,11 @@ def main() -> None:
     findings = foreign_rooms(sys.path, Path(__file__).resolve().parent)
     if findings:
         sys.stderr.write(
-            "millpond: other packages in this environment carry the names of Millpond's own:\n"
+            "millpond: other packages in this environment use the names of Millpond's packages:\n"
             + "".join(f"  {finding}\n" for finding in findings)
-            + "Millpond would import the wrong code. Install it in a virtual environment of its own (`make setup`),\n"
-            "or uninstall the packages that own these files (python-daemon and django-channels are two that do).\n"
+            + "Millpond would import the wrong code. Install it in its own virtual environment (`make "
+            "setup`),\nor uninstall the packages that own these files (for example python-daemon or "
+            "django-channels).\n"
         )
         raise SystemExit(78)
     from daemon.cli import main as command  # noqa: PLC0415 - only after the check above

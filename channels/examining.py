@@ -1,4 +1,4 @@
-"""What ``millpond doctor`` says of the push channels."""
+"""The checks of push channels for ``millpond doctor``."""
 
 import anyio
 
@@ -16,7 +16,7 @@ from daemon.errors import MillpondError
 from daemon.run import open_process
 
 ASK_S = 15.0
-"""How long a platform may take to say who a bot is."""
+"""Limit for a platform's answer about the bot's identity."""
 
 
 async def examine(name: str, config: Config) -> list[Finding]:
@@ -49,8 +49,8 @@ async def _slack(name: str, config: SlackConfig) -> list[Finding]:
 
 
 async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
-    """What an adapter says that another package brings."""
-    health = Health(ok=False, text=f"its platform has not answered within {ASK_S:g} s")
+    """The health of an adapter from another package."""
+    health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):
             async with (
@@ -61,10 +61,10 @@ async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
     except Exception as problem:  # noqa: BLE001 - another package's code, or Redis is away: doctor has to go on
         first = leaves(problem)[0]
         reason = f"{first}" if isinstance(first, MillpondError) else f"{type(first).__name__}: {first}"
-        health = Health(ok=False, text=f"it cannot be asked: {reason}")
+        health = Health(ok=False, text=f"the channel could not be checked: {reason}")
     return (ok if health.ok else error)(f"channel {name}", health.text)
 
 
 def _closed(name: str, admins: tuple[str, ...]) -> str:
-    heard = "only administrators are heard" if admins else "nobody is heard"
-    return f"access is closed: {heard}; set channels.{name}.access.policy, to pairing for example"
+    heard = "only messages of administrators are accepted" if admins else "messages of all people are ignored"
+    return f"access is closed: {heard}. Set channels.{name}.access.policy, for example to pairing."

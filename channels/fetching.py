@@ -1,4 +1,4 @@
-"""Fetching what came with the messages of a push channel, for whoever answers them, in whatever process that is."""
+"""Downloading the files of a push channel's messages, in the process that answers them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -28,13 +28,15 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
     """
     config = process.config.channels.get(channel)
     if not isinstance(config, PushConfig):
-        raise SendRejected(f"this process's configuration has no channel {channel[:80]!r} that files come from")
+        raise SendRejected(
+            f"channel {channel[:80]!r}, from which the files come, was not found in this process's configuration"
+        )
     async with connect(process, channel, config) as adapter:
 
         async def fetch(attachment: Attachment, *, timeout_s: float) -> bytes:
             content = await adapter.fetch(attachment, timeout_s=timeout_s)
             if len(content) > adapter.limits.fetch_max_bytes:
-                raise SendRejected("it is larger than is fetched from there")
+                raise SendRejected("the file is larger than the limit for downloads")
             return content
 
         yield fetch

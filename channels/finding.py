@@ -1,4 +1,4 @@
-"""Looking for what nobody knows whether it was sent, where the adapter can."""
+"""Looking up whether a message was sent, if the adapter can."""
 
 import anyio
 import structlog
@@ -11,7 +11,7 @@ _log = structlog.get_logger()
 
 
 async def found(channel: Channel, chat: SessionKey, part: Part, *, timeout_s: float) -> str | None:
-    """The platform's id of what some attempt at ``part`` has sent; empty: nothing is there; None: nobody may look.
+    """The platform's ID of the message sent by an attempt at ``part``; empty: none; None: it cannot be looked up.
 
     Raises:
         SendRefused: it cannot be looked just now.
@@ -24,4 +24,4 @@ async def found(channel: Channel, chat: SessionKey, part: Part, *, timeout_s: fl
     except SendRejected as error:
         _log.warning("part.unfindable", session=str(chat), reason=brief(error))
         return None
-    raise SendRefused(f"no answer to what was sent within {timeout_s:g} s")
+    raise SendRefused(f"the platform did not say within {timeout_s:g} s whether the message arrived")

@@ -38,7 +38,7 @@ _TARGET = re.compile(r"\(\s*(?:<([^<>\n]*)>|((?:\\.|\((?:\\.|[^\s()])*\)|[^\s()<
 _DEFINED = re.compile(r":(?=\s*(?:<[^<>\n]*>|\S+)[ \t]*(?:[\"'(\n]|\Z))")
 _FIRST = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t>]+)*\[?")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKUP = re.compile(r"[*~`\\!]")
+_MARKUP = re.compile(r"[*~`\\!\u180b-\u180f\ufe00-\ufe0f]")
 _WORDS = re.compile(r"[^\s<>()\[\]{}\"',;|]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*(?=:)")
 _ENDING = re.compile(r"(?<=\w)\.([^\W\d_]{2,}|xn--[\w-]+)(?!\w)")

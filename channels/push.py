@@ -1,4 +1,4 @@
-"""The role ``channels``: every configured channel that has its replies sent to a platform."""
+"""The role ``channels``: every configured channel that sends its replies to a platform."""
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Take in what people say on the push channels, and send the replies; returns when the process stops.
+    """Receive messages on the push channels, and send the replies; returns when the process stops.
 
     By then nothing more is taken in, and every send is over.
     """
@@ -93,6 +93,9 @@ def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncCon
     try:
         adapter: Any = load(target)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"channels.{name}: its adapter {target} cannot be loaded: {error}") from error
+        raise ConfigError(
+            f"channels.{name}: its adapter {target} cannot be loaded: {error}. Install or update the "
+            "package that provides it."
+        ) from error
     opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
     return opened

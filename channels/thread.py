@@ -1,4 +1,4 @@
-"""The thread in which a bot is asked something: what was said there before, for whoever answers."""
+"""The thread of a message: its earlier messages, for the process that answers."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from daemon.process import Process
 
 
 async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -> tuple[Overheard, ...]:
-    """What was said before ``inbound``, overheard or read from its platform, oldest first; as much as is overheard.
+    """The messages before ``inbound``, from the group context or the platform, oldest first, within its limits.
 
     What people say who are banned is left out.
 
@@ -27,7 +27,10 @@ async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -
     """
     config = process.config.channels.get(inbound.channel)
     if not isinstance(config, PushConfig):
-        raise SendRejected(f"this process's configuration has no channel {inbound.channel[:80]!r} to look back in")
+        raise SendRejected(
+            f"channel {inbound.channel[:80]!r}, whose earlier messages are needed, was not found in "
+            "this process's configuration"
+        )
     async with connect(process, inbound.channel, config) as adapter:
         if not isinstance(adapter, LooksBack):
             return inbound.overheard

@@ -87,7 +87,9 @@ def folder_lock(folder: int, *, wait_s: float) -> Generator[None]:
     until = time.monotonic() + wait_s
     while not _locked(folder):
         if time.monotonic() >= until:
-            raise TimeoutError(errno.ETIMEDOUT, "another process has been changing this folder for too long")
+            raise TimeoutError(
+                errno.ETIMEDOUT, "another process has kept changing this folder for too long. Try again."
+            )
         time.sleep(LOCK_LOOK_S)
     try:
         yield
@@ -172,4 +174,4 @@ _KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pip
 def _only_plain(found: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
-        raise OSError(errno.EINVAL, f"it is {kind}, no plain file", name)
+        raise OSError(errno.EINVAL, f"it is {kind}, not a regular file", name)

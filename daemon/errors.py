@@ -20,6 +20,7 @@
       + ModelTimeout
     - ModelRefused
       + SetupFault
+        - Unreachable
       + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
@@ -59,7 +60,8 @@
     - SendRejected
     - SendUnknown
 
-The first argument is a sentence for people: what is wrong, where, and what to do. Evidence is an attribute.
+The first argument is a text for people: the failed or missing thing with its place, and the remedy. Evidence is an
+attribute.
 """
 
 from collections.abc import Mapping
@@ -67,21 +69,21 @@ from types import MappingProxyType
 from typing import Any
 
 UNREADABLE = (ValueError, RecursionError)
-"""What decoding raises that is no decoder's fault: msgspec's errors and those of UTF-8 are ValueErrors, and whatever is
-nested beyond reason raises the other one."""
+"""Exceptions of decoding unreadable input. Errors of msgspec and of UTF-8 are ValueErrors; too deep nesting
+raises RecursionError."""
 
 
 class MillpondError(Exception):
-    """The root; ``str()`` of it can be shown to a person."""
+    """The root of the tree. Its ``str()`` can be shown to a person."""
 
     def __init__(self, message: object = "", *, brief: str = "") -> None:
         super().__init__(message)
         self.brief = brief or str(message)
-        """The same without words of others (a server, a tool), which may quote a conversation: for logs."""
+        """The message without the words of a server or a tool, which may quote the conversation. Logs contain it."""
 
 
 def brief(error: BaseException) -> str:
-    """Reason for a log: an error of ours without words of others; of another one its class, and the system's words."""
+    """Reason of ``error`` for a log: the brief of an error of ours, otherwise the class and the system's words."""
     if isinstance(error, MillpondError):
         return error.brief
     said = error.strerror if isinstance(error, OSError) else ""
@@ -101,11 +103,11 @@ class BadSessionKey(InboundError):
 
 
 class ForeignSession(InboundError):
-    """A session belongs to another channel instance than the one that was asked."""
+    """A session belongs to a different channel instance."""
 
 
 class MessageTooLarge(InboundError):
-    """A message is above the limit."""
+    """A message is larger than the limit."""
 
     def __init__(self, message: str, *, size_bytes: int, max_bytes: int) -> None:
         super().__init__(message)
@@ -114,19 +116,19 @@ class MessageTooLarge(InboundError):
 
 
 class BusError(MillpondError):
-    """Redis refused a command; a bug of ours or a broken server."""
+    """Redis refused a command, because of a bug in Millpond or a broken server."""
 
 
 class BusUnavailable(BusError):
-    """Redis cannot be reached or takes no writes just now; the same call may succeed later."""
+    """Redis cannot be reached or accepts no writes right now. The same call may succeed later."""
 
 
 class ServerNotReady(BusUnavailable):
-    """The embedded server is not running and could not be started this time (a full disk, say)."""
+    """The embedded server is not running and could not be started this time (a full disk, for example)."""
 
 
 class EngineRefused(BusError):
-    """The data was written by an engine that the available server must not open (FACTS: it would start empty)."""
+    """The data was written by an engine whose files the available server must not open: it would start empty."""
 
 
 class SessionError(MillpondError):
@@ -134,23 +136,23 @@ class SessionError(MillpondError):
 
 
 class LeaseLost(SessionError):
-    """Somebody else holds the session now; what was to be written was not."""
+    """Another worker holds the session now. Nothing was written."""
 
 
 class SessionFull(SessionError):
-    """A session, or its partition, holds as many waiting messages as it may."""
+    """A session, or its partition, has reached its limit of pending messages."""
 
     def __init__(self, message: str, *, retry_after_s: float, first: bool, everybody: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.first = first
-        """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
+        """The first refusal since the session last accepted a message: a channel that sends replies tells them."""
         self.everybody = everybody
-        """The partition is full, not the session: its sender can do nothing about it."""
+        """The partition is full, not the session. The sender cannot change that."""
 
 
 class Trimmed(SessionError):
-    """Messages that were to be read have left Redis for the archive meanwhile: read the positions again."""
+    """Messages left Redis for the archive before they were read. Read the positions again."""
 
     def __init__(self, message: str, *, base: int) -> None:
         super().__init__(message)
@@ -159,15 +161,15 @@ class Trimmed(SessionError):
 
 
 class ModelError(MillpondError):
-    """A model gave no usable answer."""
+    """A model call returned no usable answer."""
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be reached or answers 5xx; trying later makes sense."""
+    """The model cannot be reached or answers with 5xx. A later call may succeed."""
 
 
 class RateLimited(ModelUnavailable):
-    """The model answers 429."""
+    """The model answers with 429."""
 
     def __init__(self, message: str, *, retry_after_s: float | None, brief: str = "") -> None:
         super().__init__(message, brief=brief)
@@ -179,16 +181,20 @@ class ModelTimeout(ModelUnavailable):
 
 
 class ModelRefused(ModelError):
-    """The model's server says that the request or the key is wrong; trying again changes nothing."""
+    """The model's server refused the request or the key. Retrying does not help."""
 
     def __init__(self, message: str, *, status: int = 0, brief: str = "") -> None:
         super().__init__(message, brief=brief)
         self.status = status
-        """Of the HTTP response; 0: there was none."""
+        """Status of the HTTP response; 0 without a response."""
 
 
 class SetupFault(ModelRefused):
     """The model cannot be asked before somebody mends the set-up: its key, name, address or certificate."""
+
+
+class Unreachable(SetupFault):
+    """Nothing answers at the model's address, and nothing will before somebody mends that."""
 
 
 class ContentFiltered(ModelRefused):
@@ -196,56 +202,56 @@ class ContentFiltered(ModelRefused):
 
 
 class ContextOverflow(ModelError):
-    """The prompt is larger than the model's window."""
+    """The prompt is larger than the model's context window."""
 
 
 class InvalidAnswer(ModelError):
-    """The model answered, but not with anything that can be used (cut off, malformed, empty)."""
+    """The model's answer cannot be used: it is cut off, malformed or empty."""
 
 
 class ConsolidationError(MillpondError):
-    """A range of a log was not consolidated; nothing is lost, and the next try begins where this one did."""
+    """A range of a log was not consolidated. Nothing is lost: the next attempt starts at the same message."""
 
 
 class LockLost(ConsolidationError):
-    """Somebody else consolidates the session now; what was to be written was not."""
+    """Another worker consolidates the session now. Nothing was written."""
 
 
 class FenceBehind(ConsolidationError):
-    """A memory has seen a later lock of the session than the one that wants to open it."""
+    """A memory was opened with a later lock of the session than the given one."""
 
     def __init__(self, message: str, *, highest: int) -> None:
         super().__init__(message)
         self.highest = highest
-        """The next lock's fence has to be above it."""
+        """The next lock needs a higher fence."""
 
 
 class Misplaced(ConsolidationError):
-    """What was to be taken into a memory does not begin where the memory ends."""
+    """A range for a memory does not start at the memory's end."""
 
     def __init__(self, message: str, *, upto: int) -> None:
         super().__init__(message)
         self.upto = upto
-        """What the memory has taken in of the session: everything before this index."""
+        """The memory contains the session's messages before this index."""
 
 
 class MemoryMoving(ConsolidationError):
-    """A memory is being joined with another one just now; a moment later it can be written again."""
+    """A memory is being merged with another one. It can be written again in a moment."""
 
 
 class NoSummary(ConsolidationError):
-    """A model was to sum up a part of a conversation, and there is nothing that could be kept."""
+    """A model returned no usable summary of a part of a conversation."""
 
     used: Mapping[str, Any] = MappingProxyType({})
-    """What the calls used all the same: model → ``daemon.usage.Amount``."""
+    """Usage of the failed calls: model → ``daemon.usage.Amount``."""
 
 
 class SummaryFailed(NoSummary):
-    """The model gave nothing that can be used; counts as a failure of the session."""
+    """The model's answer cannot be used. It is counted as a failure of the session."""
 
 
 class CallSkipped(NoSummary):
-    """The model failed so often lately that it is not asked just now; counts as no failure of the session."""
+    """The model failed so often recently that it is not called now. It is not counted as a failure of the session."""
 
     def __init__(self, message: str, *, retry_after_s: float) -> None:
         super().__init__(message)
@@ -253,28 +259,28 @@ class CallSkipped(NoSummary):
 
 
 class Unsummarizable(NoSummary):
-    """Every message is too large for a request: the raw entry comes at once."""
+    """Every message is too large for a request, so the raw entry is written immediately."""
 
     def __init__(self, message: str, *, note: str) -> None:
         super().__init__(message)
         self.note = note
-        """What a model is shown in place of a summary."""
+        """Text for models that replaces the summary."""
 
 
 class MemoryRefused(MillpondError):
-    """What a person asked of a memory cannot be done."""
+    """A person's request for a memory cannot be carried out."""
 
 
 class NoSuchVersion(MemoryRefused):
-    """A memory never had a version of that number."""
+    """A memory has no version with that number."""
 
 
 class NoSuchMemory(MemoryRefused):
-    """There is no scope of that name."""
+    """No scope has that name."""
 
 
 class VersionMoved(MemoryRefused):
-    """A memory was changed by others again and again while this change was tried; nothing was written."""
+    """Other changes of the memory kept interfering with this one. Nothing was written."""
 
 
 class ArchiveError(MillpondError):
@@ -282,39 +288,39 @@ class ArchiveError(MillpondError):
 
 
 class ArchiveMissing(ArchiveError):
-    """What was archived is not there, or spoilt: reading it again changes nothing, while the archive can be used."""
+    """An archived file was not found or is damaged. Retrying does not help; the archive itself can be used."""
 
 
 class SearchError(MillpondError):
-    """An index of what is remembered cannot be used; all that is in it can be had from Redis and the archive."""
+    """A search index cannot be used. Its contents can be rebuilt from Redis and the archive."""
 
 
 class IndexBusy(SearchError):
-    """Another process, or another task of this one, has an index for itself just now."""
+    """Another process or task is using the index exclusively."""
 
 
 class IndexDamaged(SearchError):
-    """An index is not what it should be; it is to be deleted and made anew."""
+    """An index is damaged and must be deleted and rebuilt."""
 
 
 class IndexGone(SearchError):
-    """An index was deleted while this process had it open; open it again."""
+    """An index was deleted while this process had it open. Open it again."""
 
 
 class IndexUnusable(SearchError):
-    """The disk does not let an index be read or written: it is full, read-only, or broken."""
+    """An index cannot be read or written, because the disk is full, read-only or broken."""
 
 
 class JobError(MillpondError):
-    """A job cannot be done just now, here, or at all."""
+    """A job cannot be run now, in this process, or at all."""
 
 
 class JobLost(JobError):
-    """Another process does the job now; what was to be written was not."""
+    """Another process runs the job now. Nothing was written."""
 
 
 class JobWaits(JobError):
-    """A job has to wait for others, for no fault of its own; it goes on later."""
+    """A job has to wait for other work and continues later. It is not counted as a failure."""
 
     def __init__(self, message: str, *, delay_s: float) -> None:
         super().__init__(message)
@@ -322,60 +328,60 @@ class JobWaits(JobError):
 
 
 class JobRefused(JobError):
-    """A job can never be done as it is; its text is the report."""
+    """A job can never succeed. The text becomes its report."""
 
 
 class NoSuchTranscript(ArchiveError):
-    """There is no transcript of that name."""
+    """No transcript has that name."""
 
 
 class DataError(MillpondError):
-    """A backup cannot be used, or what was restored is not what was backed up."""
+    """A backup cannot be used, or the restored data differs from it."""
 
 
 class DatabaseNotEmpty(DataError):
-    """A backup would be restored over something else; nothing was changed."""
+    """A restore would overwrite other data. Nothing was changed."""
 
 
 class OutputError(MillpondError):
-    """A file that a person asked for was not written."""
+    """A requested file was not written."""
 
 
 class ToolError(MillpondError):
-    """A tool failed; its text becomes the result that the model reads."""
+    """A tool failed. The text becomes the result that the model reads."""
 
     def __init__(self, message: object = "", *, brief: str = "a tool failed") -> None:
         super().__init__(message, brief=brief)
 
 
 class ChannelError(MillpondError):
-    """A platform did not take what was to be sent."""
+    """A platform did not accept a message."""
 
 
 class SendRefused(ChannelError):
-    """Nothing was sent, or the platform says no for now; the same may be sent later."""
+    """Nothing was sent, or the platform refused it for now. The same message may be sent later."""
 
     def __init__(self, message: str, *, retry_after_s: float | None = None, brief: str = "") -> None:
         super().__init__(message, brief=brief)
         self.retry_after_s = retry_after_s
-        """When the platform wants it again; None when it did not say."""
+        """Delay that the platform asks for; None if it named none."""
 
 
 class Paced(ChannelError):
-    """Sending now would be faster than a platform allows: nothing was sent, and nothing failed."""
+    """Sending now would exceed the platform's rate limit. Nothing was sent, and nothing failed."""
 
     def __init__(self, *, wait_s: float) -> None:
-        super().__init__(f"the platform takes the next message in {wait_s:.3g} s")
+        super().__init__(f"the platform accepts the next message in {wait_s:.3g} s")
         self.wait_s = wait_s
 
 
 class SendRejected(ChannelError):
-    """The platform refuses it for good; sending it again changes nothing."""
+    """The platform refused the message permanently. Retrying does not help."""
 
 
 class SendUnknown(ChannelError):
-    """It was cut after sending: the platform may have it or not."""
+    """The connection broke after sending, so it is unknown whether the message arrived."""
 
 
 class Interrupted(MillpondError):
-    """A person wants the process to end now, whatever it is doing."""
+    """A person asked the process to stop immediately."""

@@ -9,13 +9,15 @@ import anyio
 import msgspec
 
 from daemon.bus import Bus, pairs
-from daemon.clock import stamp
+from daemon.clock import Clock, age_s, stamp
 from daemon.errors import BusError
 
 if TYPE_CHECKING:
     from daemon.process import Process
 
 EVERY_S = 5.0
+ALIVE_S = 15.0
+"""A process that was seen within so many seconds is taken for alive: three heartbeats."""
 STALE_S = 30.0
 """After this long without a beat a process is taken for dead, and its entry removed by whoever beats next."""
 
@@ -96,6 +98,11 @@ async def _remove_stale(process: "Process", noticed: dict[str, tuple[str, float]
             noticed[name] = heartbeat.seen, now
         elif now - since > STALE_S:
             await process.bus.call("HDEL", process.bus.keys.workers, name)
+
+
+async def agent_lives(bus: Bus, clock: Clock) -> bool:
+    """Whether an agent worker is alive. Errors as for ``workers``."""
+    return any(beat.role == "agent" and age_s(beat.seen, clock) <= ALIVE_S for _, beat in await workers(bus))
 
 
 async def workers(bus: Bus) -> list[tuple[str, Heartbeat]]:

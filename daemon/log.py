@@ -1,7 +1,7 @@
-"""Structured logs: a static event name, everything else a key; no message text, no secret.
+"""Structured logs: a static event name and keys, without message text and secrets.
 
-One line is one JSON object, or a readable line on a terminal. Ids are bound once by whoever consumes a message
-(``bound_contextvars``), so that every line on the way of a message carries its correlation id.
+One line is one JSON object, or a readable line on a terminal. The consumer of a message binds the ids once
+(``bound_contextvars``), so that every line about a message carries its correlation id.
 """
 
 import json
@@ -23,7 +23,7 @@ from daemon.durable import FILE_MODE, FOLDER_MODE, OTHERS, private_folder
 from daemon.errors import brief
 
 OURS = "millpond"
-"""The name of our own lines' logger."""
+"""Name of the logger of Millpond's own lines."""
 
 KEYS = frozenset(
     {
@@ -46,16 +46,16 @@ KEYS = frozenset(
         ),
     }
 )
-"""All keys a log line may carry beside the event, level and time; a test holds every call to it."""
+"""All keys that a log line may have besides event, level and time. A test checks every call."""
 
 FILE_MAX_BYTES = 10 * 1024 * 1024
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 FILE_KEEP = 5
-"""Log files kept beside the current one."""
+"""Number of old log files that are kept besides the current one."""
 
 
 def configure(level: str, *, folder: Path | None = None) -> None:
-    """Send logs to stderr, or to ``folder/millpond.log`` (rotated) when one is given."""
+    """Send logs to stderr, or to ``folder/millpond.log`` (rotated) if a folder is given."""
     if folder is None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
         readable = sys.stderr.isatty()
@@ -85,7 +85,7 @@ def configure(level: str, *, folder: Path | None = None) -> None:
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Libraries speak up only when something is wrong; our own loggers have the level that was asked for.
+    # Libraries log warnings only; our own loggers use the configured level.
     root.setLevel(logging.WARNING)
     structlog.configure(
         processors=[*shared, renderer],
@@ -111,24 +111,23 @@ def _tighten(folder: Path) -> None:
 
 
 class _Lines:
-    """Hands our own lines, which are ready, to the handler of the libraries' lines.
+    """Passes our own lines, which are already rendered, to the handler that libraries use.
 
-    A logger of the standard library would look for the caller of each: with the formatting that it asks for, a line
-    costs 77 µs by it and 24 by this.
+    A logger of the standard library would look up the caller and format each line: 77 µs per line instead of 24 µs.
     """
 
     def __init__(self, handler: logging.Handler) -> None:
         self._handler = handler
 
     def write(self, line: str) -> None:
-        """Write one line, of whatever level: those that are not asked for do not come here."""
+        """Write one line of any level. Lines below the configured level are filtered before."""
         self._handler.handle(logging.LogRecord(OURS, logging.INFO, "", 0, line, None, None))
 
     debug = info = warning = error = critical = write
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """Renders the lines of libraries as ours are, without values: those may be words of a conversation."""
+    """Renders lines of libraries like our own, without values, which may be words of a conversation."""
 
     def format(self, record: logging.LogRecord) -> str:
         if record.name == OURS:
@@ -167,5 +166,5 @@ def _raised(error: BaseException, seen: set[int]) -> Iterator[str]:
 def _json(event: Mapping[str, Any], **_: Any) -> str:
     try:
         return msgspec.json.encode(event, enc_hook=repr).decode()
-    except UnicodeEncodeError:  # half of a character, in what somebody gave for a name
+    except UnicodeEncodeError:  # a lone surrogate, for example in a name
         return json.dumps(event, default=repr)

@@ -1,7 +1,7 @@
-"""What this process counts; ``/metrics`` of the web role and of ``health.port`` show it, with the queues beside it.
+"""Metrics of this process. ``/metrics`` of the web role and of ``health.port`` show them together with the queues.
 
-Labels have as many values as the configuration has channels and models, or as the code has outcomes; never a person's,
-a conversation's or a message's.
+Label values come from the configuration (channels, models) or from the code (outcomes), never from persons,
+conversations or messages.
 """
 
 from typing import Literal
@@ -10,61 +10,67 @@ import anyio
 from prometheus_client import Counter, Histogram
 from prometheus_client.context_managers import Timer
 
-ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by what became of them", ["channel", "status"])
-ARRIVALS = Counter("millpond_arrivals_total", "What platforms said, by what became of it", ["channel", "outcome"])
+ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by result", ["channel", "status"])
+ARRIVALS = Counter("millpond_arrivals_total", "Messages received from platforms, by result", ["channel", "outcome"])
 UPDATES = Counter(
     "millpond_updates_failed_total",
-    "Updates of a platform that came to nothing, and polls, by what went wrong",
+    "Platform updates that could not be processed, and failed polls, by cause",
     ["channel", "outcome"],
 )
-TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
+TURNS = Counter("millpond_turns_total", "Turns ended, by outcome", ["outcome"])
 TURN_SECONDS = Histogram(
-    "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
+    "millpond_turn_seconds", "Time from claim to commit of a turn", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
 )
 _STAGE_SECONDS = Histogram(
     "millpond_turn_stage_seconds",
-    "What a turn's time goes to; those of the model, its tools and its prompts once for each round",
+    "Time that turns spend in each stage; the stages model, tools and prompt are counted once for each round",
     ["stage"],
     buckets=(0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
 )
 WAITED_SECONDS = Histogram(
     "millpond_turn_waited_seconds",
-    "From a message's arrival to its turn's beginning",
+    "Time from a message's arrival to the start of its turn",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600, 3600),
 )
-CLAIMS = Counter("millpond_claims_total", "Sessions claimed, the first time or again without progress", ["attempt"])
-TOKENS = Counter("millpond_tokens_total", "Tokens of model calls; those in hold those cached", ["model", "direction"])
-CALLS = Counter("millpond_model_calls_total", "Model calls that were answered", ["model"])
-COST = Counter("millpond_cost_total", "What model calls cost, by the configured prices", ["model", "currency"])
-DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by how sending them ended", ["channel", "outcome"])
+CLAIMS = Counter(
+    "millpond_claims_total", "Sessions claimed, by attempt: the first, or another one after no progress", ["attempt"]
+)
+TOKENS = Counter(
+    "millpond_tokens_total", "Tokens of model calls; direction=in includes cached tokens", ["model", "direction"]
+)
+CALLS = Counter("millpond_model_calls_total", "Model calls that returned an answer", ["model"])
+COST = Counter("millpond_cost_total", "Cost of model calls, by the configured prices", ["model", "currency"])
+DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by result of sending", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
-    "millpond_consolidations_total", "Ranges consolidated, by how, and tries that failed", ["outcome"]
+    "millpond_consolidations_total", "Consolidated ranges by method, and failed attempts", ["outcome"]
 )
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
 CONSOLIDATION_TOKENS = Counter(
-    "millpond_consolidation_tokens_total", "Tokens that summaries and flushes used", ["direction"]
+    "millpond_consolidation_tokens_total", "Tokens used by summaries and memory flushes", ["direction"]
 )
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
-    "From the model's call to the moved cursor",
+    "Time from the model call to the moved cursor",
     buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 CONSOLIDATION_WAITS = Histogram(
     "millpond_consolidation_wait_seconds",
-    "What turns waited for a consolidation",
+    "Time that turns waited for a consolidation",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 15),
 )
-ORPHANS = Counter("millpond_archive_orphans_total", "Files of the archive deleted since nothing lists them")
+ORPHANS = Counter("millpond_archive_orphans_total", "Unlisted files deleted from the archive")
 LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")
 SUMMARY_CALLS = Counter(
-    "millpond_summary_calls_total", "Calls for summaries and flushes, by how they ended", ["purpose", "outcome"]
+    "millpond_summary_calls_total", "Model calls for summaries and memory flushes, by outcome", ["purpose", "outcome"]
 )
 SUMMARY_SECONDS = Histogram(
-    "millpond_summary_seconds", "One such call, until its answer was read", buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60)
+    "millpond_summary_seconds",
+    "Duration of one model call for a summary or a memory flush",
+    buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60),
 )
 LOOP_LAG = Histogram(
     "millpond_loop_lag_seconds",
-    "How much later than asked the event loop woke a task that looks once a second",
+    "Delay with which the event loop woke a task that wakes once a second",
     buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5),
 )
 LOOK_EVERY_S = 1.0

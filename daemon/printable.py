@@ -1,49 +1,44 @@
 """Text that may come from anybody, made harmless for a terminal."""
 
-import json
 import re
 
-# C0 without tab and line feed, DEL, C1: among them ESC and CSI, which begin the sequences that rule a terminal
-# (ECMA-48).
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
-
-# Unicode's Default_Ignorable_Code_Point and the other format characters: zero width, marks that turn the writing
-# direction (UAX 9), line and paragraph separators, fillers, tags (a whole message can be hidden in them).
-_UNSEEN = (
-    "\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff"
+_INVISIBLE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and line feed, DEL, C1: they begin control sequences (ECMA-48)
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0"  # soft hyphen, joiners and fillers without a glyph
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the writing direction (Unicode UAX 9)
+    "\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero width: spaces, joiners, invisible operators
+    "\u2028\u2029"  # line and paragraph separators
+    "\ud800-\udfff"  # surrogates, which no encoding of a terminal contains
+    "\U000e0000-\U000e0fff"  # tags and variation selectors in which a text can be hidden
 )
-_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
-_JOINING = "\u0620-\u06dc\u06de-\u06ff\u0900-\u0dff\u1000-\u109f\u1780-\u17b3"
-"""Scripts that are written with joiners: Arabic, those of India, Burmese, Khmer."""
-
-# What makes one emoji of several, and what such scripts cannot do without.
-_NEEDED = (
-    f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])"
-    f"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
-    f"|(?<=[#*0-9\xa9\xae\u2000-\u200a\u2010-\u2027\u3030\u303d\u3297\u3299{_EMOJI}])[\ufe0e\ufe0f]"
-)
-
-INVISIBLE = re.compile(f"[{_UNSEEN}]")
-"""Characters that show nothing."""
-
-_HARMFUL = re.compile(f"(?!{_NEEDED})[{_CONTROLS}{_UNSEEN}]")
+INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+"""A character that nobody sees, or that controls a terminal."""
+# Emoji of several persons and words of Persian contain joiners. Without them the parts stand beside each other, in the
+# width that every terminal gives them.
+_JOINERS = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 
 
 def printable(text: str) -> str:
-    """``text`` with a ``\N{REPLACEMENT CHARACTER}`` for each control character and each character that shows nothing.
+    """``text`` without anything that a reader cannot see or that controls a terminal.
 
-    Line ends become line feeds. The joiners of emoji and of the scripts that need them stay.
+    Control characters and invisible signs become ``\N{REPLACEMENT CHARACTER}``. Line ends become line feeds. Joiners
+    between characters outside ASCII are left out.
     """
-    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+    return INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", _JOINERS.sub("", text.replace("\r\n", "\n")))
 
 
 def one_line(text: str) -> str:
-    """``text``, a name or a cell of a list, as one line without what ``printable`` replaces."""
+    """``printable`` text as one line: a name, or a cell of a table."""
     return " ".join(printable(text).split())
 
 
 def printable_json(text: str) -> str:
     """JSON that says the same, with each of those characters as its escape: encoders leave some as they are."""
-    return _HARMFUL.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return INVISIBLE.sub(lambda found: _escape(ord(found[0])), text)
+
+
+def _escape(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)  # a pair of surrogates (RFC 8259, section 7)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"

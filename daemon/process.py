@@ -118,7 +118,10 @@ class Process:
         """
         bot = self.config.bots.get(name)
         if bot is None:
-            raise ConfigError(f"bots.{name}: a message asks for this bot, and this process's configuration has none")
+            raise ConfigError(
+                f"bots.{name} was not found in this process's configuration, but a message is for that "
+                "bot. Add the bot here."
+            )
         return bot
 
     def workspace(self, name: str) -> Path:

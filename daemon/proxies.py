@@ -49,11 +49,14 @@ def _checked(proxy: str) -> str:
     try:
         kind, host = urlsplit(proxy).scheme, urlsplit(proxy).hostname
     except ValueError as error:
-        raise ConfigError("the proxy that HTTPS_PROXY or ALL_PROXY names has no valid address") from error
+        raise ConfigError(
+            "the proxy in HTTPS_PROXY or ALL_PROXY has no valid address. Write it as "
+            "http://host:port or socks5://host:port."
+        ) from error
     if host and kind not in ("http", "https", "socks5", "socks5h"):
         raise ConfigError(
-            f"the proxy that the environment names is of the kind {kind}://; write HTTPS_PROXY or ALL_PROXY as "
-            "http://host:port or socks5://host:port"
+            f"the proxy in the environment has the unsupported scheme {kind}://. Write HTTPS_PROXY or "
+            "ALL_PROXY as http://host:port or socks5://host:port."
         )
     return proxy
 
@@ -109,8 +112,9 @@ def _certificates(address: str) -> ssl.SSLContext | bool:
         return _trusted(os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", ""))
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
-            "the certificates cannot be read: SSL_CERT_FILE or SSL_CERT_DIR names a file or folder that is missing or "
-            f"is none ({type(error).__name__}); correct the variable or remove it"
+            "the certificates cannot be read: SSL_CERT_FILE or SSL_CERT_DIR names a file or folder "
+            f"that was not found or is not usable ({type(error).__name__}). Correct or remove the "
+            "variable."
         ) from error
 
 

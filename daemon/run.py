@@ -89,7 +89,7 @@ async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[
         async for number in received:
             if process.stopping.is_set():
                 _log.warning("process.killed", reason=number.name)
-                raise Interrupted(f"ended at once by a second {number.name}")
+                raise Interrupted(f"stopped immediately by a second {number.name}")
             _log.info("process.stopping", reason=number.name)
             process.stopping.set()
 
@@ -98,4 +98,4 @@ async def _limit_stop(process: Process) -> None:
     """End what does not end by itself."""
     await process.stopping.wait()
     await anyio.sleep(process.config.run.grace_s + LAST_S)
-    raise TimeoutError("a service did not end within the grace time")
+    raise TimeoutError("a service did not stop within the grace time")

@@ -37,7 +37,7 @@ def folder_of(scope: str) -> str:
     ``Ann`` and ``ann`` for one folder, and they are two people. What gets too long ends in a hash instead.
     """
     if not scope.strip("."):
-        raise ValueError(f"{scope!r} is no scope")
+        raise ValueError(f"{scope!r} is not a scope")
     name = "".join(chr(byte) if byte in _SPELLED_OUT else f"%{byte:02x}" for byte in scope.encode())
     if len(name) <= FOLDER_MAX_CHARS:
         return name

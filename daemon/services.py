@@ -67,7 +67,7 @@ def service(role: str) -> Service:
         ConfigError: no such role.
     """
     if role not in ROLES:
-        raise ConfigError(f"--role {role}: there is no such role; choose from {', '.join(ROLES)}")
+        raise ConfigError(f"--role {role} is unknown. Choose from {', '.join(ROLES)}.")
     return load(ROLES[role])
 
 

@@ -48,8 +48,8 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
         parts = [_decode_part(part, text) for part in text.split(":")]
         if len(parts) not in (2, 3):
             raise BadSessionKey(
-                f"session {text[:80]!r} is no key: write <channel>:<name>, or <channel>:<chat>:<thread>, "
-                "with : inside a part as %3A"
+                f"session {text[:80]!r} cannot be parsed. Write <channel>:<name> or "
+                "<channel>:<chat>:<thread>, with : inside a part as %3A."
             )
         return _checked(cls(channel=parts[0], chat=parts[1], thread=parts[2] if len(parts) == 3 else ""), parts, text)
 
@@ -70,22 +70,28 @@ def encode_part(part: str) -> str:
 def _decode_part(part: str, whole: str) -> str:
     for at in [i for i, char in enumerate(part) if char == "%"]:
         if len(part[at + 1 : at + 3]) != 2 or not all(c in "0123456789abcdefABCDEF" for c in part[at + 1 : at + 3]):
-            raise BadSessionKey(f"session {whole[:80]!r}: % must be followed by two hex digits; a plain % is %25")
+            raise BadSessionKey(
+                f"session {whole[:80]!r} cannot be parsed: % must be followed by two hex digits. Write a "
+                "plain % as %25."
+            )
     try:
         return unquote_to_bytes(part).decode("utf-8")
     except UnicodeError:
-        raise BadSessionKey(f"session {whole[:80]!r}: its escapes are not UTF-8") from None
+        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: its escapes are not UTF-8") from None
 
 
 def _checked(key: SessionKey, parts: list[str], whole: str) -> SessionKey:
     if not all(parts):
-        raise BadSessionKey(f"session {whole[:80]!r}: a part of the name is empty")
+        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: a part of the name is empty")
     if any(ord(char) < 0x20 or ord(char) == 0x7F for part in parts for char in part):
-        raise BadSessionKey(f"session {whole[:80]!r}: control characters are not allowed in a name")
+        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: control characters are not allowed in a name")
     try:
         encoded = str(key)
     except UnicodeEncodeError:
-        raise BadSessionKey(f"session {whole[:80]!r}: the name is not valid Unicode") from None
+        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: the name is not valid Unicode") from None
     if len(encoded) > MAX_KEY_CHARS:
-        raise BadSessionKey(f"session name is {len(encoded)} characters long when encoded; at most {MAX_KEY_CHARS}")
+        raise BadSessionKey(
+            f"the session name has {len(encoded)} characters when encoded, but at most "
+            f"{MAX_KEY_CHARS} are allowed. Shorten it."
+        )
     return key

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Reply, Say, completion, delta
 
-FIRST = "2026-03-01 10:00"
-"""Time of the first message of the range, as it stands in front of an entry."""
+FIRST = "2026-03-01 10:00"  # time of the first message of the range, as it stands in front of an entry
 MEMORY = "# Memory\n\n- Ann has a dog."
 LONG_MEMORY = "# Memory\n" + "\n".join(f"- Fact {number} about Ann and her dog." for number in range(60))
 ENTRY = "[2026-03-01 10:05] Ann chose tea over coffee."
@@ -27,17 +26,12 @@ Answers = Reply | Callable[[dict[str, object]], Reply]
 class Kind:
     name: str
     reply: Answers
-    memory: str = MEMORY
-    """What stands in MEMORY.md before."""
-    entry: str = ENTRY
-    """What goes into HISTORY.md; empty: the summary fails, and nothing is written at all."""
-    update: str | None = UPDATE
-    """What MEMORY.md becomes; None: it stays as it is."""
-    rejected: str = ""
-    """What is kept as a rejected version."""
+    memory: str = MEMORY  # what stands in MEMORY.md before
+    entry: str = ENTRY  # what goes into HISTORY.md; empty: the summary fails, and nothing is written at all
+    update: str | None = UPDATE  # what MEMORY.md becomes; None: it stays as it is
+    rejected: str = ""  # what is kept as a rejected version
     continuity: str = CONTINUITY
-    counted: bool = True
-    """Of a failure: whether it is known what the call used."""
+    counted: bool = True  # of a failure: whether it is known what the call used
 
     @property
     def fails(self) -> bool:
@@ -183,10 +177,7 @@ REFUSED = (
     bad("a stream cut short", called(FIELDS, cut_after=3), counted=False),
     bad("a connection cut", Events([delta(content="{"), b"data: {"], abort=True), counted=False),
     bad("a chunk that is no JSON", Events([delta(content="{"), b"data: {nonsense\n\n"]), counted=False),
-    bad(
-        "a chunk that is no UTF-8",
-        Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n']),
-    ),
+    bad("a chunk that is no UTF-8", Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n'])),
     bad("an error in the stream", Events([delta(content="{"), {"error": {"message": "out of memory"}}]), counted=False),
     bad("a web page", Plain(b"<html><body>Sign in to the network</body></html>"), counted=False),
     bad("a web page with an error status", Plain(b"<html>Bad gateway</html>", status=502), counted=False),

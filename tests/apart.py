@@ -23,8 +23,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.config import Config
 from daemon.events import LogEntry
-from daemon.memory import HistoryEntry, Memories
-from daemon.memory.files import MemoryFiles
+from daemon.memory import HistoryEntry, Memories, MemoryFiles
 from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer
@@ -40,14 +39,10 @@ SESSION = "web:ann"
 TURN_TOKENS = 600
 """Of each turn, as the log says: four of them are more than what a window of 4,096 begins to consolidate at."""
 FIXED_TOKENS = 300
-SETTLE_TOKENS = 1_500
-"""Of the history: less than where a worker begins, as a commit would ask for it."""
+SETTLE_TOKENS = 1_500  # of the history: less than where a worker begins, as a commit would ask for it
 FAILURES_MOST = 3
-AGES_MS = 1_000_000_000
-"""Longer than any deadline, however often a clock was set back."""
-LOOKS_MOST = 12
-"""So many consolidations settle any session here."""
-
+AGES_MS = 1_000_000_000  # longer than any deadline, however often a clock was set back
+LOOKS_MOST = 12  # so many consolidations settle any session here
 _named = re.compile(r"\bmsg\d+\b").findall
 
 
@@ -57,7 +52,6 @@ def names_in(text: str) -> list[str]:
 
 @contextmanager
 def another_server() -> Iterator[Path]:
-    """The data directory of one more embedded server."""
     with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
@@ -114,8 +108,7 @@ async def at_once() -> None:
 class Copy:
     """All keys of a bus, as a replica has them that lags behind."""
 
-    found: dict[bytes, tuple[bytes, int]]
-    """Each key's value, and how long it lives (ms)."""
+    found: dict[bytes, tuple[bytes, int]]  # each key's value, and how long it lives (ms)
 
     @classmethod
     async def of(cls, bus: Bus) -> "Copy":
@@ -125,11 +118,10 @@ class Copy:
         return cls({key: (value, max(0, ttl)) for key, value, ttl in zip(keys, values, lives, strict=True)})
 
     async def takes_over(self, bus: Bus) -> None:
-        """What came since is lost, and nobody is told."""
         # One by one: on a cluster they lie in several slots.
-        for answer in await bus.each([("UNLINK", key) for key in await all_keys(bus)]):
-            assert not isinstance(answer, BaseException), answer
-        for answer in await bus.each([("RESTORE", key, ttl, value) for key, (value, ttl) in self.found.items()]):
+        commands: list[tuple[Any, ...]] = [("UNLINK", key) for key in await all_keys(bus) if key not in self.found]
+        commands += [("RESTORE", key, ttl, value, "REPLACE") for key, (value, ttl) in self.found.items()]
+        for answer in await bus.each(commands):
             assert not isinstance(answer, BaseException), answer
 
 
@@ -138,8 +130,7 @@ async def kept(*buses: Bus, folder: Path | None = None) -> Callable[[], Awaitabl
     copies, files = [(bus, await Copy.of(bus)) for bus in buses], _files_in(folder)
 
     async def bring_back() -> None:
-        for bus, copy in copies:
-            await copy.takes_over(bus)
+        await asyncio.gather(*[copy.takes_over(bus) for bus, copy in copies])
         there = _files_in(folder)
         for path in there.keys() - files.keys():
             path.unlink()
@@ -242,8 +233,9 @@ class Apart(MemoryLab):
                 break
         else:
             raise AssertionError("it is consolidated again and again")
-        await self.whole()
-        is_free, left, failures = await asyncio.gather(self.free(), self.unsettled(self.lab.bus), self.failures())
+        _, is_free, left, failures = await asyncio.gather(
+            self.whole(), self.free(), self.unsettled(self.lab.bus), self.failures()
+        )
         assert is_free
         assert left == {}
         assert failures <= FAILURES_MOST
@@ -257,13 +249,12 @@ class Apart(MemoryLab):
 
     async def whole(self) -> tuple[SessionState, list[LogEntry], list[HistoryEntry]]:
         """Nothing is in progress: every message is in exactly one place, and all sums are right."""
-        state, log, history = await super().whole()
+        (state, log, history), _ = await asyncio.gather(super().whole(), self.memory_is_a_version())
         for entry in history:
             told = Counter(names_in(entry.text))
             assert told == names_of(log[entry.first : entry.upto]), (entry, names_of(log[entry.first : entry.upto]))
         assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
         assert state.cursor <= state.start <= state.head == len(log)
-        await self.memory_is_a_version()
         return state, log, history
 
     async def memory_is_a_version(self) -> None:
@@ -277,7 +268,6 @@ class Apart(MemoryLab):
         assert (current.text, current.version) == newest
 
     async def flushed(self) -> Counter[int]:
-        """How often each cycle was flushed into MEMORY.md."""
         versions = await self.memories.versions(SCOPE, limit=100_000)
         return Counter(version.first for version in versions if version.kind == "flush")
 

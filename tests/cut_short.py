@@ -23,7 +23,6 @@ class CutBus(FailingBus):
         return await self.passing(lambda: Bus.run(self, script, keys, args))
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """What becomes of a call."""
         raise NotImplementedError
 
 

@@ -77,7 +77,6 @@ async def other(bus: Bus, redis: tuple[RedisConfig, Path], *, partitions: int = 
 
 
 async def restored(bus: Bus, folder: Path, **more: Any) -> None:
-    """Redis alone, of a backup."""
     await restore(bus, folder, Target(workspace_of=Path, archive=None, **more))
 
 

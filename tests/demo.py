@@ -24,10 +24,8 @@ ROOT = Path(__file__).parents[1]
 CAST, PICTURE = ROOT / "docs" / "demo" / "kill-9.cast", ROOT / "docs" / "images" / "kill-9.svg"
 
 CHATS = ("ann", "bob", "cem", "dou")
-EACH = 4
-"""Messages of a chat; they are answered one after the other."""
-COUNT = 20
-"""The offline model counts aloud, ten numbers a second: an answer takes two seconds, and a kill meets it."""
+EACH = 4  # messages of a chat; they are answered one after the other
+COUNT = 20  # the offline model counts aloud, ten numbers a second: an answer takes two seconds, and a kill meets it
 MID_TURN_S = 0.5
 LINE = "\n"
 LIMIT_S = 60.0
@@ -41,8 +39,6 @@ COLOURS = {RED: "#f47067", GREEN: "#8ddb8c", BLUE: "#6cb6ff", GREY: "#909dab", "
 
 
 class Stage:
-    """Shows lines on the terminal, and knows when each came."""
-
     def __init__(self) -> None:
         self._began = time.monotonic()
         self.lines: list[tuple[float, str, str]] = []
@@ -57,8 +53,6 @@ class Stage:
 
 
 class Pond:
-    """One data directory, and the processes that work on it."""
-
     def __init__(self, folder: Path, stage: Stage) -> None:
         self._folder = folder
         self._stage = stage
@@ -70,7 +64,6 @@ class Pond:
         return self._running["web"]
 
     def start(self, name: str) -> None:
-        """A process of the role that its name begins with."""
         role = name.partition(" ")[0]
         self._running[name] = start(self._folder, "--role", role, web=role == "web", **QUICK)
         self._stage.say(f"started {name} (process {self._running[name].process.pid})", BLUE)

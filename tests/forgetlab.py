@@ -35,8 +35,7 @@ from tests.memorylab import MemoryLab, Summaries, saves
 from workers.consolidation import Want
 
 CANARY = "Kanarienvogel 黄雀"
-KEPT = "Rotkehlchen"
-"""What is not to be forgotten, and stands beside it."""
+KEPT = "Rotkehlchen"  # what is not to be forgotten, and stands beside it
 
 ANN, ANNS, BOB = "web:ann", "terminal:ann", "web:bob"
 SCOPE, BOBS = "pond:person:web:ann", "pond:person:web:bob"
@@ -57,8 +56,6 @@ def pond(process: Process, folder: Path) -> Process:
 
 
 class Pond:
-    """People who talk to one bot, and all that is left of it."""
-
     def __init__(self, process: Process, lab: Lab) -> None:
         self.process = process
         self.lab = lab
@@ -82,7 +79,6 @@ class Pond:
         await self.lab.sessions.commit(claim, self.commit_of(claim, entries), step=0, go_on=False)
 
     def commit_of(self, claim: Claim, entries: Sequence[LogEntry]) -> Commit:
-        """What ends a turn without a journal."""
         return Commit(
             entries=tuple(entries), tokens=sum(entry.tokens for entry in entries),
             answered=tuple(waiting.stream_id for waiting in claim.begun.waiting), fixed_tokens=300, settle_tokens=0,
@@ -153,7 +149,6 @@ class Pond:
         typed.write_text(f"\n# 2026-11-20\n+a {canary}\n+and more\n\n# 2026-11-20\n+a {KEPT}\n")
 
     async def flush(self, session: str, canary: str) -> None:
-        """What a silent turn finds worth keeping."""
         scope = SCOPES[session]
         lock = await self.stores.locks.take(session)
         assert lock is not None
@@ -200,7 +195,6 @@ class Pond:
         await bus.call("SET", keys.live(session), msgspec.json.encode(live), "PX", 600_000)
 
     async def overhear(self, session: str, *words: str, sender: str = "ann") -> None:
-        """What was said and is kept until the bot is asked."""
         key = self.bus.keys.overheard(session)
         for word in (*words, KEPT):
             said = Overheard(id=f"o-{sender}-{word}", sender_id=sender, text=f"A {word} said {sender}.", at="t")
@@ -282,7 +276,6 @@ def _in_bytes(raw: bytes, canary: str) -> bool:
 
 
 def files_with(canary: str, *folders: Path) -> set[Path]:
-    """Files that hold it, also packed, or in their names."""
     found = set[Path]()
     for top in folders:
         for folder, _, names in os.walk(top):

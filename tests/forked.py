@@ -31,8 +31,7 @@ from daemon import tokens
 from tests.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[1]
-REQUEST_MAX = 128 * 1024
-"""Bytes of a command with its environment."""
+REQUEST_MAX = 128 * 1024  # bytes of a command with its environment
 
 IMPORTED = (
     *("daemon.cli", "daemon.run", "daemon.overview", "daemon.people", "daemon.transcripts", "daemon.recall"),
@@ -113,11 +112,7 @@ class Process:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit code.
-
-        Raises:
-            TimeoutError: it goes on.
-        """
+        """Wait for the exit code. Raises TimeoutError: it goes on."""
         if self.returncode is None:
             if not select.select([self._told], [], [], timeout)[0]:
                 raise TimeoutError(f"process {self.pid} goes on")
@@ -126,7 +121,6 @@ class Process:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -203,8 +197,7 @@ def main() -> None:
             os.close(fd)
 
 
-_running: dict[int, int] = {}
-"""Where the end of each process is told."""
+_running: dict[int, int] = {}  # where the end of each process is told
 
 
 def _tell_ends(_number: int, _frame: object) -> None:

@@ -18,10 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testing.md"
-
-HANGS_S = 600
-"""What a test may take: two thousand examples of the slowest take a minute, so it hangs."""
-
+HANGS_S = 600  # what a test may take: two thousand examples of the slowest take a minute, so it hangs
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)(?:\[([^\]`]+)\])?`")
 _PASSED = re.compile(r"(\d+) passing")
 
@@ -33,7 +30,6 @@ def listed(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def by_file(text: str) -> Mapping[str, Sequence[str]]:
-    """The functions to run, by file."""
     files = defaultdict[str, dict[str, None]](dict)
     for file, function, _ in listed(text):
         files[file][function] = None

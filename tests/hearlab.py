@@ -20,10 +20,8 @@ class Heard:
     """An intake that keeps what it is given, as soon as it may."""
 
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    away: int = 0
-    """How often it says that it cannot keep anything."""
-    slow: str = ""
-    """A chat whose messages wait for ``go``."""
+    away: int = 0  # how often it says that it cannot keep anything
+    slow: str = ""  # A chat whose messages wait for ``go``
     go: anyio.Event = field(default_factory=anyio.Event)
     begun: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
@@ -64,13 +62,11 @@ class Heard:
 
 
 def replica(process: Process, **channels: SlackConfig) -> Process:
-    """A process of its own with these sections."""
     config = Config(queue=process.config.queue, channels=dict(channels), bots={"pond": BotConfig()})
     return replace(process, config=config, stopping=anyio.Event())
 
 
 async def hear_one(process: Process, name: str, heard: Heard) -> None:
-    """One section hears, as the adapter has it."""
     config = process.config.channels[name]
     assert isinstance(config, SlackConfig)
     async with connect(config.base_url, config.bot_token) as api:

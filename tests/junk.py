@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-DEEP = 12_000
-"""Levels of nesting, beyond what any reader of JSON goes down."""
+DEEP = 12_000  # levels of nesting, beyond what any reader of JSON goes down
 
 ODD: tuple[bytes, ...] = (
     *(b"", b"null", b"true", b"3", b'"x"', b"[]", b"{}", b"{", b'{"a":', b"\xff\xfe", b"\0", b'"\xff"', b'"\\ud800"'),

@@ -21,8 +21,7 @@ from tests.conftest import Lab
 from workers.consolidation import Consolidator, Kits, stores_of
 
 SCOPE = "pond:workspace"
-WINDOW_TOKENS = 4_096
-"""A small window: its budget is 2,048 tokens, its target 1,024."""
+WINDOW_TOKENS = 4_096  # A small window: its budget is 2,048 tokens, its target 1,024
 
 
 def small_window(config: Config, **consolidation: Any) -> Config:
@@ -113,7 +112,6 @@ class MemoryLab:
         self._numbers = itertools.count()
 
     async def talk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300, settle_tokens: int = 0) -> None:
-        """Let people say something and be answered, so many times."""
         for _ in range(turns):
             number = next(self._numbers)
             await self.lab.publish(f"m{number}", session=self.session)
@@ -160,7 +158,6 @@ class MemoryLab:
         return await self.lab.state(self.session)
 
     async def log(self) -> list[LogEntry]:
-        """All committed entries, also those that have left Redis."""
         joined = Transcripts(self.lab.bus, self.stores.archive)
         return [entry for _, entry in await joined.committed(self.session, limit=10_000)]
 
@@ -174,7 +171,6 @@ class MemoryLab:
             await bus.call("HSET", bus.keys.session(session), "base", 0)
 
     async def history(self) -> list[HistoryEntry]:
-        """What was consolidated, lost entries left out."""
         return [entry for entry in await self.memories.history(SCOPE) if not entry.lost]
 
     async def unsettled(self, bus: Bus) -> dict[str, float]:

@@ -21,12 +21,10 @@ class OneLoop:
         return self._loop.run_until_complete(called())
 
     def start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        """A task beside what is called."""
         return self._loop.create_task(work)
 
     @contextmanager
     def entered(self, manager: AbstractAsyncContextManager[_T]) -> Iterator[_T]:
-        """An async context, entered and left by one task."""
         entered, leave = self._loop.create_future(), asyncio.Event()
 
         async def hold() -> None:

@@ -27,8 +27,6 @@ def session_of(scope: str) -> str:
 
 
 class PeopleLab:
-    """People who talk to a bot, and what it remembers of them."""
-
     def __init__(self, process: Process, lab: Lab) -> None:
         # A lock lasts as long as a test: ``expire`` is what ends it.
         queue = msgspec.structs.replace(process.config.queue, lease_s=LEASE_S)
@@ -40,7 +38,6 @@ class PeopleLab:
         self._numbers = itertools.count()
 
     async def begin_anew(self) -> None:
-        """Nobody has ever said anything."""
         await check_and_remove_keys(self.bus)
         shutil.rmtree(self.process.data_dir / "bots", ignore_errors=True)
 
@@ -94,13 +91,11 @@ class PeopleLab:
         return await self.done(await self.ask_to_part(member))
 
     async def done(self, job_id: str) -> JobRecord:
-        """The job, ended by a process that lives."""
         record = await job_runner(self.process).until_ended(job_id, within_s=WITHIN_S)
         assert record.status == "done", record
         return record
 
     async def expire(self) -> None:
-        """Let every lease of jobs and locks lie in the past."""
         keys = self.bus.keys
         for job_id in await self.bus.call("ZRANGE", keys.jobs, 0, -1):
             await self.bus.call("ZADD", keys.jobs, "XX", "INCR", -3_600_000, job_id)
@@ -116,22 +111,18 @@ class PeopleLab:
     # What there is
 
     async def texts(self, scope: str) -> list[str]:
-        """What the history of this very scope holds."""
         return [entry.text.partition("] ")[2] for entry in await self.memories.history(scope)]
 
     async def notes(self, scope: str) -> list[str]:
         return [note.text for note in await self.memories.notes(scope)]
 
     async def text(self, scope: str) -> str:
-        """MEMORY.md as a prompt of this scope has it."""
         return (await self.memories.current(scope)).text
 
     async def own_text(self, scope: str) -> str:
-        """MEMORY.md that this very scope holds."""
         return (await self.memories.read(scope))[0].text
 
     async def owed(self, scope: str) -> list[str]:
-        """What the MEMORY.md of this very scope is still to learn."""
         return [entry.text.partition("] ")[2] for _, entry in await self.memories.undigested(scope, limit=100)]
 
     async def fields(self, scope: str) -> dict[str, str]:

@@ -4,9 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-ROOM_BYTES = 4 * 1024**3
-"""Free memory that the whole suite leaves enough of."""
-
+ROOM_BYTES = 4 * 1024**3  # free memory that the whole suite leaves enough of
 MEMORY = Path("/dev/shm")
 
 
@@ -23,5 +21,4 @@ def _temporary() -> str:
     return str(MEMORY) if is_plain and shutil.disk_usage(MEMORY).free > ROOM_BYTES else "/tmp"
 
 
-TEMPORARY = _temporary()
-"""The parent of all folders of tests: short, for paths of sockets have 108 bytes."""
+TEMPORARY = _temporary()  # the parent of all folders of tests: short, for paths of sockets have 108 bytes

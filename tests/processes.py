@@ -32,7 +32,6 @@ class Daemon:
         """Address of its API; empty without the role ``web``."""
 
     def wait_for_address(self) -> None:
-        """Read its output up to the line that tells the address."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             found = ADDRESS.search(line)
@@ -126,7 +125,6 @@ def environment_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def server_pid(folder: Path) -> int:
-    """Process id of the embedded server of a data directory."""
     return int((folder / "redis" / "server.pid").read_text())
 
 

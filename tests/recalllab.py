@@ -71,11 +71,9 @@ class NoReader:
 
 
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
-    """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
     nobody: Any = NoReader()
     return Recaller(settings_of(**settings), lambda: engines(engine), reader, ManualClock(), sessions=nobody)
 
 
-NO_RECALL = recaller_of(ScriptedEngine())
-"""Finds nothing."""
+NO_RECALL = recaller_of(ScriptedEngine())  # finds nothing

@@ -16,19 +16,14 @@ STATED, ASKED, WANTED, PLANTED = (
     "记住我的偏好：我喜欢用Python，不用JavaScript", "我刚才说喜欢什么语言？", "Python", "我喜欢用Python",
 )  # fmt: skip
 CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
-TURNS_MIN, TURNS_MAX = 20, 80
-"""Between what is stated and the question; until it has been consolidated."""
+TURNS_MIN, TURNS_MAX = 20, 80  # between what is stated and the question; until it has been consolidated
 
 
 @dataclass(kw_only=True)
 class Told:
-    """What became of what a person wanted to be remembered."""
-
-    stands: int
-    """In how many files MEMORY.md."""
+    stands: int  # in how many files MEMORY.md
     recalled: bool
-    turns: int
-    """Between saying it and asking for it."""
+    turns: int  # between saying it and asking for it
 
 
 def remembered_later(folder: Path, daemon: Daemon) -> Told:

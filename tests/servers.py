@@ -16,10 +16,8 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 
 SLOTS = 16_384
-LOG_TAIL = 2_000
-"""Characters of a node's log that tell why it did not start."""
-NODE_TIMEOUT_MS = 500
-"""After this long without a word of it a node is taken to have failed."""
+LOG_TAIL = 2_000  # characters of a node's log that tell why it did not start
+NODE_TIMEOUT_MS = 500  # after this long without a word of it a node is taken to have failed
 
 
 def old_redis() -> Path | None:
@@ -72,11 +70,7 @@ class Node:
             return False
 
     def call(self, *words: str) -> Any:
-        """The reply to one command.
-
-        Raises:
-            OSError: it is not there.
-        """
+        """The reply to one command. Raises OSError: it is not there."""
         with self._link() as link:
             reply = link.call(*words)
         assert not isinstance(reply, Refusal), f"{words[:2]}: {reply}"
@@ -86,7 +80,6 @@ class Node:
         return Link.tcp("127.0.0.1", self.port, timeout_s=HANG_S)
 
     def ok(self, nodes: int) -> bool:
-        """Whether it knows all nodes and finds the cluster whole."""
         found = dict(line.split(":") for line in self.call("CLUSTER", "INFO").decode().split())
         return found["cluster_state"] == "ok" and found["cluster_known_nodes"] == str(nodes)
 

@@ -15,8 +15,7 @@ from aiohttp import WSMsgType, web
 
 from tests.limits import HANG_S
 
-TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}
-"""The workspaces of the app, by the bot's token in each."""
+TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}  # the workspaces of the app, by the bot's token in each
 
 
 def message(text: str, *, channel: str = "D0ANN", team: str = "T0ACME", ts: str = "", **more: Any) -> dict[str, Any]:
@@ -35,7 +34,6 @@ def message(text: str, *, channel: str = "D0ANN", team: str = "T0ACME", ts: str 
 
 
 def command(text: str, *, team: str = "T0ACME", channel: str = "D0ANN") -> dict[str, str]:
-    """The fields of a slash command."""
     who = {"user_id": "U0ANN", "user_name": "ann", "team_id": team, "channel_id": channel}
     return {**who, "command": "/millpond", "text": text, "trigger_id": f"{next(_numbers)}.2.x", "api_app_id": "A0POND"}
 
@@ -45,8 +43,6 @@ _numbers = itertools.count(1_790_000_000)
 
 @dataclass(eq=False)
 class Link:
-    """One connection, seen from Slack's side."""
-
     ws: web.WebSocketResponse
     request: web.Request
     answers_pings: bool = True
@@ -57,14 +53,12 @@ class Link:
     changed: Callable[[], None] = lambda: None
 
     async def send(self, said: dict[str, Any] | str | bytes) -> None:
-        """Any frame."""
         if isinstance(said, bytes):
             await self.ws.send_bytes(said)
         else:
             await self.ws.send_str(said if isinstance(said, str) else json.dumps(said))
 
     async def send_raw(self, frames: bytes) -> None:
-        """Whatever bytes."""
         assert self.request.transport is not None
         self.request.transport.write(frames)
 
@@ -82,7 +76,6 @@ class Link:
         return envelope_id
 
     def cut(self, begun: bytes = b"") -> None:
-        """Cut the connection, after so much of something."""
         transport = self.request.transport
         assert transport is not None
         transport.write(begun)
@@ -91,12 +84,9 @@ class Link:
 
 @dataclass(eq=False)
 class Wire:
-    """The server."""
-
     base_url: str = ""
     links: list[Link] = field(default_factory=list[Link])
-    greets: bool = True
-    """Whether a new connection is told ``hello`` at once."""
+    greets: bool = True  # whether a new connection is told ``hello`` at once
     asked: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """The calls of methods: which, with which token."""
     answers: dict[str, list[web.Response]] = field(default_factory=dict[str, list[web.Response]])
@@ -108,18 +98,15 @@ class Wire:
         changed.set()
 
     async def until(self, true: Callable[[], object]) -> None:
-        """Wait for something that is seen here."""
         with anyio.fail_after(HANG_S):
             while not true():
                 await self._changed.wait()
 
     async def link(self, number: int = 0) -> Link:
-        """The so-manyth connection."""
         await self.until(lambda: len(self.links) > number)
         return self.links[number]
 
     async def acknowledged(self, *ids: str) -> None:
-        """Wait until these are, by whatever connection."""
         await self.until(lambda: set(ids) <= {each for link in self.links for each in link.acknowledged})
 
     async def method(self, request: web.Request) -> web.Response:
@@ -161,7 +148,6 @@ class Wire:
 
 @asynccontextmanager
 async def slack_wire() -> AsyncGenerator[Wire]:
-    """The server for the length of the block."""
     wire = Wire()
     app = web.Application()
     app.add_routes([web.post("/api/{name}", wire.method), web.get("/link", wire.socket)])

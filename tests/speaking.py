@@ -1,13 +1,17 @@
-"""Models for tests that say what was said, and texts that no parser of Markdown likes."""
+"""Models for tests that say what was said, how it is followed, and texts that no parser of Markdown likes."""
 
 import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 
+from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Request, TextChunk
+from daemon.process import Process
+from daemon.session import SessionReader
 from daemon.testing import Gate
 from tests.fakes.said import said as words_of
 
@@ -35,7 +39,6 @@ class Speaking:
         pass
 
     def asked(self, number: int = -1) -> str:
-        """All that a request says, as one text."""
         return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
 
 
@@ -43,8 +46,7 @@ class Speaking:
 class Watched(Speaking):
     """Says its answer in three pieces, and goes on after each of the first two when ``seen`` returns."""
 
-    seen: Callable[[str], Awaitable[object]] = field(kw_only=True)
-    """Waits until people have seen the text so far."""
+    seen: Callable[[str], Awaitable[object]] = field(kw_only=True)  # waits until people have seen the text so far
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         async for each in super().stream(request):
@@ -61,8 +63,6 @@ class Watched(Speaking):
 
 @dataclass
 class Slow(Speaking):
-    """Says its answer word by word."""
-
     pause_s: float = 0.05
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
@@ -73,6 +73,48 @@ class Slow(Speaking):
                     yield TextChunk(word)
             else:
                 yield each
+
+
+@dataclass
+class Walk:
+    platform: Any
+    process: Process
+    model: Speaking
+
+    async def shows(self, chat: Any, *texts: str, thread: Any = None) -> None:
+        try:
+            await self.platform.until(lambda: chat.texts(thread=thread) == [*texts])
+        except TimeoutError:
+            assert chat.texts(thread=thread) == [*texts]
+            raise
+
+    async def answered(self, chat: Any, part: str, *, thread: Any = None) -> Any:
+        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
+        found: list[Any] = []
+
+        def look() -> bool:
+            found[:] = [message for message in chat.shown(thread=thread) if part in message.text]
+            return bool(found)
+
+        try:
+            await self.platform.until(look)
+        except TimeoutError:
+            assert part in chat.texts(thread=thread)
+        return found[0]
+
+    async def log(self, session: str) -> list[LogEntry]:
+        return [entry for _, entry in await SessionReader(self.process.bus).committed(session, limit=1_000)]
+
+    async def said(self, session: str) -> list[str]:
+        """What people said in a session that was answered, in order."""
+        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
+        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
+
+    async def unknown(self) -> list[str]:
+        keys = self.process.bus.keys
+        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
+        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
+        return [fields[b"action"].decode() for entries in found for _, fields in entries]
 
 
 ODD = {

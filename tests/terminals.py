@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from tests import forked
 from tests.limits import HANG_S
 
-PRESS_S = 0.25
-"""Between two presses of a key."""
+PRESS_S = 0.25  # between two presses of a key
 
 
 class OnTerminal:
@@ -22,7 +21,7 @@ class OnTerminal:
         self._master = master
         self._slave = slave
         self._modes = termios.tcgetattr(slave)
-        self.process = forked.Process(args, {**environ, "TERM": "xterm"}, slave, slave, slave, own_session=True)
+        self.process = forked.Process(args, {"TERM": "xterm", **environ}, slave, slave, slave, own_session=True)
         self.screen = ""
         """All that was shown."""
         self._seen = 0
@@ -40,7 +39,6 @@ class OnTerminal:
         self.press(f"{text}\r")
 
     def press(self, keys: str) -> None:
-        """Press keys, without the one that ends a line."""
         os.write(self._master, keys.encode())
 
     def restored(self) -> bool:

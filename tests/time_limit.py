@@ -26,8 +26,7 @@ import pytest
 GRACE_S = 60.0
 """A thread that never gives up the interpreter keeps the handler from running: the process is ended so much later."""
 
-_notes = Path()
-"""The folder of the notes, one file a process."""
+_notes = Path()  # the folder of the notes, one file a process
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,7 +43,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a new process where the notes are."""
     node.workerinput["notes"] = str(_notes)
 
 
@@ -75,7 +73,6 @@ def pytest_timeout_cancel_timer() -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol() -> Generator[None, Any, Any]:
-    """Stop the limit when the test and its fixtures are over."""
     try:
         return (yield)
     finally:
@@ -110,7 +107,6 @@ def _last_words() -> IO[str]:
 
 
 def _standing() -> Iterator[str]:
-    """Where each thread and each task stands."""
     for number, frame in sys._current_frames().items():
         yield f"thread {number}:\n{''.join(traceback.format_stack(frame))}"
     for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task) and not each.done()]:

@@ -56,5 +56,4 @@ async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Pag
 
 
 def at(scope: str, rest: str = "") -> str:
-    """The address of a scope's memory, written as a page does."""
     return f"/api/memory/{quote(scope, safe='')}{rest}"

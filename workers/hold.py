@@ -47,9 +47,9 @@ class Hold:
             with limit() as self._scope:
                 return await work()
         if self._lost:
-            raise LeaseLost(f"session {self.claim.session} is held by another worker now; this turn was not written")
+            raise LeaseLost(f"session {self.claim.session} is now held by another worker. This turn was not written.")
         if not self.stop_upto:
-            raise TimeoutError(f"the turn did not end within {limit.seconds:g} s")
+            raise TimeoutError(f"the turn did not finish within {limit.seconds:g} s")
         return None
 
     def _cancel(self) -> None:

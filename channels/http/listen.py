@@ -1,4 +1,4 @@
-"""The socket of a server: which port it gets, and what is said when it gets none."""
+"""The socket of a server: its port, and the errors if it gets none."""
 
 import errno
 import socket
@@ -37,7 +37,7 @@ async def listen(path: str, host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """``http://host:port`` under which ``listening`` is reached, with the host as it was configured."""
+    """The address of ``listening``, ``http://host:port``, with the host as configured."""
     host, port = host.strip("[]"), listening.getsockname()[1]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -51,7 +51,7 @@ async def _resolved(path: str, host: str) -> tuple[socket.AddressFamily, str]:
         found = await anyio.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ConfigError(
-            f"{path}.host: {host!r} is no address of this machine ({error}); 127.0.0.1 always works"
+            f"{path}.host: {host!r} is not an address of this machine ({error}). 127.0.0.1 always works."
         ) from error
     # "localhost" may be both; clients try IPv4 more often than not.
     family, *_, address = min(found, key=lambda each: each[0] != socket.AF_INET)
@@ -75,17 +75,17 @@ def _listening(family: socket.AddressFamily, host: str, port: int) -> socket.soc
 
 def _refused(path: str, host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
-        return f"{path}.port: port {port} needs privileges that this process has not; choose one above 1023"
-    return f"{path}.host: cannot listen on {host!r}, port {port}: {error.strerror}; 127.0.0.1 always works"
+        return f"{path}.port: port {port} needs privileges that this process does not have. Choose a port above 1023."
+    return f"{path}.host: cannot listen on {host!r}, port {port}: {error.strerror}. 127.0.0.1 always works."
 
 
 def _taken(path: str, host: str, port: int | None) -> str:
     if port is None:
         return (
-            f"{path}.port: the ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all taken on "
-            f"{host}; set another one, or 0 for any that is free"
+            f"{path}.port: ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all in use on "
+            f"{host}. Set another port, or 0 for any free one."
         )
     return (
-        f"{path}.port: port {port} on {host} is taken by another program; "
-        "stop that, set another port, or leave the key out for its default"
+        f"{path}.port: port {port} on {host} is in use by another program. Stop that program, set "
+        "another port, or remove the key to use the default."
     )

@@ -32,7 +32,7 @@ PARSED_KEPT = 1_000
 """Chats whose names are kept read."""
 
 BEGUN_MAX = 10_000
-"""Replies of which it is known how many parts are over; of more it is found out by asking again."""
+"""Replies whose number of finished parts is remembered; for others it is read again."""
 
 _log = structlog.get_logger()
 _parse = lru_cache(PARSED_KEPT)(SessionKey.parse)
@@ -41,7 +41,7 @@ _counter = cache(metrics.DELIVERIES.labels)
 
 @dataclass(frozen=True, kw_only=True)
 class Means:
-    """What all leaders of a channel instance in a process send by."""
+    """The means of sending that all leaders of a channel instance in a process share."""
 
     channel: Channel
     contents: Contents
@@ -53,21 +53,21 @@ class Means:
 
 @dataclass(kw_only=True)
 class Delivery:
-    """Sends replies in the name of one leader."""
+    """Sends replies for one leader."""
 
     means: Means
     ledger: Ledger
     lease: Lease
     """Once it is ending no part is begun."""
     _begun: dict[str, int] = field(default_factory=dict[str, int])
-    """How many parts of a reply are over, of those that wait in the middle."""
+    """The number of finished parts of interrupted replies."""
     _last: set[str] = field(default_factory=set[str])
     """Replies whose text is shown below everything else in their chats."""
     _told: set[str] = field(default_factory=set[str])
     """Sessions that something was sent to in this leader's name."""
     _marks: "itertools.count[int]" = field(default_factory=itertools.count)
     _asking: Asking = field(default="sending", init=False)
-    """How is asked at first what is to be done about a part."""
+    """The first way to ask about a part."""
 
     def __post_init__(self) -> None:
         # Once: to look at what a channel can do takes a fiftieth of all that a message costs.
@@ -75,7 +75,7 @@ class Delivery:
             self._asking = "asking"
 
     async def deliver(self, stream_id: bytes, reply: Reply) -> bool:
-        """Send what is not sent yet; False when there was no time for all of it.
+        """Send the parts that are not sent yet; False if the time ran out.
 
         Raises:
             SendRefused, SendUnknown: the rest is to be delivered later.
@@ -156,7 +156,7 @@ class Delivery:
         return True
 
     async def _marked(self, place: Place, asking: Asking) -> tuple[Step | None, Word | Shown | Doubt]:
-        """What is to be done about a part, and as which attempt; no attempt when there is no time for it."""
+        """The step and the attempt for a part; no attempt if the time ran out."""
         attempt, seconds = 0, self.means.limit.seconds
         while True:
             if not self.lease.outlasts(seconds):
@@ -170,7 +170,7 @@ class Delivery:
             attempt = word
 
     async def _look(self, chat: SessionKey, step: Step, content: Content, doubt: Doubt) -> Asking | None:
-        """Look for what may be there; how to ask on about the part, or None: it is there. Errors as for ``deliver``."""
+        """Look for a part on the platform; returns how to continue, or None if found. Errors as for ``deliver``."""
         await self.lease.outlasting(self.means.limit.seconds)
         part = _part_of(step, content, preview=doubt.preview)
         platform_id = await found(self.means.channel, chat, part, timeout_s=self.means.limit.seconds)
@@ -196,7 +196,7 @@ class Delivery:
             with limit():
                 platform_id = await self.means.channel.send(chat, part, timeout_s=limit.seconds)
             if platform_id is None:
-                raise SendUnknown(f"no answer within {limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not answer within {limit.seconds:g} s")
         except (SendRefused, SendRejected) as error:
             outcome = _outcome(error)
             self.ledger.note(step, "refused", span=self._span(step, began, outcome))
@@ -233,7 +233,7 @@ class Delivery:
                 )
                 done = True
             if not done:
-                raise SendUnknown(f"no answer to an edit within {self.means.limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not answer an edit within {self.means.limit.seconds:g} s")
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
             _log.info("preview.lost", session=step.place.reply.session, reason=brief(error))
@@ -251,7 +251,7 @@ class Delivery:
         """
         await self.lease.outlasting(self.means.limit.seconds)
         # To take away what is gone is no error: what nobody knows is asked for again.
-        reason = f"no answer within {self.means.limit.seconds:g} s"
+        reason = f"the platform did not answer within {self.means.limit.seconds:g} s"
         try:
             with self.means.limit():
                 await self.means.channel.remove(chat, platform_id, timeout_s=self.means.limit.seconds)
@@ -261,7 +261,7 @@ class Delivery:
             return
         except SendUnknown as error:
             reason = str(error)
-        raise SendRefused(f"what was shown cannot be taken away yet: {reason}")
+        raise SendRefused(f"the preview cannot be deleted yet: {reason}")
 
     def _span(self, step: Step, began: "_Began", outcome: str) -> Span:
         return Span(

@@ -1,4 +1,4 @@
-"""The marks of parts: what is about to be sent, what was, and what nobody knows.
+"""Marks of parts: about to be sent, sent, or unknown.
 
 Marks are made many at once: those that come up while a script is under way share the next one.
 """
@@ -23,7 +23,7 @@ MARKS = load_script(__file__, "marks.lua")
 DEAD = load_script(__file__, "dead.lua")
 
 OPEN_TTL_MS = 7 * 86_400_000
-"""Marks of a reply that is not delivered: longer than a platform is away."""
+"""TTL of marks of an undelivered reply: longer than outages of platforms."""
 
 DELIVERED_TTL_MS = 86_400_000
 """Marks of a delivered reply: longer than a command is late."""
@@ -32,10 +32,10 @@ UNKNOWN_MAX = 10_000
 UNKNOWN_TTL_MS = 7 * 86_400_000
 
 LAST_S = 3.0
-"""How long outcomes are offered to Redis at the end: within what a stopping process gets beyond its grace time."""
+"""Limit for writing outcomes at the end: within the time of a stopping process beyond its grace time."""
 
 RETRY_PAUSE_S = 0.1
-"""Between two tries when Redis is away; the bus itself has tried for some seconds."""
+"""Pause between attempts while Redis is unavailable; the bus itself has retried for some seconds."""
 
 Asking = Literal["sending", "asking", "looked"]
 """``sending``: nobody can look for what is unknown; ``asking``: it can be looked for; ``looked``: it is not there."""
@@ -72,7 +72,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Word(Enum):
-    """What is to be done about a part."""
+    """The next step for a part."""
 
     SEND = auto()
     SEND_AGAIN = auto()
@@ -90,7 +90,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """Nobody knows whether an attempt has arrived: look for it."""
+    """An attempt with unknown result: look for its message."""
 
     number: int
     """Of the attempt, or of the preview."""
@@ -98,7 +98,7 @@ class Doubt(msgspec.Struct, frozen=True):
     """It is the preview that may be there."""
 
     def of(self, step: Step) -> Step:
-        """The step by which it is noted what was found."""
+        """The step that records the result of looking."""
         return msgspec.structs.replace(step, attempt=self.number)
 
 
@@ -153,7 +153,7 @@ class Ledger:
 
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
-        """Carry out marks for the length of the block, and what was noted in it for some seconds after."""
+        """Write marks during the block, and its remaining ones for some seconds after it."""
         # Shielded: what was sent was sent, and a shutdown may delay the note of it, never take it away.
         writing = anyio.CancelScope(shield=True)
 
@@ -211,7 +211,7 @@ class Ledger:
         return Word.OVER if status == b"over" else Word.GIVEN_UP
 
     def note(self, step: Step, outcome: Noted, platform_id: str = "", span: Span | None = None) -> None:
-        """Note what became of a part, and how it went; written soon, in order with all that is asked here after."""
+        """Record the result of a part; written soon, in order with all later calls."""
         trace = encode(Delivered(turn=step.place.reply.turn, span=span)).decode() if span else ""
         self._add(outcome, step, platform_id, trace)
 
@@ -288,4 +288,4 @@ class Ledger:
 
 
 def _lost(key: str) -> LeaseLost:
-    return LeaseLost(f"{key}: another process sends the replies of this channel now")
+    return LeaseLost(f"{key}: another process now sends the replies of this channel")

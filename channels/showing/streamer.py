@@ -1,4 +1,4 @@
-"""Answers shown while they are written: a message is sent with what there is, and edited until it is the reply.
+"""Previews of answers: a message is sent with the text so far, and edited until it is the reply.
 
 Who sends a channel's replies shows their texts too. Nothing depends on it: what is known of such a message stands in
 Redis beside the marks of the reply before it is edited for the first time, and whoever delivers the reply goes by that.
@@ -35,16 +35,16 @@ TIMEOUT_MAX_S = 5.0
 """Longest time that showing a text may take: a reply has to wait for its end."""
 
 NO_ROOM_S = 0.5
-"""Pause when replies need the room that there is at the platform."""
+"""Pause while replies use up the platform's rate limit."""
 
 REFUSED_S = 2.0
 """Pause after a refusal that does not say how long."""
 
 DEALT_WITH_MAX = 10_000
-"""Sessions of which it is known which reply was taken over last: what is heard of it late is not shown."""
+"""Sessions whose last finished reply is remembered, so that late previews of it are not shown."""
 
 RETRY_S = 0.2
-"""Pause when Redis is away and something has to be noted."""
+"""Pause while Redis is unavailable and a mark has to be written."""
 
 _log = structlog.get_logger()
 _T = TypeVar("_T")
@@ -69,7 +69,7 @@ class Streamer:
 
     @contextmanager
     def leading(self, lead: Lead) -> Generator[None]:
-        """Show texts of its partition for the length of the block; what is under way then ends in its task group."""
+        """Show previews of its partition during the block; previews in progress end in its task group."""
         self._leads[lead.partition] = lead
         try:
             yield
@@ -86,7 +86,7 @@ class Streamer:
     # What is heard
 
     async def hear(self, event: Live | Moved) -> None:
-        """Take in what happened in a session."""
+        """Process an event of a session."""
         lead = self._leads.get(self._bus.keys.partition(event.session))
         if lead is None:
             return
@@ -131,7 +131,7 @@ class Streamer:
     # What is delivered
 
     async def make_way(self, reply: Reply) -> bool:
-        """Wait until nothing more is shown of ``reply``, or take away what would stand above it, if possible.
+        """Wait until no preview of ``reply`` is shown any more, or delete one that would stay above it, if possible.
 
         Whether it was this process that showed it, so that nothing else was sent below it since.
         """
@@ -339,10 +339,10 @@ class Streamer:
             _log.info("preview.left", session=draft.session, reason=brief(error))
             done = True
         if not done:
-            raise SendRefused(f"no answer within {self._timeout_s:g} s")
+            raise SendRefused(f"the platform did not answer within {self._timeout_s:g} s")
 
     async def _surely(self, note: Callable[[], Awaitable[_T]]) -> _T:
-        """Note it, through an outage of Redis; whoever delivers the reply waits for it meanwhile, as for its marks."""
+        """Write the mark, despite outages of Redis; the delivery of the reply waits for it as for its own marks."""
         while True:
             try:
                 return await note()

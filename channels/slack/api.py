@@ -1,4 +1,4 @@
-"""A thin client of the Web API: a method and its parameters in, what Slack says out, every failure told apart.
+"""A thin client of the Web API: method and parameters in, Slack's answer out, and a separate error for each failure.
 
 Requests are made by slack-sdk's client on a session of ours: nothing is tried again, no log is written, every body has
 a limit. No error that is raised here comes from the libraries, which hold the token in what they raise.
@@ -28,7 +28,7 @@ ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a page of two hundred of the longest messages stays below."""
 
 CONNECT_SHARE = 0.5
-"""Of a call's time, what connecting may take: it has to end before the call does, or nobody knows which it was."""
+"""Share of a call's time for connecting: it must end before the call, so that the result is certain."""
 
 IDLE_S = 5.0
 """How long a connection is kept for the next call. One that the server closes in just that moment looks like a cut
@@ -44,7 +44,7 @@ SECRET_MIN_CHARS = 16
 """A shorter token, of which the real ones have fifty and more, may stand in an answer by chance."""
 
 RESTING_MAX = 1_000
-"""Methods and chats of which it is known that Slack wants nothing just now."""
+"""Methods and chats whose rate limit is currently reached."""
 
 READS = frozenset(
     {
@@ -77,7 +77,7 @@ class _Request:
     deadline: float
     """By the event loop's clock."""
     connected: bool = False
-    """From here on nobody can tell what arrives."""
+    """From here on it is unknown whether the request arrives."""
 
 
 _request: ContextVar[_Request] = ContextVar("request")
@@ -109,7 +109,7 @@ class Api:
     async def call(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float, key: str = ""
     ) -> dict[str, Any]:
-        """What a method answers, once it has answered that it went well.
+        """The result of a method that succeeded.
 
         ``key``: what its rate is counted for beside the method, a channel; see ``IN_PASSING``.
 
@@ -123,7 +123,7 @@ class Api:
     async def asked(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float, key: str = ""
     ) -> Answer:
-        """As ``call``, with what stands beside the answer."""
+        """Like ``call``, with the headers of the answer."""
         self._check_rest(method, key)
         answer = await self._answer(method, params or {}, timeout_s)
         try:
@@ -134,7 +134,7 @@ class Api:
         return answer
 
     async def upload(self, url: str, content: bytes, *, timeout_s: float) -> None:
-        """Bring the content of a file to the address that ``files.getUploadURLExternal`` gave; nobody sees it yet.
+        """Upload a file to the address from ``files.getUploadURLExternal``; it is not visible yet.
 
         Raises:
             SendRefused: not now.
@@ -142,10 +142,10 @@ class Api:
         """
         self._check_address(url)
         status, _, _ = await self._fetched("POST", url, timeout_s, content=content)
-        _check_status(status, "the server of files")
+        _check_status(status, "the file server")
 
     async def download(self, url: str, *, max_bytes: int, timeout_s: float) -> tuple[bytes, str]:
-        """A file of Slack's, and what Slack says it is (``Content-Type``).
+        """A file stored at Slack, and its ``Content-Type``.
 
         Raises:
             SendRefused: it cannot be had just now.
@@ -154,11 +154,11 @@ class Api:
         self._check_address(url)
         headers = {"Authorization": f"Bearer {self._token.reveal()}"}
         status, kind, found = await self._fetched("GET", url, timeout_s, headers=headers, max_bytes=max_bytes)
-        _check_status(status, "the server of files")
+        _check_status(status, "the file server")
         return found, kind
 
     def is_at_home(self, url: str) -> bool:
-        """Whether an address that an answer names is Slack's own: nothing is asked for, or brought, anywhere else."""
+        """Whether an address in an answer is Slack's own; no other address is requested or uploaded to."""
         return is_slacks(url, self._base)
 
     async def aclose(self) -> None:
@@ -179,7 +179,7 @@ class Api:
                 answer = Answer(found=response.data, status=response.status_code, headers=response.headers)
         except Redirected as error:
             raise SendRefused(
-                f"{self._base} answers {method} with status {error.status}; is base_url right?",
+                f"{self._base} answered {method} with status {error.status}. Check base_url.",
                 retry_after_s=LONG_REST_S,
             ) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -190,7 +190,7 @@ class Api:
             return answer
         if not request.connected:
             raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
-        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after sending {method}"
+        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after {method} was sent"
         raise SendRefused(text) if method in READS else SendUnknown(text)
 
     async def _fetched(
@@ -203,7 +203,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
         max_bytes: int = ANSWER_MAX_BYTES,
     ) -> tuple[int, str, bytes]:
-        """Status, kind and content of what an address gives; SendRefused when it gives nothing."""
+        """Status, kind and content at an address; SendRefused if it returns nothing."""
         failure, request = "", _begun(timeout_s)
         marked = _request.set(request)
         try:
@@ -216,22 +216,22 @@ class Api:
                     found = await _bounded(response, max_bytes) if response.status == 200 else b""
                     return response.status, response.headers.get("Content-Type", ""), found
         except _TooLarge:
-            raise SendRejected(f"it is larger than {max_bytes:,} bytes") from None
+            raise SendRejected(f"the file is larger than {max_bytes:,} bytes") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = _named(error)
         finally:
             _request.reset(marked)
-        raise SendRefused(f"the server of files gives no answer: {failure or f'nothing within {timeout_s:g} s'}")
+        raise SendRefused(f"the file server did not answer: {failure or f'nothing within {timeout_s:g} s'}")
 
     def _check_address(self, url: str) -> None:
-        """The token, and what people sent, go to Slack alone."""
+        """Make sure that the token and people's files go to Slack alone."""
         if not (url.startswith(("https://", "http://")) and self.is_at_home(url)):
-            raise SendRejected("the file does not lie at Slack's")
+            raise SendRejected("the file is not stored at Slack")
 
     def _check_rest(self, method: str, key: str) -> None:
         left_s = self._resting.get((method, key), 0.0) - anyio.current_time()
         if left_s > 0:
-            raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=left_s)
+            raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=left_s)
 
     def _note_rest(self, method: str, key: str, told_s: float | None) -> None:
         if told_s and method in IN_PASSING:
@@ -259,7 +259,7 @@ class Redirected(Exception):
 
 
 class _Cut(aiohttp.ClientError):
-    """A connection was cut; of those that the library knows some have it make a request again."""
+    """A connection was cut; the library repeats a request after some of its own exceptions of this kind."""
 
 
 class _TooLarge(Exception):
@@ -275,7 +275,7 @@ class _Response(aiohttp.ClientResponse):
         return "application/json"
 
     async def json(self, **_: Any) -> dict[str, Any]:
-        """The object, without the token: what a server repeats is shown to people."""
+        """The object without the token, because people may see text that a server repeats."""
         try:
             content = await _bounded(self, ANSWER_MAX_BYTES)
         except _TooLarge:
@@ -305,7 +305,7 @@ def _session(base: str) -> aiohttp.ClientSession:
 
 
 async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Let a request be made once: what only reads, aiohttp makes again on a new connection when an old one is cut."""
+    """Have a request made only once: aiohttp repeats reading requests on a new connection when an old one is cut."""
     try:
         return await handler(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
@@ -331,7 +331,7 @@ async def _refuse_redirect(_session: object, _context: object, params: aiohttp.T
 
 
 def _named(error: Exception) -> str:
-    """What went wrong, in a word; all that the libraries say more may hold the token."""
+    """The failure in a word; longer texts of the libraries may contain the token."""
     return str(error) if isinstance(error, _Cut) else type(error).__name__
 
 
@@ -342,7 +342,7 @@ def _begun(timeout_s: float) -> _Request:
 
 
 def _silent() -> logging.Logger:
-    """What slack-sdk writes down holds what people said."""
+    """Silence the log lines of slack-sdk, which contain messages of people."""
     return logging.Logger("slack", level=logging.CRITICAL + 1)
 
 
@@ -352,9 +352,9 @@ def _form(params: Mapping[str, Any]) -> dict[str, str]:
 
 def _check_status(status: int, who: str) -> None:
     if status == 429 or status >= 500:
-        raise SendRefused(f"{who} answers {status}")
+        raise SendRefused(f"{who} answered with status {status}")
     if not 200 <= status < 300:
-        raise SendRejected(f"{who} answers {status}")
+        raise SendRejected(f"{who} answered with status {status}")
 
 
 async def _bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What an event of Slack's means: a message for the intake, or nothing. Pure."""
+"""The meaning of Slack's events: a message for the intake, or nothing. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,13 +11,13 @@ from channels.slack.text import NOBODY, name_in, people_in, plain, sound, withou
 from channels.slack.types import Body, Message, objects_in
 
 SAID = frozenset({"", "me_message", "file_share", "message_share", "thread_broadcast", "bot_message"})
-"""Subtypes of messages that somebody said; all others tell what happened in a channel (docs.slack.dev, "message")."""
+"""Subtypes of messages that people write; all others report changes of a channel (docs.slack.dev, "message")."""
 
 DIRECT = frozenset({"im", "app_home"})
 """Types of conversations with the bot alone."""
 
 NO_TEXT = "This content can't be displayed."
-"""What Slack says for the text of a message that has blocks and no text."""
+"""Slack's text for a message that has only blocks."""
 
 SLACKBOT = "USLACKBOT"
 """Slack's own bot, which has no bot id."""
@@ -30,30 +30,30 @@ _is_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
 @dataclass(frozen=True, kw_only=True)
 class Me:
-    """Who the bot is in its workspace."""
+    """The bot's identity in its workspace."""
 
     team: str
     user: str
-    """``U…``: what mentions name."""
+    """``U…``: the ID in mentions."""
     bot: str = ""
-    """``B…``: what its messages are signed with."""
+    """``B…``: the ID in its own messages."""
     name: str = ""
 
 
 def me_of(found: Mapping[str, Any]) -> Me:
-    """Who the bot is, as ``auth.test`` tells it.
+    """The bot's identity, from ``auth.test``.
 
     Raises:
         ValueError: it does not tell.
     """
     team, user, bot, name = (str(found.get(key) or "") for key in ("team_id", "user_id", "bot_id", "user"))
     if not (_is_id(team) and _is_id(user)):
-        raise ValueError("auth.test names no team and no user")
+        raise ValueError("auth.test returned no team or no user")
     return Me(team=team, user=user, bot=bot, name=sound(name))
 
 
 def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, *, everything: bool = False) -> Arrival | None:
-    """What an event means for the bot ``me``; None: nothing that anybody said, or the bot itself did.
+    """The message of an event for the bot ``me``; None: no message, or one of the bot itself.
 
     ``names`` are those of people and bots by id; ``everything``: also what does not name the bot is said to it.
     """
@@ -75,7 +75,7 @@ def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, *, everything: b
 
 
 def people_of(message: Message | None) -> Iterator[str]:
-    """The ids of those who say or read as a part of a message, and whose names it does not tell."""
+    """The IDs of people in a message whose names it does not contain."""
     while message is not None:
         yield message.user or ("" if _signed(message) else message.bot_id)
         yield from people_in(message.text)
@@ -85,7 +85,7 @@ def people_of(message: Message | None) -> Iterator[str]:
 
 
 def sender_of(message: Message, names: Mapping[str, str] = NOBODY) -> Sender | None:
-    """Who said it; None: nobody."""
+    """The sender; None: unknown."""
     who = message.user or message.bot_id
     if not _is_id(who):
         return None
@@ -94,7 +94,7 @@ def sender_of(message: Message, names: Mapping[str, str] = NOBODY) -> Sender | N
 
 
 def words_of(message: Message, names: Mapping[str, str] = NOBODY, *, called: str = "") -> str:
-    """What a message says, its files apart; without the name of the user ``called`` that it begins with."""
+    """The text of a message without its files, and without a leading mention of the user ``called``."""
     text = "" if message.text == NO_TEXT else message.text
     words = plain(without_call(text, called) if called else text, names).strip()
     lines = [*lines_of(message), *passed_on(message, names)]
@@ -158,7 +158,7 @@ def _deleted(body: Body, event: Message, before: Message, ts: str, me: Me) -> Ar
 
 
 def _is_changed(now: Message, before: Message | None) -> bool:
-    """Whether somebody changed what they said; links that are shown, and replies that are counted, are no change."""
+    """Whether a person changed the text; link previews and reply counts are not changes."""
     if before is None:
         return now.edited is not None
     return now.text != before.text or [(file.id, file.mode) for file in now.files] != [
@@ -201,6 +201,6 @@ def _signed(message: Message) -> str:
 
 
 def _kind(message: Message) -> str:
-    """What a message is that says nothing that can be read."""
+    """A description of a message without readable text."""
     kinds = (str(each.get("type") or "") for each in objects_in(message.blocks))
     return sound(next(filter(None, kinds), "message"))[:64]

@@ -25,7 +25,7 @@ class Remark:
 
 
 class _Tested(msgspec.Struct, frozen=True):
-    """What ``auth.test`` answers."""
+    """Result of ``auth.test``."""
 
     user: str
     team: str
@@ -38,13 +38,13 @@ class _Bot(msgspec.Struct, frozen=True):
 
 
 class _BotFound(msgspec.Struct, frozen=True):
-    """What ``bots.info`` answers."""
+    """Result of ``bots.info``."""
 
     bot: _Bot = _Bot()
 
 
 async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
-    """What Slack says of the app of the channel ``name``, and what stands in the way of its work.
+    """Slack's report on the app of the channel ``name``, and problems of the app.
 
     Never raises what ``send`` raises.
     """
@@ -52,12 +52,12 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
         answer = await api.asked("auth.test", timeout_s=TIMEOUT_S)
         tested = msgspec.convert(answer.found, _Tested)
     except Unauthorized as error:
-        text = f"{error} It is channels.{name}.bot_token, or in channels.{name}.bot_token_file."
+        text = f"{error} It is set in channels.{name}.bot_token or channels.{name}.bot_token_file."
         return [Remark(state="error", text=text)]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
     except UNFITTING:
-        return [Remark(state="error", text=f"{config.base_url} answers, but not as Slack does")]
+        return [Remark(state="error", text=f"{config.base_url} is not a Slack Web API. Correct base_url.")]
     granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
     hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
     return [Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"), *_lacking(granted), *hears]
@@ -68,36 +68,43 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
     if granted and (missing := missing_of(granted)):
         yield Remark(
             state="warning",
-            text=f"it lacks {', '.join(missing)}: paste deploy/slack/manifest.yaml into the app's settings "
-            "(App Manifest; `millpond init --slack-manifest` prints it), and install it to the workspace again",
+            text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "
+            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and "
+            "install the app to the workspace again.",
         )
 
 
 async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> list[Remark]:
-    """By which way it hears, and whether it can."""
+    """The way in which the app receives events, and whether it works."""
     if config.events.url or not config.app_token:
-        where = f"at {config.events.url}" if config.events.url else "by the channel with the same signing secret"
+        where = f"at {config.events.url}" if config.events.url else "through the channel with the same signing secret"
         text = (
-            f"hears {where}; the app's settings have to name that address under Event Subscriptions and at the slash "
-            "command, with Socket Mode off"
+            f"receives events {where}. The app's settings must have that address under Event "
+            "Subscriptions and at the slash command, and Socket Mode must be off."
         )
         return [Remark(state="ok", text=text)]
     app_id = await _app_id(api, bot_id)
     named = config.app_token.reveal().split("-")[2:3]
     if app_id and named and named[0].startswith("A") and named[0] != app_id:
-        text = f"channels.{name}.app_token is of another app, {named[0]}; its bot_token is of {app_id}"
+        text = (
+            f"channels.{name}.app_token is for another app, {named[0]}. The bot_token is for "
+            f"{app_id}: use tokens of the same app."
+        )
         return [Remark(state="error", text=text)]
     try:
         async with connect(config.base_url, config.app_token) as app:
             await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
     except Unauthorized as error:
-        text = f"{error} It is channels.{name}.app_token; it needs connections:write (Basic Information)"
+        text = (
+            f"{error} It is set in channels.{name}.app_token, and needs the scope connections:write "
+            "(Basic Information)."
+        )
         return [Remark(state="error", text=text)]
     except Rejected as error:
-        return [Remark(state="error", text=f"{error}; is Socket Mode on in the app's settings?")]
+        return [Remark(state="error", text=f"{error}. Check that Socket Mode is on in the app's settings.")]
     except ChannelError as error:
-        return [Remark(state="error", text=f"it could not hear: {error}")]
-    return [Remark(state="ok", text="hears over a socket")]
+        return [Remark(state="error", text=f"Socket Mode could not be tested: {error}")]
+    return [Remark(state="ok", text="receives events over Socket Mode")]
 
 
 async def _app_id(api: Api, bot_id: str) -> str:

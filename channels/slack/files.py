@@ -30,10 +30,10 @@ FETCH_MAX_BYTES = 20_971_520
 DOCUMENT_NAME = "reply.md"
 
 SHARED_S = 2.0
-"""How long Slack may take to say in which message a file is shown; without that the file's id stands for it."""
+"""Limit for Slack's answer about the message that shows a file; without it the file's ID is used."""
 
 SHARED_SHARE = 0.5
-"""Of the time that is left, what that may take: the file is sent, and whoever waits has to hear it in time."""
+"""Share of the remaining time for that: the file is sent, and the caller must get the result in time."""
 
 KINDS_OF_PAGES = ("text/html",)
 
@@ -68,20 +68,20 @@ class Files:
         return await self._shown_in(chat, brought[0]["id"], deadline)
 
     async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
-        """What came with a message; ``source`` is the file's id and, behind a space, its address if it is known.
+        """An attachment of a message; ``source`` is the file's ID and, after a space, its address if known.
 
         Errors as for ``Channel.fetch``.
         """
         if attachment.size_bytes > FETCH_MAX_BYTES:
-            raise SendRejected(f"{attachment.size_bytes:,} bytes; {FETCH_MAX_BYTES:,} are fetched at most")
+            raise SendRejected(f"{attachment.size_bytes:,} bytes, which is above the limit of {FETCH_MAX_BYTES:,}")
         found = _source(attachment.source)
         if found is None:
-            raise SendRejected("it is no file of Slack's")
+            raise SendRejected("the file is not stored at Slack")
         deadline = anyio.current_time() + timeout_s
         url = found[2] or await self._address(found[1], deadline)
         content, kind = await self._api.download(url, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s(deadline))
         if kind.startswith(KINDS_OF_PAGES) and not attachment.name.lower().endswith((".html", ".htm")):
-            raise SendRejected("Slack gives a page instead of the file; the app may lack the scope files:read")
+            raise SendRejected("Slack returned a web page instead of the file. The app may lack the scope files:read.")
         return content
 
     async def _brought(self, name: str, content: bytes, deadline: float) -> dict[str, str]:
@@ -89,7 +89,7 @@ class Files:
         found = await self._api.call("files.getUploadURLExternal", params, timeout_s=left_s(deadline))
         file, url = found.get("file_id"), found.get("upload_url")
         if not isinstance(file, str) or not isinstance(url, str):
-            raise SendRefused("Slack names no place for a file")
+            raise SendRefused("Slack returned no address for the upload")
         await self._api.upload(url, content, timeout_s=left_s(deadline))
         return {"id": file, "title": name}
 
@@ -108,7 +108,7 @@ class Files:
         for key in ("url_private_download", "url_private"):
             if isinstance(url := found.get(key), str) and url:
                 return url
-        raise SendRejected("Slack does not say where the file lies")
+        raise SendRejected("Slack returned no download address for the file")
 
 
 def _places(answer: Mapping[str, Any], channel: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What an answer of the Web API means for whoever asked. Pure."""
+"""The meaning of Web API answers for their callers. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ TOO_LARGE = 413
 """Status of a proxy that lets no request of this size through."""
 
 DETAIL_CHARS = 300
-"""So much of what Slack says beside its code stands in an error."""
+"""Characters of Slack's details in an error."""
 
 _is_code = re.compile(r"[a-z_]{1,80}").fullmatch
 """Slack's codes; anything else may be words of a message."""
@@ -28,7 +28,7 @@ TOKEN = frozenset(
         *("org_login_required", "two_factor_setup_required", "ekm_access_denied", "team_access_not_granted"),
     }
 )
-"""Codes that are about the token, or about who may use the workspace; every method may answer with them."""
+"""Codes about the token or the access to the workspace; every method may return them."""
 
 LATER = frozenset(
     {
@@ -44,17 +44,17 @@ DOUBTFUL = frozenset({"internal_error", "fatal_error"})
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back for a call."""
+    """The answer to a call."""
 
     found: dict[str, Any]
-    """The JSON object; empty when there was none."""
+    """The JSON object; empty if the answer had none."""
     status: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """``X-OAuth-Scopes`` names the scopes of a token; found by any spelling of its name."""
 
     @property
     def error(self) -> str:
-        """Slack's code for what is wrong; empty: nothing is."""
+        """Slack's error code; empty: success."""
         error = self.found.get("error")
         return error[:DETAIL_CHARS] if isinstance(error, str) else ""
 
@@ -69,7 +69,7 @@ class Answer:
 
 
 class More(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands beside an error."""
+    """Details of an error."""
 
     messages: tuple[str, ...] = ()
 
@@ -96,7 +96,7 @@ class MissingScope(Unauthorized):
 
 
 class Rejected(SendRejected):
-    """Slack says why it does not do what was asked."""
+    """Slack refused a request with a code."""
 
     def __init__(self, message: str, *, error: str, brief: str = "") -> None:
         super().__init__(message, brief=brief)
@@ -105,23 +105,23 @@ class Rejected(SendRejected):
 
 
 def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, Any]:
-    """What a call found, or the error that it comes to. Errors as for ``Api.call``.
+    """The result of a call, or the error for its failure. Errors as for ``Api.call``.
 
     ``reads``: it changes nothing, so there is nothing to be in doubt about.
     """
     if answer.status == 429 or answer.error in ("ratelimited", "rate_limited"):
-        raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=answer.retry_after_s)
+        raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=answer.retry_after_s)
     if not isinstance(answer.found.get("ok"), bool):
         raise _foreign(answer.status, method, base, reads=reads)
     if answer.found["ok"] and 200 <= answer.status < 300:
         return answer.found
     error = answer.error
-    text = f"Slack answers {method} with {error or answer.status}{_detail(answer.found)}"
-    brief = f"Slack answers {method} with {error if _is_code(error) else answer.status}"
+    text = f"Slack answered {method} with {error or answer.status}{_detail(answer.found)}"
+    brief = f"Slack answered {method} with {error if _is_code(error) else answer.status}"
     if error == "missing_scope":
         raise MissingScope(text, needed=_text(answer.found.get("needed")), brief=brief)
     if error in TOKEN:
-        raise Unauthorized(f"{text}; is the token right?", retry_after_s=LONG_REST_S, brief=brief)
+        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if error in DOUBTFUL and not reads:
         raise SendUnknown(text, brief=brief)
     if error in LATER or error in DOUBTFUL or answer.status >= 500:
@@ -130,8 +130,8 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
-    """What to make of an answer that is not the Web API's: a page of something between it and us."""
-    text = f"{base} answers {method} with status {status} and no JSON of a Web API"
+    """The error for an answer that does not come from the Web API, but from a gateway in between."""
+    text = f"{base} answered {method} with status {status} and without the JSON of a Web API"
     if status == TOO_LARGE:
         return Rejected(text, error="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.
@@ -139,17 +139,17 @@ def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
         return SendUnknown(text)
     if status >= 500:
         return SendRefused(text)
-    return SendRefused(f"{text}; is base_url right?", retry_after_s=LONG_REST_S)
+    return SendRefused(f"{text}. Check base_url.", retry_after_s=LONG_REST_S)
 
 
 def _detail(found: dict[str, Any]) -> str:
-    """What Slack says for people beside its code."""
+    """Slack's details besides the code."""
     needed = _text(found.get("needed"))
     try:
         said = msgspec.convert(found.get("response_metadata", {}), More).messages
     except UNFITTING:
         said = ()
-    told = [f"it needs the scope {needed}"] if needed else []
+    told = [f"the scope {needed} is missing"] if needed else []
     detail = "; ".join(each for each in [*told, *said] if each)
     return f" ({detail[:DETAIL_CHARS]})" if detail else ""
 

@@ -15,7 +15,7 @@ _is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 
 
 async def said(api: Api, method: str, wording: Wording, deadline: float, *, key: str = "") -> dict[str, Any]:
-    """What Slack answers to the first wording that it takes. Errors as for ``Api.call``."""
+    """Slack's answer to the first accepted wording. Errors as for ``Api.call``."""
     while True:
         try:
             return await api.call(method, wording.params, timeout_s=left_s(deadline), key=key)
@@ -32,7 +32,7 @@ def left_s(deadline: float) -> float:
     """
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("there was no time for it")
+        raise SendRefused("the send timeout expired before the request")
     return seconds
 
 
@@ -42,6 +42,6 @@ def is_ts(platform_id: str) -> bool:
 
 
 def ts_of(found: Mapping[str, Any]) -> str:
-    """Which message it was; empty if Slack does not say: it took it, and that is what counts."""
+    """The message's ID; empty if Slack accepted the message without returning it."""
     ts = found.get("ts")
     return ts if isinstance(ts, str) else ""

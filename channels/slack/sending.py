@@ -23,7 +23,7 @@ MAY_STREAM = "cant_delete_message"
 
 
 class Sending:
-    """Sends what one bot says."""
+    """Sends the messages of one bot."""
 
     def __init__(self, api: Api, files: Files, streams: Streams) -> None:
         self._api = api
@@ -45,9 +45,9 @@ class Sending:
         return ts_of(found)
 
     async def edit(self, chat: SessionKey, ts: str, part: Part, *, timeout_s: float) -> None:
-        """Have a message say what ``part`` says. Errors as for ``Channel.edit``."""
+        """Replace a message's text with that of ``part``. Errors as for ``Channel.edit``."""
         if not is_ts(ts):
-            raise SendRejected(f"there is no message {ts[:80]!r} to edit")
+            raise SendRejected(f"message {ts[:80]!r} cannot be edited: it was not found")
         deadline = anyio.current_time() + timeout_s
         if await self._streams.went_on(chat.chat, ts, part, deadline):
             return
@@ -55,7 +55,7 @@ class Sending:
         if part.preview:
             text = beginning(text, UPDATE_MAX, len)
         elif len(text) > UPDATE_MAX:
-            raise SendRejected(f"{len(text):,} characters; a message can be changed to {UPDATE_MAX:,} at most")
+            raise SendRejected(f"{len(text):,} characters, but a message can be edited to at most {UPDATE_MAX:,}")
         fields = {"channel": chat.chat, "ts": ts, "metadata": metadata_of(part)}
         try:
             await said(self._api, "chat.update", Wording(fields=dict(fields), forms=forms_of(text)), deadline)
@@ -84,7 +84,7 @@ class Sending:
         try:
             await self._streams.end(channel, ts, deadline)
         except SendUnknown as error:
-            raise SendRefused(f"it is not taken back yet: {error}") from None
+            raise SendRefused(f"the message is not deleted yet: {error}") from None
 
     async def _deleted(self, channel: str, ts: str, deadline: float) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Hearing an app's events over sockets (Socket Mode): connections that are opened, watched and followed by others.
+"""Receiving an app's events over sockets (Socket Mode): connections are opened, watched and replaced.
 
 Slack closes a connection every few hours and says so before (``disconnect``): the next one is opened at once, and what
 comes by the old one is taken until it is closed. Both belong to the app, so nothing is lost: what was not acknowledged
@@ -26,10 +26,10 @@ OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""
 
 PING_S = 10.0
-"""How often we ping: Slack's answers, and its own pings, tell that the connection lives."""
+"""Interval of our pings; Slack's answers and its own pings show that the connection works."""
 
 SILENT_S = 30.0
-"""A connection by which nothing was heard for so long is dead, though the system may not notice for hours."""
+"""A connection that is silent for so long is dead, though the system may not notice for hours."""
 
 WRITE_S = 5.0
 """How long the other side may take to let something be written."""
@@ -50,7 +50,7 @@ PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
 """Rest after a failure, doubled with each one more, less up to a half; Slack allows few openings a minute."""
 
 GREETED_MAX_S = 3.0
-"""Longest rest after a connection by which Slack had greeted: it takes connections, and events wait meanwhile."""
+"""Longest pause after a connection on which Slack had greeted: it accepts connections, and events are pending."""
 
 CROWDED_S = 20.0
 """Rest when the app has ten connections already, less up to a half; one of them may be an old one of ours."""
@@ -58,7 +58,7 @@ CROWDED_S = 20.0
 DISABLED_S = 60.0
 """Rest when only a person can help."""
 
-DISABLED = "Socket Mode is switched off for the app: switch it on at https://api.slack.com/apps, under Socket Mode"
+DISABLED = "Socket Mode is off for the app. Turn it on at https://api.slack.com/apps, under Socket Mode."
 
 LIVELY = frozenset({aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.PING, aiohttp.WSMsgType.PONG, aiohttp.WSMsgType.BINARY})
 """Messages behind which others come; Slack sends no binary ones, which are passed over."""
@@ -86,7 +86,7 @@ class Connection:
         self._scope = anyio.CancelScope()
 
     async def serve(self) -> None:
-        """Hand on what comes until the connection ends, which never is an error."""
+        """Pass on messages until the connection ends, which is never an error."""
         try:
             with self._scope:
                 async with anyio.create_task_group() as tg:
@@ -150,14 +150,14 @@ class Connection:
         await self._written(self._ws.send_str(msgspec.json.encode({"envelope_id": envelope_id}).decode()))
 
     async def _written(self, writing: Awaitable[None]) -> None:
-        """Write something; that it cannot be written, whoever reads notices soon."""
+        """Send a message; the reader soon notices a broken connection."""
         with anyio.move_on_after(WRITE_S):
             with suppress(aiohttp.ClientError, OSError):
                 await writing
 
 
 class Socket:
-    """One app's hearing: there is a connection, or the next one is being opened."""
+    """Receiving one app's events: a connection is open, or being opened."""
 
     def __init__(self, api: Api, envelopes: Envelopes, *, channel: str) -> None:
         """``api`` has the app's token."""
@@ -168,7 +168,7 @@ class Socket:
         self._connections: set[Connection] = set()
 
     async def run(self) -> None:
-        """Hear, until cancelled."""
+        """Receive events until cancelled."""
         async with _session(self._api.address) as session, anyio.create_task_group() as tg:
             while True:
                 try:
@@ -205,9 +205,9 @@ class Socket:
         found = await self._api.call("apps.connections.open", timeout_s=OPEN_S)
         address = found.get("url")
         if not isinstance(address, str) or not address.startswith(("wss://", "ws://")):
-            raise SendRefused("Slack names no address for a socket")
+            raise SendRefused("Slack returned no address for a socket")
         if not self._api.is_at_home(address):
-            raise SendRefused("Slack names an address for a socket that is not Slack's")
+            raise SendRefused("Slack returned a socket address that does not belong to Slack")
         return address
 
     def _failed(self, error: ChannelError) -> float:
@@ -265,4 +265,4 @@ async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.Clie
             )
         except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
             failure = type(error).__name__
-    raise SendRefused(f"the socket does not open: {failure}")
+    raise SendRefused(f"the socket cannot be opened: {failure}")

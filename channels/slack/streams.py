@@ -78,7 +78,7 @@ class Streams:
             return self._without(str(no)) if no.error in NOWHERE else ""
         ts = ts_of(found)
         if not ts:
-            raise SendUnknown("a stream began, and Slack does not say which")
+            raise SendUnknown("Slack started a stream but returned no ID for it")
         self._note(chat.chat, ts, text)
         return ts
 

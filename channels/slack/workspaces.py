@@ -134,7 +134,9 @@ class App:
     def joined(self, name: str, team: str, taker: Taker) -> Generator[None]:
         """Have events of the workspace ``team`` go to the section ``name`` for the length of the block."""
         if any(team == other.team for other in self._joined.values()):
-            _log.error("workspace.twice", channel=name, reason=f"{team} is another channel's of the same app already")
+            _log.error(
+                "workspace.twice", channel=name, reason=f"{team} is already used by another channel of the same app"
+            )
         section = self._joined[name] = _Section(team, taker)
         try:
             yield
@@ -159,7 +161,9 @@ class App:
         if address.type == "app_rate_limited":
             metrics.UPDATES.labels(self._channel, "limited").inc()
             _log.error(
-                "event.limited", channel=self._channel, reason="Slack leaves out events: more than 30,000 an hour"
+                "event.limited",
+                channel=self._channel,
+                reason="Slack is dropping events: more than 30,000 arrived within an hour",
             )
             return True
         if kind == "other":

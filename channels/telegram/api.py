@@ -87,9 +87,11 @@ class Api:
             # Not "from error": it holds the address, and that the token.
             raise Unreached(f"{self._base} cannot be reached: {type(error).__name__}") from None
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{self._base}: {type(error).__name__} after sending {method}") from None
+            raise SendUnknown(
+                f"the connection to {self._base} broke after {method} was sent: {type(error).__name__}"
+            ) from None
         if content is None or status is None:
-            raise SendUnknown(f"{self._base}: no answer to {method} within {timeout_s:g} s")
+            raise SendUnknown(f"{self._base} did not answer {method} within {timeout_s:g} s")
         return judged(_read(self._masked(content)), status=status, method=method, base=self._base)
 
     async def download(self, path: str, *, max_bytes: int, timeout_s: float) -> bytes:
@@ -104,14 +106,14 @@ class Api:
             with anyio.fail_after(timeout_s):
                 async with self._client.stream("GET", address, timeout=_timeouts(timeout_s)) as response:
                     if response.status_code == 429 or response.status_code >= 500:
-                        raise SendRefused(f"the server of files answers {response.status_code}")
+                        raise SendRefused(f"the file server answered with status {response.status_code}")
                     if not response.is_success:
-                        raise SendRejected(f"the server of files answers {response.status_code}")
+                        raise SendRejected(f"the file server answered with status {response.status_code}")
                     return await _bounded(response, max_bytes)
         except TimeoutError:
-            raise SendRefused(f"the file did not come within {timeout_s:g} s") from None
+            raise SendRefused(f"the file did not arrive within {timeout_s:g} s") from None
         except httpx2.HTTPError as error:
-            raise SendRefused(f"the file did not come: {type(error).__name__}") from None
+            raise SendRefused(f"the file could not be downloaded: {type(error).__name__}") from None
 
     async def renew(self) -> None:
         """Throw all connections away and begin with new ones."""
@@ -177,7 +179,7 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"what the server sends is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"the server's answer is larger than {max_bytes:,} bytes")
     return bytes(found)
 
 

@@ -134,7 +134,7 @@ class TelegramChannel:
         """As ``Channel.edit``."""
         number = self._moved.message_id(chat.chat, platform_id)
         if number is None:
-            raise SendRejected(f"there is no message {platform_id!r} to edit")
+            raise SendRejected(f"message {platform_id!r} cannot be edited: it was not found")
         await self._sending.edit(self._target(chat), number, part.text, timeout_s=timeout_s)
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
@@ -166,21 +166,23 @@ class TelegramChannel:
     async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
         """As ``Channel.fetch``."""
         if attachment.size_bytes > FETCH_MAX_BYTES:
-            raise SendRejected(f"{attachment.size_bytes:,} bytes; bots can fetch {FETCH_MAX_BYTES:,} at most")
+            raise SendRejected(f"{attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,}")
         deadline = anyio.current_time() + timeout_s
         try:
             found = await self._api.call("getFile", {"file_id": attachment.source}, timeout_s=timeout_s)
             path = _path(found).file_path
         except Rejected as no:
             if no.says("too big"):
-                raise SendRejected(f"too large; bots can fetch {FETCH_MAX_BYTES:,} bytes at most") from no
+                raise SendRejected(
+                    f"the file is too large: bots can download at most {FETCH_MAX_BYTES:,} bytes"
+                ) from no
             raise
         except SendUnknown as error:
             raise SendRefused(str(error)) from error
         except msgspec.DecodeError:
-            raise SendRejected("the platform names no file") from None
+            raise SendRejected("the platform returned no path of the file") from None
         if not path or path.startswith("/"):
-            raise SendRejected("the Bot API server keeps its files to itself (--local); that is not supported")
+            raise SendRejected("the Bot API server keeps its files local (--local), which is not supported")
         left_s = max(deadline - anyio.current_time(), 0.0)
         return await self._api.download(path, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s)
 

@@ -44,22 +44,27 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         me = await me_of(api)
         info = _info(await api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
     except (Unauthorized, NoMethod) as error:
-        return [Remark(state="error", text=f"{error} It is channels.{name}.token, or in channels.{name}.token_file.")]
+        return [
+            Remark(state="error", text=f"{error} It is set in channels.{name}.token or channels.{name}.token_file.")
+        ]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
     except UNREADABLE:
-        return [Remark(state="error", text=f"{config.base_url} answers, but not as a Bot API server does")]
+        return [Remark(state="error", text=f"{config.base_url} is not a Bot API server. Correct base_url.")]
     remarks = [Remark(state="ok", text=f"@{me.username}, https://t.me/{me.username}")]
     if problem := _webhook_problem(info, config):
         remarks.append(Remark(state="warning", text=problem))
     if not me.can_join_groups:
-        remarks.append(Remark(state="ok", text="cannot be added to groups (BotFather, /setjoingroups)"))
+        remarks.append(
+            Remark(state="ok", text="the bot cannot be added to groups. BotFather's /setjoingroups changes that")
+        )
     elif not me.can_read_all_group_messages and config.access.groups != "off":
         remarks.append(
             Remark(
                 state="ok",
-                text="privacy mode is on: in a group it hears commands and answers to it, and mentions with all that "
-                "was said before only when it is an administrator there (BotFather, /setprivacy, to change that)",
+                text="privacy mode is on: in groups where the bot is not an administrator, it receives only commands "
+                "and replies to its messages. To receive mentions and the messages before them, make the bot an "
+                "administrator, or turn privacy mode off with BotFather's /setprivacy",
             )
         )
     return remarks
@@ -68,9 +73,9 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
 def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:
     wanted = config.webhook.url
     if info.url and not wanted:
-        return f"a webhook is set ({info.url}); Millpond will remove it when it starts to ask for updates"
+        return f"a webhook is set ({info.url}). Millpond deletes it when it starts polling"
     if wanted and info.url != wanted:
-        return "the webhook is not set yet; Millpond sets it when it starts"
+        return "the webhook is not set yet. Millpond sets it when it starts"
     if wanted and info.last_error_message:
-        return f"the platform could not bring an update: {info.last_error_message}"
+        return f"the platform could not deliver an update: {info.last_error_message}"
     return ""

@@ -86,7 +86,7 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
     if answer.ok:
         return answer.result
     code, said = answer.error_code or status, answer.description
-    text = f"Telegram answers {method} with {code}"
+    text = f"Telegram answered {method} with {code}"
     known = next((words for words in KNOWN if words in said.lower()), "")
     brief, text = f"{text}: {known}" if known else text, f"{text}: {said}"
     if code == 429:
@@ -94,9 +94,9 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
     if code >= 500:
         raise SendRefused(text, brief=brief)
     if code == 401:
-        raise Unauthorized(f"{text}; is the token right?", retry_after_s=LONG_REST_S, brief=brief)
+        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if code == 404:
-        raise NoMethod(f"{text}; is the token right?", retry_after_s=LONG_REST_S, brief=brief)
+        raise NoMethod(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if code == 409:
         raise Conflict(text, webhook="webhook" in said.lower(), brief=brief)
     raise Rejected(text, description=said, moved_to=answer.parameters.migrate_to_chat_id, brief=brief)
@@ -104,7 +104,7 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
 
 def _foreign(status: int, method: str, base: str) -> Exception:
     """What to make of an answer that is not the Bot API's."""
-    text = f"{base} answers {method} with status {status} and no JSON of a Bot API"
+    text = f"{base} answered {method} with status {status} and without the JSON of a Bot API"
     if status == TOO_LARGE:
         return Rejected(text, description="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.
@@ -112,4 +112,4 @@ def _foreign(status: int, method: str, base: str) -> Exception:
         return SendUnknown(text)
     if status == 429 or status >= 500:
         return SendRefused(text)
-    return SendRefused(f"{text}; is base_url right?", retry_after_s=LONG_REST_S)
+    return SendRefused(f"{text}. Check base_url.", retry_after_s=LONG_REST_S)

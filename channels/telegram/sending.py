@@ -158,7 +158,7 @@ class Sending:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendRefused("the platform took no form of it in time")
+                raise SendRefused("the platform accepted no format of the message in time")
             method = rich if form.rich else plain
             try:
                 params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
@@ -172,11 +172,11 @@ class Sending:
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
-        raise SendRefused("the platform took no form of it")  # not reached: the last one is never rich
+        raise SendRefused("the platform accepted no format of the message")  # not reached: the last one is never rich
 
 
 def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
-    text = f"message {sent} was sent, what belongs to it was not"
+    text = f"message {sent} was sent, but the rest of the reply was not"
     return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 

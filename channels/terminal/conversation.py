@@ -14,6 +14,7 @@ import msgspec
 import structlog
 
 from channels.inbound import accept, make_inbound
+from channels.terminal.delay import delay
 from channels.terminal.naming import sender_of
 from channels.terminal.preview import Preview
 from daemon.bus import Accepted, Subscription, pairs
@@ -26,6 +27,9 @@ from daemon.sessionkey import SessionKey
 
 POLL_S = 5.0
 """Longest time without looking at the log, for events that got lost."""
+
+SILENT_POLLS = 2
+"""After so many looks without an event since the last message was sent, the reason is shown."""
 
 CHUNK = 200
 """Entries read at once."""
@@ -107,6 +111,10 @@ class Conversation:
     """Stream id."""
     _preview: Preview = field(default_factory=Preview)
     _away: bool = False
+    _silent: int = 0
+    """Looks without an event since a message was sent or anything was heard."""
+    _told: list[str] = field(default_factory=list[str])
+    """Why messages wait, as their sender was told since the last answer."""
 
     @classmethod
     async def open(cls, process: Process, key: SessionKey) -> "Conversation":
@@ -140,6 +148,7 @@ class Conversation:
             sender_id=sender,
             message_id=message_id,
         )
+        self._silent = 0
         # Noted before it is sent: its answer may be here before the confirmation.
         self.sent.add(inbound.id)
         # Of one that is sent again the answer may be here as well: an outage can hide that it was accepted.
@@ -183,7 +192,14 @@ class Conversation:
                     settled = self.sent.intersection(settled_by(shown))
                     self._settled |= settled
                     self.pending -= settled
+                    self._note(shown, answered=bool(settled))
                     yield shown
+
+    def _note(self, shown: Shown, *, answered: bool) -> None:
+        if answered:
+            self._told.clear()
+        if isinstance(shown, Notice) and shown.kind == "parked":
+            self._told.append(shown.text)
 
     async def _shown_at(self, event: Live | ToolEvent | Moved | Notice | None) -> list[Shown]:
         if isinstance(event, Live):
@@ -191,8 +207,10 @@ class Conversation:
         found: list[Shown] = [*await self._new_entries(), *await self._new_notices()]
         if isinstance(event, ToolEvent):
             found.append(event)
+        self._silent = self._silent + 1 if event is None else 0
         if event is None:
             found += await self._written_so_far()
+            found += await self._delay()
         return found
 
     async def _new_entries(self) -> list[Said | Notice]:
@@ -225,6 +243,15 @@ class Conversation:
     async def _written_so_far(self) -> list[Shown]:
         live = await self._reader.live(self.session)
         return [Writing(self._preview.text)] if live and self._preview.hear(_decode_live(live)) else []
+
+    async def _delay(self) -> list[Shown]:
+        """Why the messages sent from here wait, unless their sender was told."""
+        if not self.pending or self._silent < SILENT_POLLS:
+            return []
+        reason = await delay(self.process, self.session)
+        if not reason or any(reason in text for text in self._told):
+            return []
+        return [self._aside(f"Your message waits: {reason}", kind="parked")]
 
     def _outage(self, error: BusUnavailable) -> list[Shown]:
         if self._away:

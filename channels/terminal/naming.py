@@ -1,4 +1,4 @@
-"""Which session a person means, and who that person is."""
+"""The session that a person names, and the person's identity."""
 
 import getpass
 
@@ -23,7 +23,9 @@ def terminal_of(config: Config) -> str:
     """
     enabled = [name for name, channel in config.channels.items() if _is_open(channel)]
     if not enabled:
-        raise ConfigError("channels.terminal: disabled, so there is no chat in a terminal; set enabled = true")
+        raise ConfigError(
+            "channels.terminal is disabled, so chatting in a terminal is off. Set channels.terminal.enabled = true."
+        )
     return "terminal" if "terminal" in enabled else enabled[0]
 
 
@@ -39,8 +41,8 @@ def own_session(config: Config, name: str = "") -> SessionKey:
     key = SessionKey.of_channel(name or user_name(), channel)
     if not _is_open(config.channels.get(key.channel)):
         raise ForeignSession(
-            f"session {key} belongs to channel {key.channel}, and this is the terminal; name one of its own sessions "
-            f"(--session NAME), or write to that one with `millpond send {key} TEXT`"
+            f"session {key} belongs to channel {key.channel}, not to the terminal. Name a session of "
+            f"the terminal (--session NAME), or send to that session with `millpond send {key} TEXT`."
         )
     return key
 
@@ -57,13 +59,13 @@ def any_session(config: Config, name: str) -> SessionKey:
     if key.channel not in config.channels:
         known = ", ".join(config.channels)
         raise ForeignSession(
-            f"session {key}: there is no channel {key.channel} in the configuration; there are {known}"
+            f"session {key}: channel {key.channel} is not in the configuration. Its channels are: {known}."
         )
     return key
 
 
 def sender_of(config: Config, key: SessionKey) -> str:
-    """Who speaks in a session that is written to from here: the person at the terminal, elsewhere the chat itself."""
+    """The sender in a session that this process writes to: the person at the terminal, otherwise the chat itself."""
     return user_name() if isinstance(config.channels.get(key.channel), TerminalConfig) else key.chat
 
 

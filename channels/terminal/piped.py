@@ -12,18 +12,19 @@ import anyio
 from anyio import to_thread
 
 from channels.terminal.conversation import Conversation, Said, settled_by
+from channels.terminal.look import for_output
 from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice
 from daemon.printable import printable
 
 PENDING_MAX = 100
-"""Messages sent ahead of their answers: what waits beyond them waits in the pipe."""
+"""Messages sent before their answers arrive; further lines stay in the pipe."""
 
 BEYOND_TURN_S = 60.0
-"""How long nothing at all may be heard, beyond the longest turn, before it is given up."""
+"""Limit for complete silence, in addition to the longest turn."""
 
 AWAY_PAUSE_S = 0.5
-"""Pause before a line is sent again that nobody could take."""
+"""Pause before a refused line is sent again."""
 
 READ_BYTES = 65_536
 
@@ -54,7 +55,7 @@ class Piped:
             await self._until_pending(0)
             tg.cancel_scope.cancel()
         if self._refused:
-            raise InboundError(f"lines that were not accepted: {self._refused} (see above); all others are answered")
+            raise InboundError(f"{self._refused} lines were not accepted (see above). All others were answered.")
 
     async def _send(self, number: int, line: bytes) -> None:
         try:
@@ -65,7 +66,7 @@ class Piped:
             while text.strip() and not await self._accepted(text, name, until):
                 pass
         except UnicodeDecodeError:
-            self._refuse(number, "not UTF-8; convert it")
+            self._refuse(number, "the line is not UTF-8. Convert it to UTF-8.")
         except InboundError as error:
             self._refuse(number, str(error))
 
@@ -96,8 +97,8 @@ class Piped:
                 await self._changed.wait()
             if silence.cancelled_caught:
                 raise TimeoutError(
-                    f"nothing was heard for {self._silence_s:g} s; {len(self._conversation.pending)} messages are kept "
-                    "and will be answered. `millpond doctor` says what is wrong"
+                    f"no answer arrived for {self._silence_s:g} s. {len(self._conversation.pending)} messages "
+                    "are stored and will be answered. `millpond doctor` finds the cause."
                 )
 
     async def _show(self) -> None:
@@ -138,7 +139,7 @@ async def _readable(descriptor: int) -> None:
 
 
 def _print(text: str) -> None:
-    sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + "\n")
+    sys.stdout.write(f"{for_output(text)}\n")
     sys.stdout.flush()
 
 

@@ -1,37 +1,38 @@
-"""The interactive conversation: what is said scrolls by, the answer being written stands above the line being typed.
+"""The interactive conversation: messages scroll by, and the answer being written is shown above the input line.
 
 prompt_toolkit owns the terminal while a line is typed. What is printed goes above its line; the unfinished answer is
 part of its prompt, so that it can grow, start afresh and give way to the log's entry without a trace.
 """
 
+import os
 from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 from prompt_toolkit import PromptSession
-from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText, merge_formatted_text
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
-from prompt_toolkit.utils import get_cwidth
 
 from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
+from channels.terminal.draft import Draft
 from channels.terminal.interrupt import Interrupt
+from channels.terminal.look import Look, look_of
+from channels.terminal.markdown import rendered, wrapped
 from channels.terminal.typed import TypedHistory
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
-from daemon.printable import printable
 
 EARLIER = 10
 """Messages of the session that are shown when the conversation is entered."""
 
 UNSENT_MAX = 100
-"""Messages typed while Redis is away; more are refused."""
-
-LINE_MAX_CHARS = 10_000
-"""Of one line of an unfinished answer: it is wrapped anew with every piece."""
+"""Messages typed while Redis is unavailable; more are refused."""
 
 PROMPT = "> "
 DIM = "ansibrightblack"
@@ -46,6 +47,8 @@ class Screen:
         self._stopping = stopping
         self._interrupt = Interrupt()
         self._writing = ""
+        self._look: Look = look_of(os.environ)
+        self._draft = Draft(self._look)
         self._typed, self._to_send = anyio.create_memory_object_stream[str](UNSENT_MAX)
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt,
@@ -63,7 +66,7 @@ class Screen:
         """Converse until the person leaves or the process stops."""
         with patch_stdout():
             for one in await self._conversation.earlier(EARLIER):
-                self._show(one, mine=False)
+                await self._show(one, mine=False)
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._follow)
                 tg.start_soon(self._send)
@@ -99,7 +102,7 @@ class Screen:
         try:
             self._typed.send_nowait(line)
         except anyio.WouldBlock:
-            self._print(DIM, f"not sent: {UNSENT_MAX} messages wait to be sent already")
+            self._print(DIM, f"not sent: {UNSENT_MAX} messages are waiting to be sent already")
 
     async def _send(self) -> None:
         async for line in self._to_send:
@@ -114,10 +117,10 @@ class Screen:
                 if isinstance(shown, Writing):
                     self._writing = shown.text
                 else:
-                    self._show(shown, mine=isinstance(shown, Said) and shown.entry.id in self._conversation.sent)
+                    await self._show(shown, mine=isinstance(shown, Said) and shown.entry.id in self._conversation.sent)
                 self._session.app.invalidate()
 
-    def _show(self, shown: Shown, *, mine: bool) -> None:
+    async def _show(self, shown: Shown, *, mine: bool) -> None:
         if isinstance(shown, Writing):
             return
         if isinstance(shown, ToolEvent):
@@ -127,14 +130,18 @@ class Screen:
         elif not isinstance(shown, Said):
             self._print(DIM, shown.text)
         elif shown.role == "assistant":
-            self._answered(shown)
+            await self._answered(shown)
         elif shown.role == "user" and not mine:
             self._print("bold", f"{shown.entry.sender}{PROMPT}{shown.text}")
 
-    def _answered(self, one: Said) -> None:
-        self._writing = ""
+    async def _answered(self, one: Said) -> None:
         if one.text.strip():
-            self._print("", one.text)
+            columns = self._size().columns
+            # In a thread: a long answer takes a second, and this process may hold leases.
+            text = await to_thread.run_sync(lambda: ANSI(rendered(one.text, columns=columns, look=self._look)))
+            self._writing = ""
+            self._print_formatted(text)
+        self._writing = ""
         if one.tools:
             self._print(DIM, f"· {', '.join(one.tools)}")
         if one.entry.answers:
@@ -143,12 +150,19 @@ class Screen:
     def _echo(self, line: str) -> None:
         self._print("bold", f"{PROMPT}{line}")
 
-    def _prompt(self) -> FormattedText:
-        size = self._session.app.output.get_size()
-        shown = tail(printable(self._writing), columns=size.columns, rows=max(size.rows // 2, 1))
-        return FormattedText([("", f"{shown}\n" if shown else ""), ("bold", PROMPT)])
+    def _size(self) -> Size:
+        return self._session.app.output.get_size()
+
+    def _prompt(self) -> AnyFormattedText:
+        size = self._size()
+        shown = self._draft.end(self._writing, columns=size.columns, rows=max(size.rows // 2, 1))
+        return merge_formatted_text([ANSI(f"{shown}\n" if shown else ""), [("bold", PROMPT)]])
 
     def _print(self, style: str, text: str) -> None:
+        """Print above the line being typed."""
+        self._print_formatted(FormattedText([(style, wrapped(text, columns=self._size().columns))]))
+
+    def _print_formatted(self, text: AnyFormattedText) -> None:
         """Print above the line being typed.
 
         Not by ``run_in_terminal``: that leaves raw mode for a moment, in which Ctrl-C would be a signal to the process.
@@ -156,7 +170,7 @@ class Screen:
         app = self._session.app
         if app.is_running:
             app.renderer.erase()
-        print_formatted_text(app.output, FormattedText([(style, f"{printable(text)}\n")]), Style([]))
+        print_formatted_text(app.output, merge_formatted_text([text, "\n"]), Style([]))
         if app.is_running:
             app.renderer.reset()
             app.renderer.request_absolute_cursor_position()
@@ -180,26 +194,3 @@ class Screen:
             self._print(DIM, "(Ctrl-C again to quit)")
         else:
             event.app.exit(exception=EOFError())
-
-
-def tail(text: str, *, columns: int, rows: int) -> str:
-    """The last ``rows`` lines of ``text``, wrapped at ``columns`` cells: a prompt does not wrap by itself."""
-    shown: list[str] = []
-    for line in reversed(text.split("\n")):
-        shown[:0] = _wrapped(line[-LINE_MAX_CHARS:], columns)
-        if len(shown) >= rows:
-            break
-    return "\n".join(shown[-rows:])
-
-
-def _wrapped(line: str, columns: int) -> list[str]:
-    parts, start, cells = [""], 0, 0
-    for at, char in enumerate(line):
-        width = get_cwidth(char)
-        if cells + width > columns:
-            parts[-1] = line[start:at]
-            parts.append("")
-            start, cells = at, 0
-        cells += width
-    parts[-1] = line[start:]
-    return parts

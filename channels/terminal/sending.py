@@ -13,7 +13,7 @@ from daemon.process import Process
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What became of a message."""
+    """The result of sending a message."""
 
     id: str
     session: str
@@ -41,8 +41,9 @@ class Sending:
                 text = await self._text()
         except TimeoutError:
             raise TimeoutError(
-                f"no answer within {limit_s:g} s; message {self.sent.id} is kept and will be answered. Look later with "
-                f"`millpond session show {self.sent.session}`; `millpond doctor` says whether a worker is running"
+                f"no answer arrived within {limit_s:g} s. Message {self.sent.id} is stored and will be "
+                f"answered. Look later with `millpond session show {self.sent.session}`; `millpond "
+                "doctor` shows whether a worker is running."
             ) from None
         return Sent(id=self.sent.id, session=self.sent.session, status=self.sent.status, reply=text)
 
@@ -54,7 +55,7 @@ class Sending:
             async for shown in events:
                 if isinstance(shown, Said | Notice) and self.sent.id in settled_by(shown):
                     return shown.text
-        raise AssertionError("events never end")
+        raise AssertionError("the stream of events never ends")
 
 
 async def send(process: Process, *, session: str, text: str, message_id: str = "") -> Sending:

@@ -1,11 +1,13 @@
-"""The terminal of ``millpond run`` and ``millpond chat``: on a screen when there is one, else line by line."""
+"""The terminal of ``millpond run`` and ``millpond chat``: a screen if there is one, otherwise line by line."""
 
+import os
 import sys
 
 import anyio
 import structlog
 
 from channels.terminal.conversation import Conversation
+from channels.terminal.look import look_of
 from channels.terminal.naming import own_session
 from channels.terminal.piped import BEYOND_TURN_S, Piped
 from daemon.process import Process
@@ -23,7 +25,7 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
         BusUnavailable: Redis was away at the start.
     """
     conversation = await Conversation.open(process, own_session(process.config, session))
-    on_screen = sys.stdin.isatty() and sys.stdout.isatty()
+    on_screen = sys.stdin.isatty() and sys.stdout.isatty() and look_of(os.environ) != "bare"
     task_status.started()
     _log.info("terminal.started", session=conversation.session, state="screen" if on_screen else "pipe")
     try:
@@ -42,14 +44,16 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
 async def _on_screen(process: Process, conversation: Conversation) -> None:
     from channels.terminal.screen import Screen  # noqa: PLC0415 - prompt_toolkit takes 0.1 s, for nothing in a pipe
 
-    sys.stdout.write(f"Session {conversation.session}. Ctrl-C stops an answer, Ctrl-D or /quit leaves.\n")
+    sys.stdout.write(f"Session {conversation.session}. Ctrl-C stops an answer, Ctrl-D or /quit exits.\n")
     history = process.data_dir / "terminal_history"
     history.touch(mode=0o600)  # what a person typed is nobody else's
     history.chmod(0o600)
     screen = Screen(conversation, history=history, stopping=process.stopping)
     await screen.run()
     if conversation.pending and not process.stopping.is_set():
-        sys.stderr.write("Finishing the answer; Ctrl-C ends at once, and a worker started later does the rest.\n")
+        sys.stderr.write(
+            "Finishing the answer. Ctrl-C exits immediately; a worker that starts later finishes the answer.\n"
+        )
 
 
 async def _piped(process: Process, conversation: Conversation) -> None:

@@ -31,7 +31,7 @@ NOTHING_SENT = (
     httpx2.LocalProtocolError,
     httpx2.ProxyError,
 )
-"""Failures of the library before the first byte of the request left; after all others nobody knows."""
+"""Failures of the library before the first byte was sent; after all others the result is unknown."""
 
 EDIT_EVERY_S = 0.1
 TYPING_LASTS_S = 2.0
@@ -70,7 +70,7 @@ class _Act(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _Posted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is answered."""
+    """The server's answer."""
 
     id: str = ""
     name: str = ""
@@ -99,7 +99,7 @@ class TestingChannel:
         self._client = client
 
     async def receive(self, intake: Intake) -> None:
-        """See ``Channel``; without ``updates_url`` nobody says anything here."""
+        """See ``Channel``; without ``updates_url`` no messages arrive."""
         if self._config.updates_url:
             await Updates(self.name, self._config.updates_url, self._client).hand_in(intake)
         await anyio.sleep_forever()
@@ -124,7 +124,7 @@ class TestingChannel:
             return ""  # it took it, and that is what counts
 
     async def edit(self, chat: SessionKey, platform_id: str, part: Part, *, timeout_s: float) -> None:
-        """Post the part again, with the id of what it replaces."""
+        """Post the part again, with the ID of the message that it replaces."""
         post = msgspec.structs.replace(_post(chat, part), kind="edit", id=platform_id)
         check(await self.post(post, timeout_s))
 
@@ -153,18 +153,18 @@ class TestingChannel:
                     check(answer)
                     return await _bounded(answer)
         except TimeoutError as error:
-            raise SendRefused(f"{self._config.url}: the file did not come within {timeout_s:g} s") from error
+            raise SendRefused(f"{self._config.url}: the file did not arrive within {timeout_s:g} s") from error
         except httpx2.HTTPError as error:
-            raise SendRefused(f"{self._config.url}: {type(error).__name__} while fetching a file") from error
+            raise SendRefused(f"{self._config.url}: {type(error).__name__} while the file was downloaded") from error
 
     async def health(self) -> Health:
-        """What the server calls itself."""
+        """The server's name."""
         try:
             response = await self.post(_Act(kind="health"), HEALTH_TIMEOUT_S)
             check(response)
             return Health(ok=True, text=_decode(response.content).name)
         except (ChannelError, msgspec.DecodeError) as error:
-            return Health(ok=False, text=f"{error}; channels.{self.name}.url has to name the test's own server")
+            return Health(ok=False, text=f"{error}. channels.{self.name}.url must be the test's own server.")
 
     async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
         """Post it once, and have the answer.
@@ -181,7 +181,7 @@ class TestingChannel:
         except NOTHING_SENT as error:
             raise SendRefused(f"{url} cannot be reached: {error}") from error
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error
+            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error
 
 
 def _post(chat: SessionKey, part: Part) -> _Post:
@@ -199,12 +199,12 @@ def _post(chat: SessionKey, part: Part) -> _Post:
 
 
 def check(response: httpx2.Response) -> None:
-    """Raise what a status means; see the module's docstring."""
+    """Raise the error for a status; see the module's docstring."""
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise SendRefused(f"the server answers {status}", retry_after_s=_retry_after_s(response))
+        raise SendRefused(f"the server answered with status {status}", retry_after_s=_retry_after_s(response))
     if not response.is_success:
-        raise SendRejected(f"the server answers {status}")
+        raise SendRejected(f"the server answered with status {status}")
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
@@ -225,4 +225,4 @@ async def _bounded(response: httpx2.Response) -> bytes:
 
 
 def _too_large(size_bytes: int) -> str:
-    return f"the file has {size_bytes:,} bytes or more; {FETCH_MAX_BYTES:,} can be fetched"
+    return f"the file has {size_bytes:,} bytes or more, but at most {FETCH_MAX_BYTES:,} can be downloaded"

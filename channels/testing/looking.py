@@ -55,4 +55,4 @@ class LookingChannel(TestingChannel):
             check(response)
             return _decode(response.content)
         except (SendUnknown, msgspec.DecodeError) as error:
-            raise SendRefused(f"it cannot be looked: {error}") from error
+            raise SendRefused(f"the server cannot be asked: {error}") from error

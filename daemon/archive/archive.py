@@ -1,4 +1,4 @@
-"""Writing what is old to the archive, reading it back, and letting it leave Redis."""
+"""Moving old messages to the archive, reading them back, and removing them from Redis."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,13 +29,13 @@ GAP_MAX = 500
 """Messages in a segment that is written only so that they can leave Redis."""
 
 TRIES = 5
-"""How often somebody who changes the same list at the same time is made way for."""
+"""Number of retries after other processes changed the same list at the same time."""
 
 _log = structlog.get_logger()
 
 
 class Archive:
-    """What is archived of one database, as far as this process' storage holds it."""
+    """The archive of one database, as far as this process' storage holds it."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class Archive:
         self._lists = ShelfLists(bus, self.files, most=self.config.segments_listed)
         self.orphans = Orphans(bus, self.files, self._clock, older_s=self.config.orphan_after_s)
         self.is_failing = False
-        """The storage did not take what was last written."""
+        """The last write to the storage failed."""
         self._told = ""
 
     async def write(self, shelf: Shelf | str, first: int, raws: Sequence[bytes]) -> Segment:
-        """Archive ``raws``, what Redis holds of ``shelf`` from index ``first`` on; doing so again changes nothing.
+        """Archive ``raws``, the records of ``shelf`` in Redis from index ``first`` on. A repeated call changes nothing.
 
         When this returns, the file is durable and the segment is listed. A text names the log of that session.
 
@@ -77,7 +77,7 @@ class Archive:
         """
         shelf = _shelf(shelf)
         if not raws:
-            raise ValueError(f"{shelf.what}: there is nothing to be archived")
+            raise ValueError(f"{shelf.what}: no messages are ready to be archived")
         self.is_failing = True  # until it is written
         marker = await self.files.opened()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
@@ -86,8 +86,9 @@ class Archive:
         found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: Redis does not hold messages {first} to {stored.upto - 1} as they were archived (it "
-                f"was set back, or somebody changed them); {self.storage.where}/{stored.place} is not listed"
+                f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
+                "It was restored to an older state, or its data was changed by hand. "
+                f"{self.storage.where}/{stored.place} was not listed."
             )
         return segment_from(found, shelf.owner)
 
@@ -102,7 +103,7 @@ class Archive:
         return sorted(found, key=lambda segment: (segment.first, segment.upto))
 
     async def read(self, segment: Segment) -> list[bytes]:
-        """What a segment holds, each as Redis held it.
+        """The records of a segment, as Redis held them.
 
         Raises:
             ArchiveMissing: the file is not there, or does not hold what was archived.
@@ -111,7 +112,7 @@ class Archive:
         return await self.files.load(segment)
 
     async def read_range(self, shelf: Shelf | str, first: int, upto: int) -> list[bytes]:
-        """What is archived from index ``first`` to ``upto`` (exclusive), each as Redis held it.
+        """The archived records from index ``first`` to ``upto`` (exclusive), as Redis held them.
 
         Raises:
             ArchiveMissing: a part of it is nowhere; the text says which.
@@ -138,7 +139,8 @@ class Archive:
                 continue
             if missing:
                 raise failure or ArchiveMissing(
-                    f"{shelf.what}: messages {spelled(missing)} are in no listed segment of the archive"
+                    f"{shelf.what}: messages {spelled(missing)} were not found in any listed segment of the "
+                    "archive. Restore the list from a backup."
                 )
             try:
                 return await self._joined(pieces, found)
@@ -148,12 +150,12 @@ class Archive:
                 known = [segment for segment in known if segment not in found or found[segment]]
 
     async def permission(self) -> Permission:
-        """Whether what is archived may leave Redis. Errors as for ``write``."""
+        """Whether archived records may leave Redis. Errors as for ``write``."""
         known, marker = await self.files.known(), await self.files.opened()
         return permission(marker.archive, known, key=self._bus.keys.archives)
 
     async def trim(self, shelf: Shelf | str, upto: int) -> int:
-        """Let what is archived before index ``upto`` leave Redis; the index of the first that Redis holds then.
+        """Remove archived records before index ``upto`` from Redis; returns the index of the first one that stays.
 
         What is still needed stays (``trim.lua``), and everything when other processes could not read it back. Each
         segment is read back and compared first; what is in no segment of this archive is written to one.
@@ -185,7 +187,7 @@ class Archive:
         return int(base)
 
     async def rewrite(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
-        """Put ``raws`` in the place of what a segment holds: a new file, listed in its stead, and the old one deleted.
+        """Replace the contents of a segment with ``raws``: write and list a new file, and delete the old one.
 
         Raises:
             ValueError: they are more or fewer.
@@ -206,11 +208,11 @@ class Archive:
                 return new
         await self.storage.delete(new.place)
         raise ArchiveError(
-            f"{segment.shelf.what}: {segment.name} is not listed any more, or its list changes all the time; look again"
+            f"{segment.shelf.what}: {segment.name} is not listed any more, or its list keeps changing. Try again."
         )
 
     async def drop(self, shelf: Shelf | str) -> None:
-        """Forget all that was archived of a shelf: what is listed, and every file, listed or not.
+        """Delete the whole archive of a shelf: its list, and every file, listed or not.
 
         What Redis itself still holds is somebody else's to remove, before: else it could be archived again.
 
@@ -230,7 +232,9 @@ class Archive:
             if not gone or await self._lists.swap(shelf, entry, gone):
                 break
         else:
-            raise ArchiveError(f"{shelf.what}: the list of its segments changes all the time; forget it again")
+            raise ArchiveError(
+                f"{shelf.what}: the list of its segments keeps changing. Delete the data again in a moment."
+            )
         for stored in await self.storage.list(shelf.folder):
             name = stored.name.rpartition("/")[2]
             if name.startswith(f"{shelf.word}_") or (not others and name.startswith("catalogue_")):
@@ -277,7 +281,7 @@ class Archive:
         return await self.orphans.look(delete=True) if taken else Collected()
 
     async def scrap(self, shelf: Shelf | str) -> list[str]:
-        """Delete every file of a shelf that nothing lists, also one written just now; nobody may be archiving it.
+        """Delete every unlisted file of a shelf, even a new one. No process may be archiving the shelf.
 
         Errors as for ``collect``.
         """
@@ -286,7 +290,7 @@ class Archive:
     # What these are made of
 
     async def _joined(self, pieces: Sequence[Piece], found: dict[Segment, list[bytes]]) -> list[bytes]:
-        """What the pieces hold; ``found`` keeps what was read, and nothing for what could not be."""
+        """The records of the pieces; ``found`` keeps the readable ones."""
         joined: list[bytes] = []
         for piece in pieces:
             if piece.segment is None:
@@ -315,7 +319,7 @@ class Archive:
         return allowed.is_granted
 
     async def _verified(self, shelf: Shelf, listing: Listing, base: int, upto: int) -> int:
-        """How far what Redis holds from ``base`` on was read back from the archive; what is in none is written.
+        """The end of the records in Redis from ``base`` on that are archived and readable; missing ones are written.
 
         Up to the first that had to be written: then the list is another one.
         """

@@ -64,7 +64,7 @@ class ArchiveFiles:
         return found
 
     async def store(self, segment: Segment, lines: bytes) -> Segment:
-        """Write a segment's file, unless it is there; the segment as it is called now."""
+        """Write a segment's file unless it exists; returns the segment with its current name."""
         content = await _aside(len(lines), lambda: packed(lines))
         for named in (segment, msgspec.structs.replace(segment, name=segment.other_name)):
             if await self.storage.create(named.place, content):
@@ -77,7 +77,9 @@ class ArchiveFiles:
                 await self.storage.put(named.place, content)
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
-        raise ArchiveError(f"{self.storage.where}/{named.place} holds other messages than its name says; move it away")
+        raise ArchiveError(
+            f"{self.storage.where}/{named.place} contains other messages than its name says. Move the file away."
+        )
 
     async def store_anew(self, segment: Segment, lines: bytes) -> Segment:
         """Write a segment's file under a name that has a part of its checksum."""
@@ -86,7 +88,7 @@ class ArchiveFiles:
         return named
 
     async def load(self, segment: Segment) -> list[bytes]:
-        """What a segment holds, each as Redis held it.
+        """The records of a segment, as Redis held them.
 
         Raises:
             ArchiveMissing: there is no such file, or it does not hold what was archived.
@@ -102,11 +104,11 @@ class ArchiveFiles:
                 raise
             return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
-            reason = "it cannot be unpacked" if lines is None else "its checksum is another one"
+            reason = "it cannot be decompressed" if lines is None else "its checksum does not match"
             raise ArchiveMissing(
-                f"{self.storage.where}/{segment.place} does not hold what was archived ({reason}): messages "
-                f"{segment.first} to {segment.upto - 1} of {segment.shelf.what} are not in it; put the file back from "
-                "a backup"
+                f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
+                f"{segment.upto - 1} of {segment.shelf.what} cannot be read from it. Restore the file "
+                "from a backup."
             )
         return raws_of(lines)
 
@@ -118,7 +120,7 @@ class ArchiveFiles:
         return catalogue
 
     async def load_catalogue(self, shelf: Shelf, catalogue: Catalogue) -> list[Segment]:
-        """What a catalogue holds. Errors as for ``load``."""
+        """The segments of a catalogue. Errors as for ``load``."""
         await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
         place = f"{shelf.folder}/{catalogue.catalogue}"
         where = f"{self.storage.where}/{place}"
@@ -129,13 +131,13 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} is not the catalogue that was written: nobody knows what older parts of {shelf.what} are "
-                "archived; put the file back from a backup"
+                f"{where} does not match what was written, so the list of the older archived parts of "
+                f"{shelf.what} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
 
     async def _rewritten(self, segment: Segment) -> list[bytes] | None:
-        """What a segment was rewritten to, whose list a failover has set back; its name says whether it is whole."""
+        """The newer file of a segment whose list a failover has set back; the name proves that it is complete."""
         stem, found = f"{_MARKED.sub('', segment.place.removesuffix(ENDING))}~", None
         for stored in sorted(await self.storage.list(segment.shelf.folder), key=lambda stored: stored.modified_s):
             if not stored.name.startswith(stem):
@@ -147,7 +149,7 @@ class ArchiveFiles:
         return found
 
     async def _grown(self, shelf: Shelf, catalogue: Catalogue) -> bytes | None:
-        """The lines of a catalogue that was deleted since a newer one begins with them; None: there is none."""
+        """The lines of a catalogue that was deleted because a newer one begins with them; None if none does."""
         for stored in await self.storage.list(shelf.folder):
             if stored.name.rpartition("/")[2].startswith("catalogue_"):
                 lines = (await self._lines(stored.name, REWRITTEN_MAX_BYTES) or b"")[: catalogue.bytes]
@@ -160,14 +162,15 @@ class ArchiveFiles:
         if not archive or (marker and archive == marker.archive):
             return
         lies = (await noted(self._bus)).get(archive)
-        told = lies.told if lies else "an archive that nobody uses any more"
+        told = lies.told if lies else "an archive that no process uses any more"
         raise ArchiveError(
-            f"{what}: archived in {told} ({archive}), which is not the archive of this process ({self.storage.where}); "
-            "read it there, or give all processes the same archive.url"
+            f"{what}: archived in {told} ({archive}), but this process uses another archive "
+            f"({self.storage.where}). Read it with that archive, or set the same archive.url in all "
+            "processes."
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:
-        """As ``_lines_or_raise``; None for one that is not there, nothing for what is no such file at all."""
+        """Like ``_lines_or_raise``, but None for a missing file and nothing for an unusable one."""
         try:
             return await self._lines_or_raise(place, size)
         except ArchiveMissing:
@@ -176,18 +179,19 @@ class ArchiveFiles:
             return b""
 
     async def _lines_or_raise(self, place: str, size: int) -> bytes | None:
-        """What a file unpacks to, and no more than one byte above ``size``; None when it cannot be unpacked."""
+        """The decompressed contents, at most one byte more than ``size``; None if decompression fails."""
         try:
             content = await self.storage.get(place, max_bytes=size + size // 100 + PACKED_EXTRA_BYTES)
         except ArchiveMissing as error:
             if self._marker is None or await marker_in(self.storage) is not None:
                 raise
             raise ArchiveError(
-                f"{self.storage.where} has lost the archive that was there; see whether it is mounted"
+                f"the archive in {self.storage.where} was not found, although it was there before. Check "
+                "whether the storage is mounted."
             ) from error
         return await _aside(size, lambda: unpacked(content, size))
 
 
 async def _aside(size: int, work: Callable[[], _T]) -> _T:
-    """What ``work`` on so many bytes gives; done in a thread when it takes long."""
+    """The result of ``work`` on so many bytes; run in a thread if it takes long."""
     return work() if size <= INLINE_BYTES else await to_thread.run_sync(work)

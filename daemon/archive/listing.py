@@ -1,4 +1,4 @@
-"""What a shelf's list in Redis says: its newest segments, and the catalogue of the older ones."""
+"""The list of a shelf in Redis: its newest segments, and the catalogue of the older ones."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Listing:
 
     @property
     def digest(self) -> str:
-        """What ``trim.lua`` knows it by."""
+        """Its identity for ``trim.lua``."""
         return hashlib.sha1(b"".join(raw + b"\n" for raw in self.raws), usedforsecurity=False).hexdigest()
 
     def of(self, shelf: Shelf) -> list[Segment]:
@@ -33,7 +33,7 @@ class Listing:
 
 
 async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
-    """What is listed of a shelf, and of those that share its list.
+    """The listed segments of a shelf, and of the shelves that share its list.
 
     Raises:
         ArchiveError: the list cannot be read.
@@ -49,11 +49,13 @@ async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
             catalogues=tuple((raw, catalogue_from(raw)) for raw in raws if is_catalogue(raw)),
         )
     except UNREADABLE as error:
-        raise ArchiveError(f"{key} holds what is no segment: {error}; look at it with `millpond redis-cli`") from error
+        raise ArchiveError(
+            f"{key} contains a value that is not a segment: {error}. Look at it with `millpond redis-cli`."
+        ) from error
 
 
 def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
-    """What a catalogue's lines say.
+    """The segments in the lines of a catalogue.
 
     Raises:
         ArchiveError: they are no segments.
@@ -61,4 +63,6 @@ def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
     try:
         return segments_in(lines, owner)
     except UNREADABLE as error:
-        raise ArchiveError(f"{where} holds what is no segment: {error}; put it back from a backup") from error
+        raise ArchiveError(
+            f"{where} contains a value that is not a segment: {error}. Restore the file from a backup."
+        ) from error

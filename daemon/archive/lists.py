@@ -23,7 +23,7 @@ more than its window and 2 kB: ``python -m benchmarks kept``."""
 
 CLEARED_LOOK_S = 0.1
 CLEARED_LOOKS = 100
-"""How often, and how many times, is looked whether nobody deletes files of a shelf any more."""
+"""Pause and number of checks whether another process still deletes files of a shelf."""
 
 _log = structlog.get_logger()
 
@@ -57,7 +57,7 @@ class ShelfLists:
         )
 
     async def read(self, shelf: Shelf, *, every_kind: bool = False) -> tuple[Listing, list[Segment]]:
-        """What is listed, and all segments in the order in which they were; of a shelf, or all that share its list.
+        """The list and all its segments in order, of a shelf or of all shelves that share the list.
 
         Raises:
             ArchiveError: the list or its catalogue cannot be read.
@@ -82,7 +82,7 @@ class ShelfLists:
         return newest([segment for segment in found if every_kind or segment.kind == shelf.kind])
 
     async def all_or_none(self, listing: Listing, shelf: Shelf) -> list[Segment]:
-        """All segments of all kinds; without those of a catalogue that cannot be read, which is to go."""
+        """All segments of all kinds, except those of an unreadable catalogue, which will be deleted."""
         try:
             return await self.all(listing, shelf, every_kind=True)
         except ArchiveError as error:
@@ -92,13 +92,13 @@ class ShelfLists:
             return [segment for _, segment in listing.entries]
 
     async def swap(self, shelf: Shelf, new: bytes, old: Sequence[bytes]) -> bool:
-        """Put the entry ``new``, or none, in the place of those that are ``old``; False when these are not there."""
+        """Replace the entries ``old`` with ``new`` or with nothing; False if ``old`` is not listed."""
         keys = self._bus.keys
         status = await self._in_time(shelf, SWAP, [shelf.segments_key(keys), shelf.clearing_key(keys)], [new, *old])
         return status == b"done"
 
     async def shorten(self, shelf: Shelf) -> None:
-        """Move the older segments of a list to its catalogue, when there are too many."""
+        """Move the older segments of a long list to its catalogue."""
         listing = await listing_of(self._bus, shelf)
         if len(listing.entries) <= self._most + LISTED_SLACK and len(listing.catalogues) <= 1:
             return
@@ -111,7 +111,7 @@ class ShelfLists:
         await self.swap(shelf, entry_of(catalogue), replaced)
 
     async def replaced(self, old: Segment, new: Segment) -> bool:
-        """Whether ``new`` stands in the list where ``old`` did, or in the catalogue."""
+        """Whether ``new`` has replaced ``old`` in the list or in the catalogue."""
         shelf = old.shelf
         listing = await listing_of(self._bus, shelf)
         for raw, segment in listing.entries:
@@ -130,10 +130,10 @@ class ShelfLists:
         return False
 
     async def _in_time(self, shelf: Shelf, script: Script, keys: Sequence[str], args: Sequence[Part]) -> bytes:
-        """What a script returns once nobody deletes files of the shelf."""
+        """The result of a script, once no process deletes files of the shelf."""
         for _ in range(CLEARED_LOOKS):
             found: bytes = await self._bus.run(script, keys, args)
             if found != b"busy":
                 return found
             await anyio.sleep(CLEARED_LOOK_S)
-        raise ArchiveError(f"{shelf.what}: files that nothing lists are being deleted; try again in a minute")
+        raise ArchiveError(f"{shelf.what}: unlisted files are being deleted. Try again in a minute.")

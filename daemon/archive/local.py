@@ -51,7 +51,7 @@ class LocalStorage:
             return await self._run(lambda: self._read(name, max_bytes), name)
         except ArchiveError as error:
             if isinstance(error.__cause__, FileNotFoundError):
-                raise ArchiveMissing(f"{self._root / name} is not there; put it back from a backup") from error
+                raise ArchiveMissing(f"{self._root / name} was not found. Restore the file from a backup.") from error
             raise
 
     async def list(self, folder: str) -> Sequence[Stored]:
@@ -84,7 +84,9 @@ class LocalStorage:
             plain_file(folder, file) as descriptor,
         ):
             if os.fstat(descriptor).st_size > max_bytes:
-                raise ArchiveError(f"{self._root / name} is larger than what was put there; put it back from a backup")
+                raise ArchiveError(
+                    f"{self._root / name} is larger than the file that was written. Restore the file from a backup."
+                )
             with open(descriptor, "rb", closefd=False) as content:
                 return content.read(max_bytes)
 
@@ -123,20 +125,21 @@ class LocalStorage:
                 return await self._threads.run(work)
         except TimeoutError as error:
             raise ArchiveError(
-                f"{folder}: the disk has not answered for {STORAGE_LIMIT_S:.0f} s; look after it"
+                f"{folder}: the disk did not answer for {STORAGE_LIMIT_S:.0f} s. Check the disk."
             ) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
             file = f" ({error.filename})" if error.filename else ""
             raise ArchiveError(
-                f"the archive in {folder} cannot be used: {reason}{file}; make room there, or put its rights right"
+                f"the archive in {folder} cannot be used: {reason}{file}. Free some disk space, or "
+                "correct the permissions."
             ) from error
 
 
 def _parted(inside: Sequence[str], name: str) -> tuple[tuple[str, ...], str]:
     *folders, file = name.split("/")
     if len(folders) > 1 or not all(part.strip(".") for part in (*folders, file)):
-        raise ValueError(f"{name!r} names no file of an archive")
+        raise ValueError(f"{name!r} is not the name of an archive file")
     return (*inside, *folders), file
 
 

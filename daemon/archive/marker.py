@@ -1,4 +1,4 @@
-"""Which archive a storage holds, and who else writes to one: what trimming is allowed by.
+"""The identity of a storage's archive, and the other processes that write to one: the rule for trimming.
 
 A storage has a file ``millpond.json`` at its root: an id of its own, and the id of the database whose files it holds.
 Every process notes the archive that it uses in Redis. Messages may leave Redis only when all processes use the same
@@ -21,16 +21,16 @@ MARKER = "millpond.json"
 MARKER_MAX_BYTES = 4_096
 
 ID_BYTES = 6
-"""Of ids; there are never many archives of one database."""
+"""Random bytes of an ID; one database never has many archives."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``millpond.json`` holds."""
+    """Contents of ``millpond.json``."""
 
     archive: str
     """Id of the archive; it goes with its files to another place."""
     database: str = ""
-    """Id of the database that writes here; empty: several do, and nobody knows whose a file is."""
+    """ID of the database that writes here; empty: several do, so the owner of a file is unknown."""
 
 
 class Noted(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Permission:
 
     is_granted: bool
     why: str
-    """For people; with what to do where they may not."""
+    """The reason for people, with the remedy if trimming is not allowed."""
 
 
 _decode = msgspec.json.Decoder(Marker).decode
@@ -72,7 +72,7 @@ async def database_id(bus: Bus) -> str:
 
 
 async def marker_in(storage: Storage) -> Marker | None:
-    """What a storage says of itself; None when nothing was put there yet.
+    """The marker of a storage; None for an unused one.
 
     Raises:
         ArchiveError: it cannot be read.
@@ -83,19 +83,21 @@ async def marker_in(storage: Storage) -> Marker | None:
         return None
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{storage.where}/{MARKER} does not say which archive this is: {error}; put it back from a backup"
+            f"{storage.where}/{MARKER} does not contain the archive's ID: {error}. Restore the file from a backup."
         ) from error
 
 
 async def marked(storage: Storage, bus: Bus) -> Marker:
-    """The storage's marker, made when there is none; a second database that comes here is noted in it."""
+    """The storage's marker, created if missing. A second database is recorded in it."""
     database = await database_id(bus)
     found = await marker_in(storage)
     if found is None:
         await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
         found = await marker_in(storage)  # somebody else may have been first
     if found is None:
-        raise ArchiveError(f"{storage.where}/{MARKER} was written and is not there; somebody deletes files here")
+        raise ArchiveError(
+            f"{storage.where}/{MARKER} was written but was not found afterwards. Check what deletes files there."
+        )
     if found.database and found.database != database:
         # Also one database that began anew: what lies here may be all that is left of the old one.
         found = Marker(archive=found.archive)
@@ -112,7 +114,7 @@ async def note(storage: Storage, bus: Bus, clock: Clock, archive: str) -> None:
 
 
 async def noted(bus: Bus) -> dict[str, Noted]:
-    """Every archive that a process of this database writes to, by its id; what a hand has spoilt is left out."""
+    """Every archive that a process of this database writes to, by its ID; damaged entries are left out."""
     found: dict[str, Noted] = {}
     for archive, raw in pairs(await bus.call("HGETALL", bus.keys.archives)):
         try:
@@ -131,8 +133,8 @@ def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission
     return Permission(
         is_granted=False,
         why=(
-            f"nothing leaves Redis, for other processes of this database use another archive and could not read it: "
-            f"{places}. Give all of them the same archive.url; an archive that nobody uses any more is forgotten by "
-            f"`millpond redis-cli HDEL {key} ID`"
+            "no message can leave Redis, because other processes of this database use another "
+            f"archive and could not read it: {places}. Set the same archive.url in all processes. To "
+            f"forget an archive that no process uses any more, run `millpond redis-cli HDEL {key} ID`."
         ),
     )

@@ -1,4 +1,4 @@
-"""The archive in an object store: S3, Google, Azure, and what speaks their language."""
+"""The archive in an object store: S3, Google, Azure, and compatible ones."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5.0
 REQUEST_S = 15.0
-"""Longest that one request may take; ``STORAGE_LIMIT_S`` is for all of them together, with what is tried again."""
+"""Limit for one request; ``STORAGE_LIMIT_S`` covers all requests of a call, including retries."""
 
 RETRIES = 3
 
@@ -42,7 +42,7 @@ def object_storage(url: Secret) -> "ObjectStorage":
     except (BaseError, ValueError) as error:
         # The library's text may quote the address.
         reason = type(error).__name__ if url.reveal() in str(error) else _first_line(error)
-        raise ConfigError(f"archive.url: {where} cannot be used: {reason}") from None
+        raise ConfigError(f"archive.url: {where} cannot be used: {reason}. Correct the URL.") from None
     return ObjectStorage(store, where=where)
 
 
@@ -85,7 +85,7 @@ class ObjectStorage:
         async def read() -> bytes:
             found = await self._store.get_async(name)
             if found.meta["size"] > max_bytes:
-                raise ArchiveError(f"{self.where}/{name} is larger than what was put there")
+                raise ArchiveError(f"{self.where}/{name} is larger than the object that was written")
             return bytes(await found.bytes_async())
 
         return await self._run(read, name)
@@ -122,13 +122,15 @@ class ObjectStorage:
             with anyio.fail_after(STORAGE_LIMIT_S):
                 return await work()
         except TimeoutError as error:
-            raise ArchiveError(f"{place}: the store has not answered for {STORAGE_LIMIT_S:.0f} s") from error
+            raise ArchiveError(
+                f"{place}: the object store did not answer for {STORAGE_LIMIT_S:.0f} s. Check the network."
+            ) from error
         except FileNotFoundError as error:
-            raise ArchiveMissing(f"{place} is not there; put it back from a backup") from error
+            raise ArchiveMissing(f"{place} was not found. Restore the object from a backup.") from error
         except (BaseError, OSError, ValueError) as error:
             raise ArchiveError(
-                f"{place} cannot be used: {_first_line(error)}; check archive.url, the keys in the environment, and "
-                "the network"
+                f"{place} cannot be used: {_first_line(error)}. Check archive.url, the credentials in the "
+                "environment, and the network."
             ) from error
 
 

@@ -141,4 +141,4 @@ async def _told(connection: Any) -> Any:
         if told is not None:
             return told
         await connection.send_command("PING")
-    raise redis_errors.TimeoutError("a node of the Redis cluster says nothing")
+    raise redis_errors.TimeoutError("a node of the Redis cluster does not answer")

@@ -91,7 +91,7 @@ class Cluster:
         slot = slot_of(command)
         owner = self._owners[slot] if slot is not None else random.choice(self._nodes or (None,))
         if owner is None:
-            raise BusUnavailable(f"no node of the Redis cluster holds slot {slot}")
+            raise BusUnavailable(f"no node of the Redis cluster serves slot {slot}. Check the cluster's state.")
         return self._clients[owner]
 
     def client_at(self, address: Address) -> Client:
@@ -139,7 +139,7 @@ class Cluster:
                     self._take_in(self._owners_from(ranges, asked=address[0]))
                     self._learned_at = anyio.current_time()
                     return
-        raise BusUnavailable("no node of the Redis cluster answers")
+        raise BusUnavailable("no node of the Redis cluster answers. Check that the cluster is running.")
 
     async def _ranges(self, address: Address) -> Sequence[Any]:
         """The ranges of slots as a node tells them; none when it does not answer or knows of none."""
@@ -170,7 +170,9 @@ class Cluster:
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to ``commands``, one pipeline a node; one that failed is answered by its exception."""
-        answers: list[Any] = [BusUnavailable("no node of the Redis cluster holds that slot")] * len(commands)
+        answers: list[Any] = [
+            BusUnavailable("no node of the Redis cluster serves that slot. Check the cluster's state.")
+        ] * len(commands)
         by_client: dict[Client, list[int]] = {}
         for at, command in enumerate(commands):
             try:

@@ -207,13 +207,14 @@ class Bus:
         refuse_newer(int(schema))
         if restored and not restoring:
             raise ConfigError(
-                "a backup is being restored into this database, or somebody was killed who did: nobody can use it "
-                "before that is done; begin it anew with `millpond data restore FOLDER`"
+                "a restore into this database is running or was interrupted, so the database cannot be "
+                "used yet. Wait, or start the restore again with `millpond data restore FOLDER`."
             )
         if partitions not in (None, int(fixed)) and not restoring:
             raise ConfigError(
-                f"redis.partitions: this database was made with {int(fixed)} partitions, and the number is fixed; "
-                f"set it to {int(fixed)}, leave it out, or restore a backup with another number (docs/data.md)"
+                f"redis.partitions does not match: this database was created with {int(fixed)} "
+                f"partitions. Set it to {int(fixed)}, remove it, or restore a backup with another number "
+                "(docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 
@@ -222,7 +223,7 @@ def _check_version(version: str) -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if numbers < OLDEST_SERVER:
         raise ConfigError(
-            f"the server says it is Redis {version or '(unknown)'}; Millpond needs 6.2 or newer, or Valkey"
+            f"the server is Redis {version or '(unknown)'}, which is too old. Use Redis 6.2 or newer, or Valkey."
         )
 
 
@@ -301,7 +302,7 @@ def _of_url(url: str) -> Connected:
     try:
         told: Any = parse_url(url)
     except ValueError as error:
-        raise ConfigError(f"redis.url cannot be used: {error}") from None
+        raise ConfigError(f"redis.url cannot be used: {error}. Correct it.") from None
     client = _redis.from_pool(_pool(**_OPTIONS, **told))
     # The other nodes of a cluster are never reached by a socket file.
     shared: dict[str, Any] = {} if "path" in told else told

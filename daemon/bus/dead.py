@@ -109,7 +109,7 @@ class DeadLetters:
         """
         match = NAME.fullmatch(name)
         if match is None:
-            raise InboundError(f"{name!r} is no dead letter; `millpond queue dead list` shows their names")
+            raise InboundError(f"dead letter {name!r} was not found. `millpond queue dead list` shows the names.")
         partitions = range(self._bus.keys.partitions) if match[1] is None else [int(match[1])]
         found: list[DeadLetter] = []
         for partition in partitions:
@@ -157,12 +157,16 @@ class DeadLetters:
         """The channel instance of a letter that can be replayed."""
         found = letter.message or letter.reply
         if found is None:
-            raise InboundError(f"dead letter {letter.name}: its payload cannot be read, so it cannot be replayed")
+            raise InboundError(f"dead letter {letter.name} cannot be replayed: its payload cannot be read")
         if isinstance(found, Inbound) and found.command:
-            raise InboundError(f"dead letter {letter.name} is a command; it has to be given anew")
+            raise InboundError(
+                f"dead letter {letter.name} is a command, so it cannot be replayed. Send the command again."
+            )
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
-            raise InboundError(f"dead letter {letter.name} lies with a session that is not its own")
+            raise InboundError(
+                f"dead letter {letter.name} cannot be replayed: it is stored with another session than its own"
+            )
         return SessionKey.parse(session).channel
 
     def _letter(self, partition: int, stream_id: bytes, fields: Any) -> DeadLetter:

@@ -224,7 +224,7 @@ class Joined:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(Elsewhere("another node of the Redis cluster holds that slot now"))
+                call.settle(Elsewhere("another node of the Redis cluster serves that slot now"))
 
     async def _attempt(self, line: Line, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -279,11 +279,11 @@ def translated(error: BaseException) -> BaseException:
 
 def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
-        return BusError(f"Redis refuses the log-in: {error}; check the password in redis.url")
+        return BusError(f"Redis refused the login: {error}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return Elsewhere(f"another node of the Redis cluster holds that slot now: {error}")
+        return Elsewhere(f"another node of the Redis cluster serves that slot now: {error}")
     if is_later(error):
-        return BusUnavailable(f"Redis is away: {error}")
+        return BusUnavailable(f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):
         # Redis may quote the arguments of a command; the first word is its code.
         code = str(error).partition(" ")[0]

@@ -60,7 +60,7 @@ class Lanes:
         client = self._cluster.client_of(command)
         if client not in self._lanes:
             if self._tasks is None:
-                raise BusUnavailable("the connection to the Redis cluster is not open yet")
+                raise BusUnavailable("the connection to the Redis cluster is not open yet. Try again in a moment.")
             lane = self._lanes[client] = Joined(
                 client,
                 revive=self._cluster.learn,

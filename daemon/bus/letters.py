@@ -45,10 +45,10 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     """
     found = await letters.named(name)
     if not found:
-        raise InboundError(f"dead letter {name}: there is none; it was replayed or dropped, or never was")
+        raise InboundError(f"dead letter {name} was not found. It was replayed or deleted, or never existed.")
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
-        raise InboundError(f"dead letter {name}: there are several; say {names}")
+        raise InboundError(f"dead letter {name} is ambiguous. Write one of: {names}.")
     return found[0]
 
 
@@ -83,15 +83,20 @@ async def replayed(letters: DeadLetters, letter: DeadLetter) -> str:
     """
     outcome = await letters.replay(letter)
     if outcome == "full":
-        raise InboundError(f"dead letter {letter.name}: too many messages wait already; replay it later")
+        raise InboundError(
+            f"dead letter {letter.name} was not replayed: too many messages are pending. Replay it later."
+        )
     if outcome == "unknown":
-        raise InboundError(f"dead letter {letter.name}: session {letter.session} is no more; write to it anew")
-    return "replayed" if outcome == "replayed" else "gone before"
+        raise InboundError(
+            f"dead letter {letter.name} was not replayed: session {letter.session} does not exist any "
+            "more. Send a new message."
+        )
+    return "replayed" if outcome == "replayed" else "already removed"
 
 
 async def dropped(letters: DeadLetters, letter: DeadLetter) -> str:
     """Delete a letter for good."""
-    return "dropped" if await letters.drop(letter) else "gone before"
+    return "dropped" if await letters.drop(letter) else "already removed"
 
 
 def time_of(letter: DeadLetter) -> str:

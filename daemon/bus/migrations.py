@@ -55,8 +55,9 @@ def refuse_newer(found: int, schema: int = SCHEMA) -> None:
     """Raise ConfigError for a database that has a higher schema than ours."""
     if found > schema:
         raise ConfigError(
-            f"this database was written by a newer Millpond (schema {found}, ours is {schema}); start that one, or "
-            "restore a backup that this one made into an empty database"
+            f"this database was written by a newer Millpond (schema {found}, this one knows "
+            f"{schema}). Start the newer version, or restore a backup made by this version into an "
+            "empty database."
         )
 
 
@@ -109,4 +110,7 @@ def _next(migrations: Sequence[Migration], found: int) -> Migration:
     for migration in migrations:
         if migration.schema == found + 1:
             return migration
-    raise ConfigError(f"this database has schema {found}, which this Millpond cannot bring to a newer one")
+    raise ConfigError(
+        f"this database has schema {found}, which this version of Millpond cannot upgrade. "
+        "Upgrade it with an older version first."
+    )

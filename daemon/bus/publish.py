@@ -217,18 +217,20 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
         MessageTooLarge, InboundError: it is too large, empty, or no text.
     """
     if not inbound.text.strip() and not inbound.attachments:
-        raise InboundError("the message is empty: write some text")
+        raise InboundError("the message is empty. Write some text.")
     if not 0 < len(inbound.id) <= MAX_ID_CHARS:
-        raise InboundError(f"the message's id must have 1 to {MAX_ID_CHARS} characters, this one has {len(inbound.id)}")
+        raise InboundError(
+            f"the message's ID must have 1 to {MAX_ID_CHARS} characters. This one has {len(inbound.id)}."
+        )
     try:
         size = len(inbound.text.encode())
         inbound.id.encode()
     except UnicodeEncodeError:
-        raise InboundError("the message's text or id is not valid Unicode: write it again") from None
+        raise InboundError("the message's text or ID is not valid Unicode. Write the message again.") from None
     if size > config.message_max_bytes:
         raise MessageTooLarge(
-            f"the message is {size:,} bytes long; at most {config.message_max_bytes:,} are accepted "
-            "(queue.message_max_bytes)",
+            f"the message has {size:,} bytes, but at most {config.message_max_bytes:,} are accepted "
+            "(queue.message_max_bytes). Shorten it.",
             size_bytes=size,
             max_bytes=config.message_max_bytes,
         )
@@ -238,9 +240,9 @@ def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) 
     if status == b"full":
         aside = inbound.command in ASIDE_COMMANDS
         most = f"{ASIDES_MAX} commands" if aside else f"{config.waiting_max:,} messages"
-        text = f"{most} of session {inbound.session} wait for an answer already; send it again later"
+        text = f"session {inbound.session} has {most} unanswered messages already. Send the message again later."
     else:
-        text = f"{config.partition_max:,} messages wait for an answer already; send it again later"
+        text = f"{config.partition_max:,} messages are unanswered already. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
 
 

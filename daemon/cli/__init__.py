@@ -1,4 +1,4 @@
-"""The ``millpond`` command: one file a group of commands; what they need is imported when they run."""
+"""The ``millpond`` command: one file for each group of commands. Their imports happen when a command runs."""
 
 from daemon.cli.channel import channel
 from daemon.cli.chat import chat

@@ -1,4 +1,4 @@
-"""The doctor's checks of the archive: whether it can be used, and whether messages may leave Redis for it."""
+"""The doctor's checks of the archive: whether it can be used, and whether messages may move to it from Redis."""
 
 import secrets
 
@@ -12,7 +12,7 @@ PROBE = b"written by millpond doctor\n"
 
 
 async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
-    """All of them; the archive is not noted as used, for whoever asks may do nothing else here.
+    """All checks. The archive is not recorded as used, because this process may not be one of Millpond's services.
 
     Raises:
         BusUnavailable: Redis went away.
@@ -20,13 +20,16 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
     storage = archive.storage
     try:
         await _probe(archive)
-        findings = [ok("archive", f"{storage.where} can be written, read and cleared")]
+        findings = [ok("archive", f"{storage.where} can be read, written and deleted from")]
         findings.append(await _trimming(bus, archive))
         orphans = (await archive.orphans.look(delete=False)).orphans
     except ArchiveError as failure:
         return [error("archive", str(failure))]
     if orphans:
-        text = f"{len(orphans)} files that nothing lists; a consolidation worker deletes them within hours"
+        text = (
+            f"{len(orphans)} files in the archive are not listed anywhere. A consolidation worker "
+            "deletes them within hours"
+        )
         findings.append(ok("orphans", text))
     return findings
 
@@ -36,7 +39,10 @@ async def _probe(archive: Archive) -> None:
     await archive.storage.put(name, PROBE)
     try:
         if await archive.storage.get(name) != PROBE:
-            raise ArchiveError(f"{archive.storage.where} gives back something else than was written there")
+            raise ArchiveError(
+                f"{archive.storage.where} returned different bytes from those that were just written. "
+                "Check the storage."
+            )
     finally:
         await archive.storage.delete(name)
 
@@ -44,18 +50,19 @@ async def _probe(archive: Archive) -> None:
 async def _trimming(bus: Bus, archive: Archive) -> Finding:
     marker, known = await marker_in(archive.storage), await noted(bus)
     if marker is None and not known:
-        return ok("trimming", "nothing is archived yet; what will be leaves Redis")
+        return ok("trimming", "nothing is archived yet; messages are archived before they leave Redis")
     if marker is None:
         places = "; ".join(each.told for each in known.values())
         return warning(
             "trimming",
-            f"{archive.storage.where} holds no {MARKER}, while other processes archive to {places}: run here, nothing "
-            "would leave Redis any more; give all of them the same archive.url",
+            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. If "
+            "Millpond ran here, no message could leave Redis any more. Set the same archive.url in "
+            "all processes.",
         )
     allowed = permission(marker.archive, known, key=bus.keys.archives)
     if not allowed.is_granted:
         return warning("trimming", allowed.why)
     if not marker.database:
-        text = f"several databases have written to {archive.storage.where}: no file that nothing lists is deleted there"
+        text = f"several databases have written to {archive.storage.where}, so unlisted files are not deleted there"
         return warning("trimming", f"{allowed.why}; {text}")
     return ok("trimming", allowed.why)

@@ -1,4 +1,4 @@
-"""``millpond channel``: the channels, who may speak on them, and who may not."""
+"""``millpond channel``: the channels, and the people who may or may not talk to the bot on them."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 CHECK_TIMEOUT_S = 20.0
-"""How long a platform may take to say how it is."""
+"""Limit for a platform's answer about its state."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Row:
     bot: str
     enabled: bool
     access: str
-    """Who is heard: the policy, or ``everybody`` where there is none."""
+    """The access policy, or ``everybody`` if the channel has none."""
     paired: int = 0
     """People and groups that were let in; those that the configuration lists are not counted."""
     banned: int = 0
@@ -42,26 +42,26 @@ class Row:
     leaders: tuple[str, ...] = ()
     """Processes that send its replies."""
     receiver: str = ""
-    """The process that asks its platform for what is new, where one does."""
+    """The process that polls the platform, if one does."""
     health: str = ""
-    """What the platform says, when it was asked."""
+    """The platform's answer, if it was asked."""
     ok: bool | None = None
 
 
 @click.group()
 def channel() -> None:
-    """Look at the channels, and say who may speak on them.
+    """Show the channels, and decide who may talk to the bot on them.
 
-    ID is the platform's id of a person or a group; /whoami shows a person's behind the colon.
+    ID is the platform's ID of a person or group. /whoami shows a person's ID after the colon.
     """
 
 
 @channel.command("list")
-@click.option("--check", is_flag=True, help="Ask each platform how it is.")
+@click.option("--check", is_flag=True, help="Ask each platform for its state.")
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
-    """List the channels: who is heard, what waits to be delivered, and who sends it."""
+    """List the channels: their access rule, replies waiting for delivery, and the process that sends them."""
     rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
     if as_json:
         print_json([asdict(row) for row in rows])
@@ -72,12 +72,12 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
         "bot",
         "enabled",
         "access",
-        "let in",
+        "approved",
         "banned",
         "open codes",
         "waiting",
         "sent by",
-        "asked by",
+        "polled by",
     ]
     cells = [
         [
@@ -97,13 +97,15 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @channel.command()
 @click.argument("name")
 @click.argument("code", required=False)
-@click.option("--id", "wanted", metavar="ID", help="Let in whom the platform knows by this id.")
+@click.option("--id", "wanted", metavar="ID", help="Approve the person with this platform ID.")
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
-    """Let in who was given CODE on the channel NAME; the person is told so."""
+    """Approve the person who was given CODE on channel NAME. The bot tells the person."""
     if bool(code) == bool(wanted):
-        raise click.UsageError("name either the code that the person was given, or --id and the platform's id")
+        raise click.UsageError(
+            "name either CODE (the pairing code that the person was given) or --id (the platform's ID)"
+        )
     config = _push(ctx, name)
     if wanted:
         _decide(ctx, name, wanted, "paired")
@@ -113,7 +115,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
     if as_json:
         print_json(shown)
     else:
-        say(f"{shown['name'] or shown['id']} may speak on {name}")
+        say(f"{shown['name'] or shown['id']} may now talk to the bot on {name}")
 
 
 @channel.command()
@@ -122,7 +124,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
 @JSON
 @click.pass_context
 def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
-    """No longer listen to a person or a group on the channel NAME; what was written before is still answered."""
+    """Ban a person or group on channel NAME. Messages that were accepted before the ban are still answered."""
     _push(ctx, name)
     _decide(ctx, name, who, "banned")
     if as_json:
@@ -137,7 +139,7 @@ def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
-    """Take a ban back; whether the person is heard is up to the configuration again."""
+    """Remove a ban. Afterwards the configuration decides again whether the person may talk to the bot."""
     _push(ctx, name)
     if _decide(ctx, name, who, "free") == "none":
         raise InboundError(f"{who} is not banned from {name}")
@@ -154,9 +156,12 @@ def _push(ctx: click.Context, name: str) -> "PushConfig":
     channels = loaded(ctx).config.channels
     config = channels.get(name)
     if config is None:
-        raise ConfigError(f"there is no channel {name}; there is {', '.join(channels)}")
+        raise ConfigError(f"channel {name} was not found. Choose one of: {', '.join(channels)}.")
     if not isinstance(config, PushConfig):
-        raise InboundError(f"{name} is no channel of a chat platform: everybody who reaches it is heard there")
+        raise InboundError(
+            f"{name} is not a chat platform's channel and accepts messages from anyone, so nobody has "
+            "to be approved or banned there"
+        )
     return config
 
 
@@ -179,17 +184,20 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
     by, time = author()
     found = await Pairing(bus, name).redeem(code, who=f"cli {secrets.token_hex(8)}", by=by, time=time)
     if not isinstance(found, Stranger):
-        why = "that were too many wrong codes; try again in ten minutes"
+        why = "there were too many wrong codes. Try again in ten minutes"
         if found == "wrong":
-            why = f"{code} is wrong, used up, or older than {round(VALID_S / 60)} minutes"
-        raise InboundError(f"{name}: {why}; or name the person with --id")
+            why = (
+                f"code {code} is wrong, was used already, or is older than {round(VALID_S / 60)} minutes. "
+                "Ask for a new code"
+            )
+        raise InboundError(f"{name}: {why}, or name the person with --id.")
     line = welcome(found, code=code, language=config.bots[channel.bot].language, correlation=secrets.token_hex(8))
     await Lines(bus).say(line, quiet_s=VALID_S)
     return {"channel": name, "id": found.id, "name": found.name}
 
 
 async def read_channels(process: "Process", *, check: bool = False) -> list[Row]:
-    """Every configured channel as it is now; with ``check`` each platform is asked.
+    """The current state of every configured channel; with ``check`` each platform is asked.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -231,7 +239,7 @@ async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check:
 
 def _policy(config: "PushConfig") -> str:
     access = config.access
-    listed = f", {len(access.allow)} listed" if access.allow else ""
+    listed = f", {len(access.allow)} in the allowlist" if access.allow else ""
     return (access.policy or ("allow" if access.allow else "closed")) + listed
 
 
@@ -245,4 +253,6 @@ async def _health(process: "Process", name: str, config: "PushConfig") -> tuple[
         async with connect(process, name, config) as adapter:
             health = await adapter.health()
             return health.ok, health.text
-    return False, f"the platform has not answered within {CHECK_TIMEOUT_S:g} s"
+    return False, (
+        f"the platform did not answer within {CHECK_TIMEOUT_S:g} s. Check the network and the platform's status page"
+    )

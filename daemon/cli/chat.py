@@ -1,4 +1,4 @@
-"""``millpond chat``: the terminal channel alone, with a worker of its own as long as there is no other."""
+"""``millpond chat``: the terminal channel alone, with its own worker if no other one runs."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from daemon.config import Config
     from daemon.process import Process
 
-ALIVE_S = 15.0
-"""A worker that was seen within so many seconds is taken for alive: three heartbeats."""
 LOOK_S = 2.0
 """Seconds between two looks for a worker, which may have been killed a moment ago, or end before this chat does."""
 
 
 @click.command()
-@click.option("--session", default="", metavar="NAME", help="Session to talk in; default: the one named as you.")
+@click.option(
+    "--session", default="", metavar="NAME", help="Session to talk in. Default: the session with your user name."
+)
 @click.pass_context
 def chat(ctx: click.Context, session: str) -> None:
-    """Talk to the bot here; without a terminal, a message a line of standard input.
+    """Talk to the bot in this terminal. Without a terminal, each line of standard input is one message.
 
-    As long as no worker is running, this process answers by itself.
+    If no agent worker is running, this process answers the messages itself.
     """
     import anyio
 
@@ -58,17 +58,17 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
             await process.stopping.wait()
         if process.stopping.is_set():
             return
-    click.echo("millpond: no worker is running, so this process answers by itself while it lasts.", err=True)
+    click.echo(
+        "millpond: no agent worker is running, so this process answers the messages itself until it exits.", err=True
+    )
     await service("agent")(process, task_status=anyio.TASK_STATUS_IGNORED)
 
 
 async def _worker_lives(process: "Process") -> bool:
-    from daemon.clock import age_s
     from daemon.errors import BusError
-    from daemon.heartbeat import workers
+    from daemon.heartbeat import agent_lives
 
     try:
-        alive = await workers(process.bus)
+        return await agent_lives(process.bus, process.clock)
     except BusError:
         return True  # unknown; with Redis away a worker more would be of no use
-    return any(beat.role == "agent" and age_s(beat.seen, process.clock) <= ALIVE_S for _, beat in alive)

@@ -14,17 +14,17 @@ from daemon.version import __version__
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What stands before the command's name; every command finds it as ``ctx.obj``."""
+    """Options before the command's name; every command finds them as ``ctx.obj``."""
 
     config_path: Path | None = None
     """The configuration file that was named; None: the usual places."""
 
 
 class Root(click.Group):
-    """A group of commands whose errors are sentences: ``millpond: <what is wrong and what to do>`` and an exit code."""
+    """A group of commands that prints errors as ``millpond: <error and remedy>`` and exits with a code."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; see ``daemon.cli.exits`` for what its errors become."""
+        """Run the command; ``daemon.cli.exits`` maps its errors to exit codes."""
         try:
             return super().invoke(ctx)
         except (MillpondError, TimeoutError, BrokenPipeError, ExceptionGroup) as error:
@@ -34,7 +34,7 @@ class Root(click.Group):
 
 
 def _told(found: Sequence[BaseException], error: Exception) -> int:
-    """Say what is wrong; the exit code. Raises ``error`` again when part of it is a bug."""
+    """Print the errors and return the exit code. Raises ``error`` again if part of it is a bug."""
     if isinstance(found[0], BrokenPipeError):
         raise found[0]  # whoever read our output left (`| head`): click ends quietly, outside of any group
     codes = [code_of(leaf) if isinstance(leaf, Exception) else None for leaf in found]
@@ -50,7 +50,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     "--config",
     "config_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Configuration file; default: MILLPOND_CONFIG, else millpond.toml in the data directory.",
+    help="Configuration file. Default: MILLPOND_CONFIG, otherwise millpond.toml in the data directory.",
 )
 @click.version_option(__version__, prog_name="millpond")
 @click.pass_context

@@ -19,10 +19,10 @@ def config() -> None:
 
 @config.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: file, values, sources, warnings.")
-@click.option("--defaults", is_flag=True, help="Print the keys that were not set, too.")
+@click.option("--defaults", is_flag=True, help="Also print keys that are not set.")
 @click.pass_context
 def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
-    """Print the configuration in force, each value with where it comes from; secrets as stars."""
+    """Print the configuration in use, with the source of each value. Secrets are shown as asterisks."""
     # Imported here: the help of every command would wait for it.
     import msgspec
 
@@ -44,16 +44,20 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @config.command()
 @click.pass_context
 def check(ctx: click.Context) -> None:
-    """Say whether the configuration can be used; exit 78 and list what is wrong when it cannot."""
+    """Check the configuration. If it has errors, list them and exit with code 78."""
     from daemon.cli.tooling import problems
     from daemon.config.expected import readable
 
     loaded = _loaded(ctx)
     found = list(problems(loaded.config))
     if fatal := [f"  {each.path}: {each.text}" for each in found if each.fatal]:
-        click.echo("\n".join(("millpond: the configuration cannot be used:", *fatal)), err=True)
+        click.echo("\n".join(("millpond: the configuration has errors:", *fatal)), err=True)
         ctx.exit(EX_CONFIG)
-    click.echo(f"ok: {readable(str(loaded.path))}" if loaded.path else "ok: no file, defaults and environment alone")
+    click.echo(
+        f"ok: {readable(str(loaded.path))}"
+        if loaded.path
+        else "ok: no file; only defaults and environment variables are used"
+    )
     for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in found)):
         click.echo(f"warning: {warning}")
 

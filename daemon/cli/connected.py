@@ -1,4 +1,4 @@
-"""What commands begin with: the configuration, quiet logs, a connection."""
+"""The first steps of commands: the configuration, quiet logs, a connection."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from daemon.process import Process
 
 PATIENCE_S = 2.0
-"""How long a person's command waits for a server that is not there; the bus itself tries for some seconds more."""
+"""Limit for a command that waits for an unavailable server; the bus itself tries for some seconds more."""
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ def loaded(ctx: click.Context) -> "Loaded":
 
 
 def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
-    """What ``work`` makes of the configured Redis; the embedded server is started when it does not run.
+    """The result of ``work`` with the configured Redis. The embedded server is started if it does not run.
 
     Raises:
         ConfigError, EngineRefused, BusUnavailable: it cannot be used; the text says what to do.
@@ -59,13 +59,13 @@ def _check_there_is_something(config: "Config") -> None:
 
     if not config.redis.url and not (data_path(config) / "redis").is_dir():
         raise ConfigError(
-            f"{data_path(config)} holds no Millpond yet: start it with `millpond run`, or name the right folder in "
-            "data_dir (or MILLPOND_DATA_DIR)"
+            f"{data_path(config)} holds no Millpond data yet. Start Millpond with `millpond run`, or "
+            "correct data_dir (or MILLPOND_DATA_DIR)."
         )
 
 
 def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]], *, makes: bool = True) -> _T:
-    """What ``work`` makes of a connected process without services; errors as for ``with_bus``.
+    """The result of ``work`` with a connected process without services; errors as for ``with_bus``.
 
     With ``makes`` an empty Millpond is made where there is none.
     """

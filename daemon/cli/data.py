@@ -22,20 +22,20 @@ FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Pat
 
 @click.group()
 def data() -> None:
-    """Back up, restore and check all that is kept."""
+    """Back up, restore and check all stored data."""
 
 
 @data.command()
 @FOLDER
-@click.option("--with-config", is_flag=True, help="The configuration and its secrets too.")
-@click.option("--verify/--no-verify", default=True, help="Restore it into a server of its own, and compare.")
+@click.option("--with-config", is_flag=True, help="Include the configuration and its secrets.")
+@click.option("--verify/--no-verify", default=True, help="Restore the backup into a temporary server and compare.")
 @JSON
 @click.pass_context
 def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, as_json: bool) -> None:
-    """Write a backup into FOLDER, a new one, while everything goes on.
+    """Write a backup into FOLDER, a new folder. Millpond keeps running meanwhile.
 
-    What Redis holds, the archive, and the workspaces of this configuration's bots, with their memory and the files that
-    came with messages. Of the configuration nothing, unless asked for.
+    The backup contains the data in Redis, the archive, and the workspaces of this configuration's bots, with their
+    memory and the files that came with messages. It contains the configuration only if you add --with-config.
     """
     from daemon.data import Verified, back_up
     from daemon.data import verify as verify_backup
@@ -64,11 +64,11 @@ def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool,
 
 def _say_verified(verified: Any, folder: Path) -> None:
     if verified is None:
-        say(f"not verified; `millpond data verify {folder}` does it")
+        say(f"not verified. Run `millpond data verify {folder}` to verify the backup.")
         return
-    say(f"restored to be sure of it: {verified.records:,} records are as they were backed up")
+    say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"as in the database itself, {_line(flaw)}")
+        say(f"also in the database itself: {_line(flaw)}")
 
 
 @data.command()
@@ -76,7 +76,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
 @JSON
 @click.pass_context
 def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
-    """Restore the backup in FOLDER into a server of its own, and compare."""
+    """Restore the backup in FOLDER into a temporary server, and compare."""
     import anyio
 
     from daemon.data import verify as verify_backup
@@ -91,17 +91,19 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
 
 @data.command()
 @FOLDER
-@click.option("--partitions", type=click.IntRange(1, 16_384), help="Another number of them than there were.")
-@click.option("--replace", is_flag=True, help="Delete what is there; without it only an empty database is taken.")
-@click.option("--files/--no-files", default=True, help="Archive and workspaces too.")
+@click.option(
+    "--partitions", type=click.IntRange(1, 16_384), help="New number of partitions. Default: as in the backup."
+)
+@click.option("--replace", is_flag=True, help="Delete the existing data first. Without it, the database must be empty.")
+@click.option("--files/--no-files", default=True, help="Restore the archive and the workspaces too.")
 @JSON
 @click.pass_context
 def restore(
     ctx: click.Context, folder: Path, *, partitions: int | None, replace: bool, files: bool, as_json: bool
 ) -> None:
-    """Make the database and its files what they were in the backup in FOLDER.
+    """Restore the database and its files from the backup in FOLDER.
 
-    No process of the database may run. Whoever is killed in it does it again.
+    Stop all processes of this database first. If the restore is interrupted, run the command again.
     """
     import anyio
 
@@ -116,7 +118,9 @@ def restore(
     log.configure("warning")
     wanted = config.redis.partitions
     if partitions is not None and wanted not in (None, partitions):
-        raise ConfigError(f"redis.partitions is {wanted}, and --partitions {partitions}; set both to the same number")
+        raise ConfigError(
+            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number."
+        )
 
     async def work() -> Restored:
         async with open_bus(config.redis, data_path(config), patience_s=PATIENCE_S, restoring=True) as bus:
@@ -141,12 +145,17 @@ def restore(
 
 
 @data.command()
-@click.option("--repair", is_flag=True, help="Mend what can be mended; without it that is only told.")
-@click.option("--deep", is_flag=True, help="Read every file of the archive, and compare.")
+@click.option(
+    "--repair", is_flag=True, help="Repair all problems that can be repaired. Without it, they are only listed."
+)
+@click.option("--deep", is_flag=True, help="Also read every file of the archive and compare.")
 @JSON
 @click.pass_context
 def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:
-    """Look at every rule that the data keeps, while everything goes on; fails when one is broken."""
+    """Check the stored data against every consistency rule. Millpond keeps running meanwhile.
+
+    The exit code is 1 if a rule is broken.
+    """
     from daemon.data import Check
 
     async def work(process: "Process") -> "Checked":
@@ -169,9 +178,9 @@ def _say_checked(found: "Checked", *, repair: bool) -> None:
         if flaw.mend is not None and not repair:
             say(f"  --repair would {flaw.mend.what}")
     for flaw in found.mended:
-        say(f"mended: {_line(flaw)}")
+        say(f"repaired: {_line(flaw)}")
     looked = f"{found.sessions} sessions with {found.messages:,} messages, {found.scopes} memories, {found.keys:,} keys"
-    say(f"{looked}: {len(found.flaws)} broken rules" if found.flaws else f"{looked}: nothing is wrong")
+    say(f"{looked}: {len(found.flaws)} problems" if found.flaws else f"{looked}: no problems found")
 
 
 def _line(flaw: "Flaw") -> str:
@@ -184,7 +193,7 @@ def _row(flaw: "Flaw", *, mended: bool) -> dict[str, Any]:
 
 
 def _tell(as_json: bool) -> "Callable[[str], None]":
-    """Says how far it has come, to a person."""
+    """Tells a person about progress."""
 
     def tell(line: str) -> None:
         if not as_json:

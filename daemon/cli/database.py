@@ -1,4 +1,4 @@
-"""The doctor's checks of Redis and of what stands in it."""
+"""The doctor's checks of Redis and of the data in it."""
 
 import time
 from typing import Any
@@ -6,15 +6,14 @@ from typing import Any
 from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
-from daemon.heartbeat import workers
-from daemon.overview import Queues, read_queues
+from daemon.heartbeat import ALIVE_S, workers
+from daemon.overview import BACKING_OFF, Queues, read_queues
 
 PINGS = 5
 SLOW_S = 0.02
 """A turn makes some five round trips: slower than this and people begin to feel it."""
-ALIVE_S = 15.0
 OLD_S = 60.0
-"""A message that waits longer is answered by nobody, or there are too few workers."""
+"""If a message waits longer, no worker answers it, or there are too few workers."""
 CLOCK_S = 2.0
 """Ages are shown by both clocks; orders and leases never depend on it."""
 
@@ -47,24 +46,29 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
     text = f"{'embedded ' if embedded else ''}{name}, answers in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
-        return warning("server", f"{text}; that is slow: bring Millpond and the server closer together")
+        return warning("server", f"{text}. That is slow. Run Millpond closer to the server.")
     return ok("server", text)
 
 
 def _persistence(info: dict[str, Any]) -> Finding:
     if not info.get("aof_enabled"):
-        return warning("persistence", "off: what is accepted is lost with the server; set appendonly yes")
+        return warning(
+            "persistence", "persistence is off: accepted messages are lost if the server stops. Set appendonly yes."
+        )
     if info.get("aof_last_write_status", "ok") != "ok":
-        return error("persistence", "the server could not write its append-only file; look at its disk and its log")
-    return ok("persistence", "append-only file on")
+        return error("persistence", "the server could not write its append-only file. Check its disk and its log.")
+    return ok("persistence", "the append-only file is on")
 
 
 def _eviction(info: dict[str, Any]) -> Finding:
     policy = info.get("maxmemory_policy", "unknown")
     # Without a limit nothing is evicted, whatever the policy says.
     if policy == "noeviction" or not info.get("maxmemory", 0):
-        return ok("eviction", "nothing is evicted")
-    return error("eviction", f"maxmemory-policy is {policy}: the server throws messages away; set noeviction")
+        return ok("eviction", "the server evicts no keys")
+    return error(
+        "eviction",
+        f"maxmemory-policy is {policy}, so the server may evict messages. Set maxmemory-policy to noeviction.",
+    )
 
 
 async def _clock(bus: Bus) -> Finding:
@@ -72,34 +76,38 @@ async def _clock(bus: Bus) -> Finding:
     seconds, micros = await bus.call("TIME")
     apart_s = int(seconds) + int(micros) / 1e6 - (before + time.time()) / 2
     if abs(apart_s) > CLOCK_S:
-        return warning("clock", f"the server's is {apart_s:+.1f} s away from this machine's; have both set by NTP")
-    return ok("clock", "the server's and this machine's agree")
+        return warning(
+            "clock", f"the server's clock differs from this machine's by {apart_s:+.1f} s. Synchronize both with NTP."
+        )
+    return ok("clock", "the clocks of the server and of this machine agree")
 
 
 async def _workers(bus: Bus) -> Finding:
     beats = [beat for _, beat in await workers(bus) if age_s(beat.seen, SystemClock()) <= ALIVE_S]
     roles = sorted({beat.role for beat in beats})
     if "agent" not in roles:
-        return warning("workers", "no agent worker is running, so nothing is answered; start `millpond run`")
+        return warning("workers", "no agent worker is running, so no message is answered. Start `millpond run`.")
     return ok("workers", ", ".join(f"{sum(beat.role == role for beat in beats)} {role}" for role in roles))
 
 
 def _backlog(queues: Queues) -> Finding:
     total = queues.total
-    text = f"{total.backlog} messages wait, the oldest for {total.oldest_s:g} s"
+    text = f"{total.backlog} messages are pending, the oldest for {total.oldest_s:g} s"
     if total.oldest_s > OLD_S:
-        return warning("backlog", f"{text}; start more workers, or see with `millpond queue list` what holds them up")
+        return warning("backlog", f"{text}. Start more workers, or find the cause with `millpond queue list`.")
     return ok("backlog", text)
 
 
 def _dead(queues: Queues) -> Finding:
     if not queues.total.dead:
         return ok("dead letters", "none")
-    text = f"{queues.total.dead} could not be answered or delivered; see why with `millpond queue dead list`"
+    text = (
+        f"{queues.total.dead} messages could not be answered or delivered. `millpond queue dead "
+        "list` shows the reasons."
+    )
     return warning("dead letters", text)
 
 
 def _parked(queues: Queues) -> list[Finding]:
-    return [
-        warning("parked", f"{count} conversations wait: {reason}") for reason, count in queues.reasons.items() if reason
-    ]
+    rows = queues.reasons.items()
+    return [warning("parked", f"pending conversations: {count}; {reason or BACKING_OFF}") for reason, count in rows]

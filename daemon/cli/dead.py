@@ -1,4 +1,4 @@
-"""``millpond queue dead``: what could not be answered, and what is to become of it."""
+"""``millpond queue dead``: shows, replays and deletes dead letters."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -15,20 +15,24 @@ if TYPE_CHECKING:
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 LIMIT = click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many, the newest."
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Number of dead letters to show, the newest ones.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="All with this reason, as the list shows it.")
-ALL = click.option("--all", "everything", is_flag=True, help="All there are.")
+REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
+ALL = click.option("--all", "everything", is_flag=True, help="All dead letters.")
 TEXT_CHARS = 60
-"""What the list shows of a text."""
+"""Characters of a text that the list shows."""
 
 _T = TypeVar("_T")
 
 
 @click.group()
 def dead() -> None:
-    """Look at dead letters, replay or drop them."""
+    """Show dead letters, replay or delete them."""
 
 
 @dead.command("list")
@@ -36,7 +40,7 @@ def dead() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List what could not be answered or delivered, the newest last."""
+    """List messages that could not be answered or delivered, newest last."""
     from daemon.bus import excerpt_of
 
     found = _with_letters(ctx, lambda letters: letters.newest(limit=limit))
@@ -53,7 +57,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
-    """Show the dead letter ID with its payload."""
+    """Show dead letter ID and its payload."""
     shown = _with_letters(ctx, lambda letters: _shown(letters, name))
     if as_json:
         print_json(shown)
@@ -68,9 +72,9 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Have messages wait for an answer again, behind what their sessions hold; replies are sent again.
+    """Queue messages again for an answer, behind their sessions' pending messages. Replies are sent again.
 
-    The letter leaves the list. What its conversation shows of the failure stays there.
+    Replayed letters leave the list. An error message that is already in the conversation stays there.
     """
     from daemon.bus import replayed
 
@@ -84,7 +88,7 @@ def replay(ctx: click.Context, name: str | None, reason: str | None, everything:
 @ALL
 @click.pass_context
 def drop(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Delete dead letters for good."""
+    """Delete dead letters permanently."""
     from daemon.bus import dropped
 
     choice = _choice(name, reason, everything=everything)
@@ -95,7 +99,7 @@ def _choice(name: str | None, reason: str | None, *, everything: bool) -> "Choic
     from daemon.bus import Choice
 
     if (name is not None) + (reason is not None) + everything != 1:
-        raise click.UsageError("name one ID, or --reason R, or --all")
+        raise click.UsageError("name exactly one of ID, --reason and --all")
     return Choice(names=() if name is None else (name,), reason=reason, everything=everything)
 
 
@@ -116,7 +120,7 @@ async def _shown(letters: "DeadLetters", name: str) -> dict[str, object]:
 
 
 async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") -> Counter[str]:
-    """What became of the chosen letters, counted; of one that was named, an error when nothing could be done."""
+    """Results for the chosen letters, counted. A single named letter that cannot be worked off raises an error."""
     from daemon.bus import one_letter, work_off
 
     for name in choice.names:
@@ -128,9 +132,9 @@ async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") ->
 
 
 def _report(outcomes: Counter[str]) -> None:
-    click.echo(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "there are none")
+    click.echo(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "no dead letters match")
     if refused := outcomes["cannot be replayed"]:
-        raise InboundError(f"{refused} of the dead letters stay where they are (see above)")
+        raise InboundError(f"{refused} dead letters could not be replayed and stay in the list. The reasons are above.")
 
 
 def _row(letter: "DeadLetter") -> dict[str, object]:

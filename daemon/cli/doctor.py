@@ -1,4 +1,4 @@
-"""``millpond doctor``: looks at everything, and says what to do."""
+"""``millpond doctor``: checks everything, and names remedies."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -8,7 +8,7 @@ import click
 
 from daemon.cli.connected import loaded
 from daemon.cli.exits import FAILED, leaves
-from daemon.cli.table import print_json
+from daemon.cli.table import print_json, say
 
 if TYPE_CHECKING:
     from daemon.cli.finding import Finding
@@ -19,16 +19,18 @@ PROBE_S = 90.0
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--probe-model", is_flag=True, help="Try each bot's models with tools and a picture, which may cost.")
+@click.option(
+    "--probe-model", is_flag=True, help="Test each bot's models with tools and a picture. The calls may cost money."
+)
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
-    """Check everything that Millpond needs; exit code 1 when something is wrong."""
+    """Check everything that Millpond needs. The exit code is 1 if there is an error."""
     findings = _examined(ctx, probe_model=probe_model)
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
     else:
         for finding in findings:
-            click.echo(f"{finding.state:<8}{finding.check}: {finding.text}")
+            say(f"{finding.state:<8}{finding.check}: {finding.text}")
         counts = Counter(finding.state for finding in findings)
         click.echo(f"errors: {counts['error']}, warnings: {counts['warning']}")
     ctx.exit(FAILED if any(finding.state == "error" for finding in findings) else 0)
@@ -64,7 +66,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
 def _configuration(read: "Loaded") -> "list[Finding]":
     from daemon.cli.finding import ok, warning
 
-    where = str(read.path) if read.path else "no file, defaults and environment alone"
+    where = str(read.path) if read.path else "no file; only defaults and environment variables are used"
     return [ok("configuration", where), *(warning("configuration", text) for text in read.warnings)]
 
 
@@ -73,7 +75,7 @@ def _tools(config: "Config") -> "list[Finding]":
     from daemon.cli.tooling import problems
 
     found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
-    return found or [ok("tools", "all that the bots name are here")]
+    return found or [ok("tools", "all programs that the bots need were found")]
 
 
 async def _equipment(config: "Config") -> "list[Finding]":
@@ -138,11 +140,11 @@ async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool
     from daemon.cli.finding import ok, warning
 
     if model.offline:
-        text = "the offline stand-in, no real one; run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL"
+        text = "the offline stand-in, not a real model. Run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         return warning(check, text)
     if probe:
         return await _probed(check, bot, model)
-    return ok(check, f"{model.name}; not asked (--probe-model tries it)")
+    return ok(check, f"{model.name}; not tested (--probe-model tests the model)")
 
 
 async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Finding":
@@ -156,9 +158,9 @@ async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Findin
         with anyio.fail_after(PROBE_S):
             found: list[str] = await load(PROBE)(bot, asked)
     except TimeoutError:
-        return error(check, f"{asked.name}: no answer within {PROBE_S:g} s; check base_url and the network")
+        return error(check, f"{asked.name} did not answer within {PROBE_S:g} s. Check base_url and the network.")
     except MillpondError as failure:
         return error(check, f"{asked.name}: {failure}")
     if found:
-        return warning(check, f"{asked.name} answers; {'; '.join(found)}")
-    return ok(check, f"{asked.name} answers, with tools{' and pictures' if asked.vision else ''}")
+        return warning(check, f"{asked.name} answers, but {'; '.join(found)}")
+    return ok(check, f"{asked.name} answers, including tools{(' and pictures' if asked.vision else '')}")

@@ -24,11 +24,11 @@ def text_of(path: Path) -> str:
         content = _content(path)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InboundError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
+        raise InboundError(f"{path} is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
     except OSError as error:
-        raise InboundError(f"{path} cannot be read: {error.strerror}") from error
+        raise InboundError(f"{path} cannot be read: {error.strerror}. Check the path and its permissions.") from error
     if len(content) > MAX_BYTES:
-        raise InboundError(f"{path} has more than {MAX_BYTES:,} bytes: shorten it")
+        raise InboundError(f"{path} has more than {MAX_BYTES:,} bytes. Shorten the text.")
     return text.replace("\r\n", "\n")
 
 
@@ -41,7 +41,7 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def edited_draft(text: str) -> Generator[str]:
-    """What a person makes of ``text`` in an editor; when the block fails, the draft stays and its name is told.
+    """The edited ``text`` from a person's editor. If the block fails, the draft is kept and its name printed.
 
     Raises:
         click.ClickException: there is no editor, or it failed.
@@ -56,7 +56,7 @@ def edited_draft(text: str) -> Generator[str]:
         # Editors end a text in a line feed; that alone is no change.
         yield text if edited.rstrip("\n") == text.rstrip("\n") else edited
     except BaseException:
-        click.echo(f"millpond: what you wrote is kept in {draft}", err=True)
+        click.echo(f"millpond: your text is kept in {draft}", err=True)
         raise
     draft.unlink()
     folder.rmdir()

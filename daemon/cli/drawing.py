@@ -1,4 +1,4 @@
-"""Lines drawn with characters: a bar, and what stands at its points. Pure; at most ``WIDTH`` columns."""
+"""Drawings made of characters: a bar, and the names of points on it. Pure; at most ``WIDTH`` columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 WIDTH = 78
 """A terminal has 80 columns, some of which show one less."""
 WIDEST = 64
-"""Longest bar; beside it is room for the name of its last point."""
+"""Longest bar; the name of its last point fits beside it."""
 LEAST = 6
-"""A part is drawn at least so long, however little of the whole it is."""
+"""Shortest length of a part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +19,11 @@ class Part:
     upto: int
     """One past its last."""
     look: str
-    """Its characters, stretched or shrunk to the length at which it is drawn; one at least."""
+    """Its characters, at least one; stretched or shrunk to the drawn length."""
 
 
 def bar(parts: Sequence[Part], points: Sequence[tuple[str, int]]) -> list[str]:
-    """A bar of ``parts``, which follow each other, and below it the names of ``points`` that lie on it.
+    """A bar of the consecutive ``parts``, and below it the names of the ``points`` on it.
 
     Longer parts are drawn longer, though not in proportion: the smallest can be seen.
     """
@@ -39,7 +39,7 @@ def bar(parts: Sequence[Part], points: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _names(points: Sequence[tuple[str, int]]) -> dict[int, str]:
-    """What stands at each value, by value: several may share one."""
+    """The names at each value; several names may share one value."""
     found: dict[int, list[str]] = {}
     for name, at in sorted(points, key=lambda point: point[1]):
         found.setdefault(at, []).append(name)
@@ -55,7 +55,7 @@ def _lengths(amounts: Sequence[int], length: int) -> list[int]:
 
 
 def _place(at: int, parts: Sequence[Part], cells: Sequence[int]) -> int:
-    """The cell at which a value stands."""
+    """The cell of a value."""
     before = 0
     for part, count in zip(parts, cells, strict=True):
         if at < part.upto:
@@ -69,7 +69,7 @@ def _stretched(look: str, count: int) -> str:
 
 
 def _flags(flags: Sequence[tuple[int, str]]) -> list[str]:
-    """A name below each place, the rightmost in the first line; those that have no room beside it stand lower."""
+    """The names below their places, the rightmost in the first line; names without room are one line lower."""
     lines: list[str] = []
     left = [*flags]
     while left:
@@ -84,6 +84,6 @@ def _flags(flags: Sequence[tuple[int, str]]) -> list[str]:
 
 
 def _with_stems(line: str, places: set[int]) -> str:
-    """``line`` with what leads to the names below it."""
+    """``line`` with the strokes to the names below it."""
     stems = {"└": "├", " ": "│"}
     return "".join(stems.get(sign, sign) if at in places else sign for at, sign in enumerate(line))

@@ -1,4 +1,4 @@
-"""Exit codes of the ``millpond`` command, as ``sysexits.h`` names them, and the errors they stand for."""
+"""Exit codes of the ``millpond`` command, named as in ``sysexits.h``, and their errors."""
 
 from typing import cast
 
@@ -16,12 +16,13 @@ from daemon.errors import (
     NoSuchVersion,
     OutputError,
     SessionFull,
+    Unreachable,
     VersionMoved,
 )
 
 FAILED = 1
 EX_DATAERR = 65
-"""What was given cannot be used as it is."""
+"""The input cannot be used."""
 EX_UNAVAILABLE = 69
 """Redis or the model is away."""
 EX_CANTCREAT = 73
@@ -31,7 +32,7 @@ EX_IOERR = 74
 EX_TEMPFAIL = 75
 """Full, or not in time: the same command may succeed later."""
 EX_CONFIG = 78
-"""The configuration, or what stands in the data directory, has to be changed."""
+"""The configuration or the data directory has to be changed."""
 INTERRUPTED = 130
 """128 + SIGINT."""
 
@@ -48,6 +49,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (ArchiveError, EX_IOERR),
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),
+    (Unreachable, EX_UNAVAILABLE),
     (TimeoutError, EX_TEMPFAIL),
     (Interrupted, INTERRUPTED),
     (MillpondError, FAILED),
@@ -55,12 +57,12 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
 
 
 def code_of(error: Exception) -> int | None:
-    """The exit code for ``error``; None for one that is no person's doing, whose traceback is wanted."""
+    """The exit code for ``error``; None for a bug, whose traceback is wanted."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), None)
 
 
 def leaves(error: BaseException) -> list[BaseException]:
-    """The exceptions inside ``error``, if it is a group (a task group raises one), else itself."""
+    """The exceptions inside ``error`` if it is a group (a task group raises one), otherwise ``error`` itself."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return [leaf for each in group.exceptions for leaf in leaves(each)]

@@ -22,21 +22,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", metavar="[SESSION]", required=False)
-@click.option("--person", metavar="ID", help="The person <channel>:<sender>, as /whoami tells it, with every bot.")
-@click.option("--scope", metavar="SCOPE", help="Whose memory it is, as `millpond session show` tells it.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="Where to.")
-@click.option("--force", is_flag=True, help="Replace the file when there is one.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: what was written.")
+@click.option(
+    "--person",
+    metavar="ID",
+    help="The person as <channel>:<sender>, shown by /whoami. Exports the person's data from every bot.",
+)
+@click.option("--scope", metavar="SCOPE", help="The memory's scope, shown by `millpond session show`.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="The zip file to write."
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, **whose: str | None) -> None:
-    """Write everything that is kept of a person or a group into a zip file.
+    """Export all stored data of a person or group into a zip file.
 
-    That is memory with all its versions, what was said in all conversations, files, and what was used. SESSION stands
-    for the person or group whose memory it has; with --person comes what the person said in groups.
+    The file contains memory with all versions, all conversations, files, and usage. SESSION selects the person or group
+    whose memory the session uses. --person also includes the person's messages in groups.
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:
-        raise click.UsageError("name one of SESSION, --person and --scope")
+        raise click.UsageError("name exactly one of SESSION, --person and --scope")
     key = key_of(ctx, name) if name else ""
 
     async def work(process: "Process") -> "Exported":
@@ -50,7 +56,9 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
         with opened(output, replace=force) as file:
             done = await write(sources, subject, Package(file, now=now), language=_language(process, scopes))
             if not (done.scopes or done.sessions or done.groups):
-                raise InboundError(f"{person}: nothing is kept of such a person; /whoami tells a person's id in a chat")
+                raise InboundError(
+                    f"{person}: nothing is stored about this person. Check the ID; /whoami shows it in a chat."
+                )
             return done
 
     done = with_process(ctx, work, makes=False)
@@ -62,7 +70,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
             f"{done.files:,} files"
         )
     if done.missing:
-        raise ArchiveError("not everything could be read, what is missing: " + "\nmillpond: ".join(done.missing))
+        raise ArchiveError("some data could not be read. These parts are missing: " + "\nmillpond: ".join(done.missing))
 
 
 def _language(process: "Process", scopes: "Sequence[str]") -> "Language":
@@ -74,7 +82,7 @@ def _language(process: "Process", scopes: "Sequence[str]") -> "Language":
 
 
 def _person(name: str) -> str:
-    """A person's id as it is spelled everywhere.
+    """A person's ID in its canonical spelling.
 
     Raises:
         BadSessionKey: it is none.
@@ -84,7 +92,7 @@ def _person(name: str) -> str:
 
     key = SessionKey.parse(name)
     if key.thread:
-        raise BadSessionKey(f"{name[:80]!r} names no person: write <channel>:<sender>, as /whoami tells it")
+        raise BadSessionKey(f"{name[:80]!r} is not a person's ID. Write <channel>:<sender>, as shown by /whoami.")
     return str(key)
 
 
@@ -119,7 +127,10 @@ async def _scopes(process: "Process", key: str, person: str, scope: str) -> "Seq
     else:
         is_there = await process.bus.call("EXISTS", process.bus.keys.memory(scope))
         if not is_there and not await sessions_of(process.bus, [scope]):
-            raise InboundError(f"{scope}: no session has this scope; `millpond session show SESSION` tells a session's")
+            raise InboundError(
+                f"scope {scope} was not found: no session uses it. `millpond session show SESSION` shows "
+                "a session's scope."
+            )
         found = [scope]
     families = [await family(process.bus, one) for one in found]
     return list(dict.fromkeys(one for several in families for one in several))

@@ -1,4 +1,4 @@
-"""What a check of ``millpond doctor`` found."""
+"""The result of one check of ``millpond doctor``."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,10 +9,10 @@ class Finding:
     """One line of the doctor's report."""
 
     check: str
-    """What was looked at, in a word or two."""
+    """The checked thing, in a word or two."""
     state: Literal["ok", "warning", "error"]
     text: str
-    """What was found, and what to do unless it is fine."""
+    """The result, and the remedy unless it is ok."""
 
 
 def ok(check: str, text: str) -> Finding:

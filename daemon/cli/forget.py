@@ -1,4 +1,4 @@
-"""``millpond session|memory|person forget``: what is there, whether it is meant, and what became of it."""
+"""``millpond session|memory|person forget``: shows the matching data, asks for confirmation, and reports the result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from daemon.jobs import JobRecord
     from daemon.process import Process
 
-YES = click.option("--yes", is_flag=True, help="Do not ask.")
+YES = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 
 WITHIN_S = 3_600.0
-"""How long the command waits; the job goes on without it wherever the role consolidation runs."""
+"""Limit for the command. After that the job continues in any process with the role consolidation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meant:
-    """What a person means, and what there is of it."""
+    """The requested deletion, and the amount of matching data."""
 
     order: "Order"
     extent: Mapping[str, int]
@@ -41,10 +41,10 @@ class Meant:
 @JSON
 @click.pass_context
 def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -> None:
-    """Forget everything that was said in SESSION, and what became memory of it.
+    """Delete all messages of SESSION, and everything in memory that came from them.
 
-    Its messages, transcripts, notes and history go, and lines of MEMORY.md that came from it. The session itself goes
-    on where it stands.
+    This removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came from it.
+    The session itself continues with its next message.
     """
     key = key_of(ctx, name)
     _forget(ctx, with_process(ctx, lambda process: _session(process, key), makes=False), yes=yes, as_json=as_json)
@@ -53,19 +53,19 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 @click.command("forget")
 @click.argument("name", metavar="SCOPE|SESSION")
 @click.argument("what", metavar="[WHAT]", required=False)
-@click.option("--only", metavar="1,3", help="Of the numbered places in which WHAT stands, these.")
+@click.option("--only", metavar="1,3", help="Delete only these of the numbered matches.")
 @YES
 @JSON
 @click.pass_context
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Forget WHAT, wherever it stands in what belongs to a memory; without WHAT, all of it.
+    """Delete WHAT wherever it occurs in the data of a memory. Without WHAT, delete all data of the memory.
 
-    That is the memory with its history and notes, the conversations it was made from, and the scope's files.
+    The data is the memory with its history and notes, the conversations behind it, and the scope's files.
     """
     if only and not what:
-        raise click.UsageError("--only chooses among the places of WHAT")
+        raise click.UsageError("--only needs WHAT: it selects among the matches of WHAT")
     meant = with_process(ctx, lambda process: _memory(ctx, process, name, what), makes=False)
     _forget(ctx, meant, what=what, only=only, yes=yes, as_json=as_json)
 
@@ -76,10 +76,10 @@ def forget_memory(
 @JSON
 @click.pass_context
 def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) -> None:
-    """Forget a person: memory, conversations, files, messages in groups, and the name in the accounts.
+    """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
-    PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. What others said of the person in
-    groups, and what became memory of it there, stays: `millpond memory forget GROUP WHAT` removes that.
+    PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. Statements of other people about the
+    person in groups, and memory made from them, stay. Use `millpond memory forget GROUP WHAT` to delete these.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)
@@ -91,7 +91,9 @@ def _forget(
     from daemon.forget import Search, matches_text, report_text
 
     if not meant.extent:
-        raise InboundError(f"{meant.order.name}: there is nothing {'of that ' if what else ''}to be forgotten")
+        raise InboundError(
+            f"{meant.order.name}: no {('matching ' if what else '')}data was found, so nothing was deleted"
+        )
     search = None
     if meant.matches is not None and what is not None:
         search = Search(text=what, chosen=_chosen(meant.matches, only) if only else None)
@@ -100,12 +102,12 @@ def _forget(
             say(matches_text(meant.matches.shown, meant.matches.more, "en", how=False))
         elif meant.matches is None:
             say(f"{meant.order.name}: " + ", ".join(f"{tier} {count}" for tier, count in meant.extent.items()))
-        click.confirm("Forget this? It cannot be undone", abort=True)
+        click.confirm("Delete this? It cannot be undone", abort=True)
     record = with_process(ctx, lambda process: _done(process, meant.order, search), makes=False)
     if as_json:
         print_json(record.report)
     elif record.status == "failed":
-        raise InboundError(f"{meant.order.name}: {record.report.get('error', 'it could not be forgotten')}")
+        raise InboundError(f"{meant.order.name}: {record.report.get('error', 'the data could not be deleted')}")
     else:
         say(report_text(record.report, "en"))
 
@@ -115,7 +117,9 @@ def _chosen(matches: "Matches", only: str) -> tuple[str, ...]:
 
     numbers = choice_of(only).numbers
     if not numbers or not all(1 <= number <= len(matches.shown) for number in numbers):
-        raise InboundError(f"--only {only}: write numbers from 1 to {len(matches.shown)}, as 1,3")
+        raise InboundError(
+            f"--only {only} cannot be used. Write numbers from 1 to {len(matches.shown)}, for example 1,3."
+        )
     return tuple(matches.shown[number - 1].group for number in numbers)
 
 
@@ -153,7 +157,7 @@ async def _memory(ctx: click.Context, process: "Process", name: str, what: str |
         order = Order(whole="scope", name=scope, scopes=scopes)
         return Meant(order=order, extent=await extent_of(stores, order))
     if choice_of(what).kind in ("nothing", "short", "long"):
-        raise InboundError(f"{what!r} is too short or too long to be looked for; write 2 to 500 characters")
+        raise InboundError(f"{what!r} is too short or too long to search for. Write 2 to 500 characters.")
     order = Order(name=scope, scopes=scopes)
     matches = await matches_of(stores, order, what)
     return Meant(order=order, extent=matches.counts, matches=matches)
@@ -180,6 +184,7 @@ def _named(ctx: click.Context, person: str) -> tuple[str, str]:
     channel = loaded(ctx).config.channels.get(key.channel)
     if channel is None or key.thread:
         raise InboundError(
-            f"{person} names no person: write <channel>:<sender>, with a channel of the configuration, or the scope"
+            f"{person} is not a person's ID. Write <channel>:<sender> with a channel of the "
+            "configuration, or the person's scope."
         )
     return encode_part(channel.bot), str(key)

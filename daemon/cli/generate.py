@@ -1,4 +1,4 @@
-"""``millpond session generate``: a conversation that nobody had, to try things on."""
+"""``millpond session generate``: an artificial conversation for experiments."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,15 +28,24 @@ OVERSIZED_SHARE = 0.6
 
 @click.command()
 @click.argument("name", metavar="SESSION")
-@click.option("--messages", type=click.IntRange(2, MESSAGES_MAX), default=100, show_default=True, help="How many.")
-@click.option("--oversized", type=click.IntRange(0), default=0, show_default=True, help="How many of them are huge.")
+@click.option(
+    "--messages", type=click.IntRange(2, MESSAGES_MAX), default=100, show_default=True, help="Number of messages."
+)
+@click.option(
+    "--oversized",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Number of very large messages among them.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same conversation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: session, scope, messages, tokens.")
 @click.pass_context
 def generate(ctx: click.Context, name: str, *, messages: int, oversized: int, seed: int, as_json: bool) -> None:
-    """Make SESSION with a conversation that nobody had; a bare name is a session of the terminal.
+    """Create SESSION with an artificial conversation. A bare name is a session of the terminal.
 
-    It is in English and Chinese, with tool calls, and looks as turns leave it. Refused when there is such a session.
+    The conversation is in English and Chinese, has tool calls, and is stored just like real turns. The command fails if
+    the session exists.
     """
     key = key_of(ctx, name)
     made = with_process(ctx, lambda process: _generate(process, key, messages, oversized, seed))
@@ -68,14 +77,14 @@ async def _generate(process: "Process", key: str, messages: int, oversized: int,
 
 
 def _first(process: "Process", key: str) -> "Inbound":
-    """What the session's first message looks like, as whoever writes to it from here sends it."""
+    """The session's first message, as a sender on its channel would send it."""
     from daemon.sessionkey import SessionKey
 
     session, channels = SessionKey.parse(key), process.config.channels
     if session.channel not in channels:
         known = ", ".join(channels)
         raise InboundError(
-            f"session {key}: there is no channel {session.channel} in the configuration; there are {known}"
+            f"session {key}: channel {session.channel} is not in the configuration. Its channels are: {known}."
         )
     # Services alone promise a coroutine; these are plain functions.
     sender_of: Any = load(SENDER)

@@ -25,49 +25,64 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--data-dir", metavar="DIR", help="Where everything is kept; default: ~/.millpond.")
-@click.option("--bot", metavar="NAME", help="Name of the bot; default: pond.")
-@click.option("--language", type=click.Choice(["en", "zh"]), help="Of what the bot says itself.")
-@click.option("--time-zone", metavar="ZONE", help="IANA name, as Europe/Berlin; default: this machine's.")
-@click.option("--workspace", metavar="DIR", help="The bot's folder; default: bots/NAME in the data directory.")
-@click.option("--offline", is_flag=True, help="No model: the labelled stand-in answers.")
+@click.option("--data-dir", metavar="DIR", help="Folder for all data. Default: ~/.millpond.")
+@click.option("--bot", metavar="NAME", help="Name of the bot. Default: pond.")
+@click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's own messages.")
+@click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
+@click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
+@click.option("--offline", is_flag=True, help="Use no model: the offline stand-in answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API of the model's server.")
-@click.option("--model-url", metavar="URL", help="Address of the server, as https://api.openai.com/v1.")
+@click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")
-@click.option("--model-key", metavar="KEY", help="Its key; better in a file, others can see what you type here.")
-@click.option("--model-key-file", metavar="FILE", help="File that holds the key; it is copied.")
-@click.option("--telegram/--no-telegram", default=None, help="Whether it talks at Telegram; default: with a token.")
-@click.option("--telegram-token", metavar="TOKEN", help="What BotFather gave; better in a file.")
-@click.option("--telegram-token-file", metavar="FILE", help="File that holds the token; it is copied.")
-@click.option("--telegram-url", metavar="URL", help="Another Bot API server than https://api.telegram.org.")
-@click.option("--channel", metavar="NAME", help="Name of the channel's section; default: telegram.")
-@click.option("--owner", metavar="ID", help="Your id at Telegram, instead of pairing.")
-@click.option("--slack/--no-slack", default=None, help="Whether it talks at Slack; default: with a token.")
-@click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…; better in a file.")
-@click.option("--slack-token-file", metavar="FILE", help="File that holds it; it is copied.")
-@click.option("--slack-app-token", metavar="TOKEN", help="The app token, xapp-…, to hear over a socket.")
-@click.option("--slack-app-token-file", metavar="FILE", help="File that holds it; it is copied.")
-@click.option("--slack-events-url", metavar="URL", help="Where Slack brings what is said; -: over a socket.")
-@click.option("--slack-signing-secret", metavar="SECRET", help="What Slack signs that with; better in a file.")
-@click.option("--slack-signing-secret-file", metavar="FILE", help="File that holds it; it is copied.")
-@click.option("--slack-url", metavar="URL", help="Another Web API than https://slack.com/api.")
-@click.option("--slack-channel", metavar="NAME", help="Name of the channel's section; default: slack.")
-@click.option("--slack-owner", metavar="ID", help="Your member ID at Slack, U…, instead of pairing.")
-@click.option("--slack-manifest", is_flag=True, help="Print what Slack makes the app from, and do nothing else.")
-@click.option("--pair/--no-pair", default=None, help="Wait for you to say who you are; default: on a terminal.")
-@click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="Who may talk to it.")
 @click.option(
-    "--from", "source", metavar="DIR", type=click.Path(path_type=Path), help="Take over a nanobot or OpenClaw."
+    "--model-key", metavar="KEY", help="API key of the model. A file is safer: other users can see command lines."
 )
-@click.option("--memory-of", metavar="CHANNEL:ID", help="Whose memory that becomes; default: the owner's.")
-@click.option("--no-test", "test", flag_value=False, default=True, help="Try neither model nor tokens.")
-@click.option("--yes", is_flag=True, help="Ask nothing: flags, what is there, and defaults; change what is there.")
+@click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option(
+    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram. Default: if there is a token."
+)
+@click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
+@click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
+@click.option("--telegram-url", metavar="URL", help="Bot API server to use instead of https://api.telegram.org.")
+@click.option("--channel", metavar="NAME", help="Name of the channel's section. Default: telegram.")
+@click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
+@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: if there is a token.")
+@click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
+@click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
+@click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")
+@click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
+@click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events; - selects Socket Mode.")
+@click.option("--slack-signing-secret", metavar="SECRET", help="Secret with which Slack signs events. A file is safer.")
+@click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
+@click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api.")
+@click.option("--slack-channel", metavar="NAME", help="Name of the channel's section. Default: slack.")
+@click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
+@click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
+@click.option(
+    "--pair/--no-pair", default=None, help="Wait until you identify yourself in the chat. Default: on a terminal."
+)
+@click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="People who may talk to the bot.")
+@click.option(
+    "--from",
+    "source",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Import a nanobot or OpenClaw installation.",
+)
+@click.option(
+    "--memory-of", metavar="CHANNEL:ID", help="Person whose memory the imported memory becomes. Default: the owner."
+)
+@click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
+@click.option(
+    "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
+)
 @click.pass_context
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
-    """Set a bot up: ask for a model and for tokens, try them, find out who you are, and write the configuration.
+    """Set up a bot: ask for a model and for tokens, test them, identify you, and write the configuration.
 
-    Every question has a flag. Without a terminal nothing is asked. What is there already is offered as the answer,
-    kept otherwise, and copied before it is changed. With --slack it is a bot at Slack, else one at Telegram.
+    Every question has a flag. Without a terminal, no questions are asked. Existing values are offered as defaults and
+    kept unless you change them. Existing files are copied before they are changed. --slack sets up Slack. Without
+    it, init sets up Telegram, and offers Slack if you skip Telegram.
     """
     from daemon.setup.asking import Nobody, Person
     from daemon.setup.flags import Flags
@@ -82,7 +97,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     try:
         _set_up(ctx, flags, Person() if asks else Nobody())
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nmillpond: stopped; what was not said to be written was not", err=True)
+        click.echo("\nmillpond: stopped. Nothing was written that you had not confirmed.", err=True)
         ctx.exit(INTERRUPTED)
 
 
@@ -100,7 +115,7 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     config_path: Path | None = getattr(ctx.obj, "config_path", None)
     place = place_of(config_path, flags.data_dir, environ)
     if not _may_change(place, flags, asker):
-        click.echo("Nothing has changed.")
+        click.echo("Nothing was changed.")
         return
     found = find(flags.source, environ) if flags.source else None
     if found:
@@ -110,7 +125,7 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     config = checked(place.path, tables, files, environ)
     scope = _whose(flags, asker, answers, config, found) if found else ""
     if place.text and asker.asks and not asker.confirm(f"\nWrite this to {place.path}", default=True):
-        click.echo("Nothing has changed.")
+        click.echo("Nothing was changed.")
         return
     with _undisturbed():
         _write(place, tables, files)
@@ -134,14 +149,14 @@ def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
     from daemon.errors import ConfigError
 
     if not place.text.strip():
-        click.echo(f"Everything goes into {place.path}.\n")
+        click.echo(f"All files are written to {place.path}.\n")
         return True
-    bots, channels = ", ".join(place.bots) or "none", ", ".join(place.section("channels")) or "the usual ones"
-    click.echo(f"There is a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")
+    bots, channels = ", ".join(place.bots) or "none", ", ".join(place.section("channels")) or "the default ones"
+    click.echo(f"Found a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")
     if asker.asks:
         return asker.confirm("Change it (a copy is kept)", default=True)
     if not flags.yes:
-        raise ConfigError(f"{place.path} is there already; add --yes to change it (a copy is kept)")
+        raise ConfigError(f"{place.path} exists already. Add --yes to change it (a copy is kept).")
     return True
 
 
@@ -151,12 +166,12 @@ def _write(place: "Place", tables: dict[str, object], files: "list[SecretFile]")
 
     written = write(place.path, place.text, tables, files, stamp=f"{SystemClock().now():%Y%m%dT%H%M%S}")
     if not written.changed:
-        click.echo(f"\n{place.path} says all of this already.")
+        click.echo(f"\n{place.path} has exactly these settings already.")
         return
     names = "".join(f", {place.path.with_name(file.name)}" for file in files)
     click.echo(f"\nWritten: {place.path}{names}")
     if written.backup:
-        click.echo(f"What was there before: {written.backup}")
+        click.echo(f"Copy of the previous configuration: {written.backup}")
 
 
 def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | None") -> None:
@@ -169,8 +184,8 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         copied = copy_files(found, workspace)
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
-        _tell("Taken over into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell("Left alone, since there is another one already", copied.there)
+        _tell("Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
+        _tell("Not imported, because a file of that name exists already", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,
@@ -182,7 +197,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
 
 
 def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere") -> str:
-    """The scope that what another program remembered goes to; empty: nowhere."""
+    """The scope that receives the imported memory; empty: none."""
     from daemon.errors import MillpondError
     from daemon.setup.taking import scope_in
 
@@ -201,10 +216,10 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
                 return str(error)
             return ""
 
-        question = "Whose memory is it (<channel>:<sender>, as /whoami shows it; - for nobody's)"
+        question = "Person who owns this memory (<channel>:<sender>, as /whoami shows it; - for nobody)"
         identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
-        click.echo("What it remembered was not taken over: say whose it is with --memory-of CHANNEL:ID.")
+        click.echo("The old bot's memory was not imported. Name its owner with --memory-of CHANNEL:ID.")
         return ""
     return scope_in(config, answers.bot, identity)
 
@@ -220,7 +235,7 @@ def _remember(config: "Config", answers: "Answers", scope: str, found: "Elsewher
         *([f"{done.history:,} entries of HISTORY.md"] if done.history else []),
         *([f"{done.notes:,} daily notes"] if done.notes else []),
     ]
-    _tell(f"Taken over into the memory of {scope}", what or ["nothing new"])
+    _tell(f"Imported into the memory of {scope}", what or ["nothing new"])
 
 
 def _tell_found(found: "Elsewhere") -> None:
@@ -233,10 +248,10 @@ def _tell_found(found: "Elsewhere") -> None:
         *([f"{len(remembered.history):,} entries of history"] if remembered.history else []),
         *([f"{len(remembered.notes):,} daily notes"] if remembered.notes else []),
     ]
-    _tell("  to be taken over", what)
-    _tell("  not taken over", found.left)
+    _tell("  can be imported", what)
+    _tell("  cannot be imported", found.left)
     if found.settings.token:
-        click.echo("  End it before Millpond starts: a token of Telegram's is for one program at a time.")
+        click.echo("  Stop it before you start Millpond: only one program at a time can use a Telegram token.")
     click.echo()
 
 
@@ -252,16 +267,22 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
     click.echo(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
-        click.echo(f"Then write to it: https://t.me/{answers.telegram.username}")
+        click.echo(f"Then send a message to the bot: https://t.me/{answers.telegram.username}")
     if answers.slack and answers.slack.name:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
-        click.echo(f"Then write to it: {printable(answers.slack.name)}, under Apps in Slack{link}")
+        click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.model is None:
-        click.echo("Without a model a stand-in answers; run `millpond init` again when you have one.")
+        click.echo("Without a model, the offline stand-in answers. Run `millpond init` again once you have a model.")
     if answers.telegram and answers.telegram.owner is None:
-        click.echo("Nobody is its administrator yet: `millpond channel pair` lets people in, --owner ID names you.")
+        click.echo(
+            "The bot has no administrator yet. Approve people with `millpond channel pair`, or name "
+            "yourself with --owner ID."
+        )
     if answers.slack and answers.slack.owner is None:
-        click.echo("Nobody is its administrator at Slack yet: --slack-owner ID names you, or pair with `init --slack`.")
+        click.echo(
+            "The bot has no administrator on Slack yet. Name yourself with --slack-owner ID, or pair "
+            "with `init --slack`."
+        )
 
 
 def _own_name() -> str:
@@ -273,7 +294,7 @@ def _own_name() -> str:
 
 
 def _usual(name: str) -> Path:
-    """Where every command looks for the configuration by itself."""
+    """The default path of the configuration, which every command uses."""
     from daemon.config import Config
     from daemon.config.environment import variable
     from daemon.config.paths import expanded

@@ -1,4 +1,4 @@
-"""``millpond queue jobs``: what goes on in the background until it has ended, whatever dies meanwhile."""
+"""``millpond queue jobs``: background jobs, which continue in another process if theirs dies."""
 
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,16 @@ LIMIT = 100
 
 @click.command("jobs")
 @click.option(
-    "--limit", type=click.IntRange(1, 1_000), default=LIMIT, show_default=True, help="Newest ended ones shown."
+    "--limit",
+    type=click.IntRange(1, 1_000),
+    default=LIMIT,
+    show_default=True,
+    help="Number of finished jobs to show, the newest ones.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with what each did.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the result of each job.")
 @click.pass_context
 def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List jobs, as linking and forgetting: those that have not ended, then those of the last 30 days."""
+    """List jobs (linking, forgetting): unfinished jobs first, then the jobs of the last 30 days."""
 
     async def read(process: "Process") -> "list[JobRecord]":
         from daemon.jobs import Jobs
@@ -33,7 +37,7 @@ def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"jobs": found})
         return
-    heads = ("job", "kind", "status", "created", "ended", "attempts", "why it waits or failed")
+    heads = ("job", "kind", "status", "created", "ended", "attempts", "reason for waiting or failing")
     table(heads, [(*_row(record), record.reason or record.report.get("error", "")) for record in found])
 
 

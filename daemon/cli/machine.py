@@ -26,7 +26,7 @@ def python() -> Finding:
     """Whether this Python will do."""
     text = f"{platform.python_implementation()} {platform.python_version()}"
     if sys.version_info < OLDEST_PYTHON:
-        return error("python", f"{text}; Millpond needs 3.11 or newer")
+        return error("python", f"{text}. Millpond needs 3.11 or newer.")
     return ok("python", text)
 
 
@@ -37,25 +37,28 @@ def rooms() -> Finding:
     if foreign:
         return warning(
             "packages",
-            f"{', '.join(foreign)} has packages called as Millpond's own ({', '.join(ROOMS)}). Ours are imported now; "
-            "uninstall it, or give Millpond a virtual environment of its own, before an update changes that",
+            f"{', '.join(foreign)} has packages with the same names as Millpond's "
+            f"({', '.join(ROOMS)}). Millpond's are imported for now, but an update may change that. "
+            "Uninstall the other package, or install Millpond in its own virtual environment.",
         )
-    return ok("packages", "nothing else is called as Millpond's own packages")
+    return ok("packages", "no other package uses the names of Millpond's packages")
 
 
 def data_directory(folder: Path) -> Finding:
-    """Whether it can be written, and has room."""
+    """Whether the data directory can be written and has free space."""
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        return error("data_dir", f"{existing} cannot be written; change its rights, or name another in data_dir")
+        return error(
+            "data_dir", f"{existing} cannot be written. Change its permissions, or set another folder in data_dir."
+        )
     if folder.is_dir() and folder.stat().st_mode & OTHERS:
-        return warning("data_dir", f"{folder} can be entered by other users of this machine; run chmod -R go= {folder}")
+        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < FREE_ERROR_BYTES:
-        return error("data_dir", f"{text}; make room now, nothing more can be accepted soon")
+        return error("data_dir", f"{text}. Free some disk space now: soon no message can be accepted.")
     if free < FREE_WARNING_BYTES:
-        return warning("data_dir", f"{text}; make room")
+        return warning("data_dir", f"{text}. Free some disk space.")
     return ok("data_dir", text)
 
 
@@ -77,9 +80,11 @@ def _port(check: str, channel: WebConfig) -> Finding:
             trial.bind((channel.host, channel.port))
     except OSError as failure:
         if _is_ours(channel):
-            return ok(check, f"Millpond answers at {where}")
+            return ok(check, f"Millpond is running and answers at {where}")
         key = "port or host of the channel"
-        return error(check, f"{where} cannot be had ({failure.strerror}); end what listens there, or change {key}")
+        return error(
+            check, f"{where} cannot be used ({failure.strerror}). Stop the program that listens there, or change {key}."
+        )
     return ok(check, f"{where} is free")
 
 

@@ -1,4 +1,4 @@
-"""``millpond memory``: what a bot remembers of a person, a group or a session, how it came to, and changes by hand."""
+"""``millpond memory``: a bot's memory of a person, a group or a session, its versions, and changes by hand."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 NAME = click.argument("name", metavar="SCOPE|SESSION")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 REASON_CHARS = 60
-"""What the list shows of a reason."""
+"""Characters of a reason that the list shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,23 +36,27 @@ class Named:
 
 @click.group()
 def memory() -> None:
-    """Look at what bots remember, and change it.
+    """Show and change the memory of bots.
 
-    SCOPE is whose memory it is, as `millpond session show` tells it; a SESSION stands for its own.
+    SCOPE names a memory, as shown by `millpond session show`. SESSION stands for that session's memory.
     """
 
 
 @memory.command()
 @NAME
-@click.option("--version", type=click.IntRange(1), metavar="N", help="An older version, or a rejected one.")
-@click.option("--history", is_flag=True, help="HISTORY.md instead: an entry for each part of a conversation.")
-@click.option("--notes", is_flag=True, help="The daily notes instead.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Show an older or rejected version.")
+@click.option(
+    "--history",
+    is_flag=True,
+    help="Show HISTORY.md instead. It has an entry for each consolidated part of a conversation.",
+)
+@click.option("--notes", is_flag=True, help="Show the daily notes instead.")
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, version: int | None, history: bool, notes: bool, as_json: bool) -> None:
-    """Show MEMORY.md, which stands in every prompt."""
+    """Show MEMORY.md, which is part of every prompt."""
     if (version is not None) + history + notes > 1:
-        raise click.UsageError("name one of --version, --history and --notes")
+        raise click.UsageError("name only one of --version, --history and --notes")
     if history or notes:
         _print_entries(_with_memory(ctx, name, _history if history else _notes), as_json=as_json)
         return
@@ -68,13 +72,19 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
 
 @memory.command("log")
 @NAME
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest first.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Number of versions to show, the newest ones.",
+)
 @JSON
 @click.pass_context
 def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
-    """List the versions of MEMORY.md, and what produced each.
+    """List the versions of MEMORY.md and the cause of each.
 
-    A star marks the current one; "+" and "-" count the characters of lines that came and went.
+    A star marks the current version. "+" and "-" count the characters of lines that were added and removed.
     """
     rows = _with_memory(ctx, name, lambda named: _log(named, limit))
     if as_json:
@@ -91,7 +101,7 @@ def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_json: bool) -> None:
-    """Show what changed from version A to version B, or to the current one; 0 is what was before the first."""
+    """Show the changes from version A to version B, or to the current version. Version 0 is empty."""
     shown = _with_memory(ctx, name, lambda named: _diff(named, first, second))
     if as_json:
         print_json(shown)
@@ -105,7 +115,7 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make version N the current one again, as a new version; a rejected one too."""
+    """Make version N, which may be a rejected one, the current version. It gets a new version number."""
 
     async def change(named: Named) -> int:
         by, time = author()
@@ -117,17 +127,18 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
 @memory.command()
 @NAME
 @click.option(
-    "--file", "path", type=click.Path(path_type=Path), help="Take the text from a file, - for standard input."
+    "--file", "path", type=click.Path(path_type=Path), help="Read the text from a file; - reads standard input."
 )
 @click.option(
-    "--of", type=click.IntRange(0), metavar="N", help="The version that is changed; default: the current one."
+    "--of", type=click.IntRange(0), metavar="N", help="Version on which the edit is based. Default: the current one."
 )
 @JSON
 @click.pass_context
 def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as_json: bool) -> None:
-    """Change MEMORY.md in $VISUAL or $EDITOR.
+    """Edit MEMORY.md in $VISUAL or $EDITOR.
 
-    What comes to it after the version that is changed is appended below.
+    If the memory gets newer versions while you are editing, your text is kept and their additions are appended below
+    it.
     """
     seen = _with_memory(ctx, name, lambda named: _seen(named, of))
     if path is not None:
@@ -170,7 +181,9 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
     try:
         session = key_of(ctx, name)
     except BadSessionKey as error:
-        raise InboundError(f"{name} is neither a scope of which anything is remembered, nor a session") from error
+        raise InboundError(
+            f"{name} is neither a scope with a memory nor a session. `millpond session list` shows the sessions."
+        ) from error
     state = await SessionReader(bus).state(session)
     if not state.scope:
         raise InboundError(await unknown(bus, session))
@@ -264,7 +277,7 @@ def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
 
 
 def author() -> tuple[str, str]:
-    """Who changes something, and when."""
+    """The author and the time of a change by hand."""
     import getpass
 
     from daemon.clock import SystemClock, stamp
@@ -294,7 +307,9 @@ def _files(named: Named, config: "Config") -> "MemoryFiles":
 
     def workspace_of(bot: str) -> Path:
         if bot not in config.bots:
-            raise ConfigError(f"bots.{bot}: this configuration has no such bot")
+            raise ConfigError(
+                f"bots.{bot} was not found in this configuration, but the memory belongs to that bot. Add the bot."
+            )
         return bot_workspace(config, bot)
 
     return MemoryFiles(named.memories, workspace_of=workspace_of)
@@ -304,6 +319,6 @@ def _print_stored(stored: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(stored)
     elif stored["changed"]:
-        click.echo(f"the memory of {stored['scope']} is at version {stored['version']} now")
+        click.echo(f"the memory of {stored['scope']} is now at version {stored['version']}")
     else:
-        click.echo(f"nothing has changed: the memory of {stored['scope']} is at version {stored['version']}")
+        click.echo(f"no changes: the memory of {stored['scope']} stays at version {stored['version']}")

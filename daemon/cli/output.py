@@ -1,4 +1,4 @@
-"""Writing a file that a person named, which is there whole or not at all."""
+"""Writing a file that a person named: the file is complete or does not exist."""
 
 import gzip
 import os
@@ -13,7 +13,7 @@ from daemon.errors import OutputError
 
 
 async def written(path: Path, pieces: AsyncGenerator[bytes], *, replace: bool) -> int:
-    """Write ``pieces`` to ``path``, packed when it ends in ``.gz``, ``-`` being standard output; how many bytes.
+    """Write ``pieces`` to ``path`` and return the bytes; ``.gz`` compresses, ``-`` is standard output.
 
     Raises:
         OutputError: it cannot be written, or is there already and not to be replaced; what was there is unchanged.
@@ -43,7 +43,7 @@ def _packing(file: IO[bytes], path: Path) -> Generator[IO[bytes]]:
 
 @contextmanager
 def opened(path: Path, *, replace: bool) -> Generator[IO[bytes]]:
-    """A file to be written, see ``whole_file``; errors as for ``written``."""
+    """A file to write, see ``whole_file``; errors as for ``written``."""
     path = path.expanduser()
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -55,9 +55,11 @@ def opened(path: Path, *, replace: bool) -> Generator[IO[bytes]]:
         finally:
             os.close(folder)
     except FileExistsError as error:
-        raise OutputError(f"{path} is there already; name another file, or add --force to replace it") from error
+        raise OutputError(f"{path} exists already. Name another file, or add --force to replace it.") from error
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or type(error).__name__}") from error
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or type(error).__name__}. Check the folder and its permissions."
+        ) from error
 
 
 def _is_there(folder: int, name: str) -> bool:

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--channel", metavar="NAME", help="The web channel; needed only when several are running.")
+@click.option("--channel", metavar="NAME", help="The web channel. Needed only if several are running.")
 @click.pass_context
 def page(ctx: click.Context, channel: str | None) -> None:
-    """Print a link that logs a browser in, once and within ten minutes.
+    """Print a link that logs a browser in to the page. It works once, within ten minutes.
 
-    Whoever opens it may read every conversation and do everything that the page can; the browser stays logged in for 30
-    days. Where other addresses lead to the channel (allowed_hosts), put one of them in place of the link's own.
+    Anyone who opens the link can read every conversation and use every function of the page. The browser stays logged
+    in for 30 days. If the channel has other addresses (allowed_hosts), you can replace the link's host with one of
+    them.
     """
     for shown in with_bus(ctx, lambda bus: _links(bus, channel)):
         click.echo(shown)
@@ -34,7 +35,7 @@ async def _links(bus: "Bus", channel: str | None) -> list[str]:
 
 
 def _chosen(found: dict[str, list[str]], channel: str | None) -> tuple[str, list[str]]:
-    """The channel that is meant, and where it listens.
+    """The chosen channel and its addresses.
 
     Raises:
         ConfigError: it is not running, or which one is meant cannot be known.
@@ -45,8 +46,8 @@ def _chosen(found: dict[str, list[str]], channel: str | None) -> tuple[str, list
     if channel in found:
         return channel, found[channel]
     if not found:
-        raise ConfigError("no web channel is running: start `millpond run`, whose page this is")
+        raise ConfigError("no web channel is running. Start `millpond run`, which serves the page.")
     running = ", ".join(sorted(found))
     if channel is None:
-        raise ConfigError(f"several web channels are running: say which one with --channel: {running}")
-    raise ConfigError(f"--channel {channel}: no such web channel is running; there is {running}")
+        raise ConfigError(f"several web channels are running. Choose one with --channel: {running}.")
+    raise ConfigError(f"web channel {channel} is not running. Running web channels: {running}.")

@@ -1,4 +1,4 @@
-"""``millpond person``: whom bots remember as one, and linking several identities by hand."""
+"""``millpond person``: people whose identities share a memory, and linking identities by hand."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from daemon.process import Process
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-BOT = click.option("--bot", help="Whose memory; needed only where a channel is not in the configuration.")
+BOT = click.option("--bot", help="The bot. Needed only if the channel is not in the configuration.")
 
 WITHIN_S = 900.0
-"""How long a command waits; the job goes on without it wherever the role consolidation runs."""
+"""Limit for a command. After that the job continues in any process with the role consolidation."""
 
 _T = TypeVar("_T")
 
 
 @click.group()
 def person() -> None:
-    """Look after the people whom bots remember.
+    """Manage the people whom bots remember.
 
-    A PERSON is named as /whoami names him, <channel>:<sender>, or by the scope of his memory.
+    PERSON is <channel>:<sender>, as shown by /whoami, or the scope of the person's memory.
     """
 
 
@@ -36,7 +36,7 @@ def person() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List those who are linked: whose memory it is, and who shares it."""
+    """List linked people: each shared memory, and the identities that share it."""
     rows = with_bus(ctx, _links)
     if as_json:
         print_json({"links": rows})
@@ -52,7 +52,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Show one person: the identities that share a memory, and their sessions."""
+    """Show one person: the identities that share the memory, and their sessions."""
     shown = with_process(ctx, lambda process: _shown(process, _scope(process, name, bot)))
     if as_json:
         print_json(shown)
@@ -69,7 +69,7 @@ def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> No
 @JSON
 @click.pass_context
 def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json: bool) -> None:
-    """Have a bot remember PERSON and OTHER as one; OTHER's memory becomes a part of PERSON's."""
+    """Link PERSON and OTHER, so that a bot treats them as one person. OTHER's memory is merged into PERSON's."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking
@@ -80,7 +80,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
     if as_json:
         print_json(record)
     else:
-        say(f"{other} is remembered together with {into} now")
+        say(f"{other} now shares the memory of {into}")
 
 
 @person.command()
@@ -89,21 +89,21 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
 @JSON
 @click.pass_context
 def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Have a bot remember PERSON apart again: what he had before, and what came of his own chats since."""
+    """Unlink PERSON. The person keeps the memory from before linking, and what came from their own chats since."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking
 
         job = await Asking(process).unlink(_scope(process, name, bot), by=author()[0])
         if job is None:
-            raise JobRefused(f"{name} is linked with nobody; `millpond person list` shows who is")
+            raise JobRefused(f"{name} is not linked with anyone. `millpond person list` shows the linked people.")
         return job
 
     record = with_process(ctx, lambda process: _done(process, asked))
     if as_json:
         print_json(record)
     else:
-        say(f"{', '.join(record.report['members'])}: remembered apart from {record.report['home']} now")
+        say(f"{', '.join(record.report['members'])}: unlinked from {record.report['home']}")
 
 
 async def _done(process: "Process", ask: Callable[["Process"], Awaitable[str]]) -> "JobRecord":
@@ -111,7 +111,7 @@ async def _done(process: "Process", ask: Callable[["Process"], Awaitable[str]]) 
 
     record = await job_runner(process).until_ended(await ask(process), within_s=WITHIN_S)
     if record.status == "failed":
-        raise JobRefused(str(record.report.get("error", "it could not be done")))
+        raise JobRefused(str(record.report.get("error", "the operation failed")))
     return record
 
 
@@ -132,7 +132,9 @@ async def _shown(process: "Process", scope: str) -> dict[str, Any]:
     family = await People(process.bus).family(scope)
     sessions = await sessions_of(process.bus, set(family))
     if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
-        raise InboundError(f"{scope}: nobody of that name ever wrote; `millpond session list` shows who did")
+        raise InboundError(
+            f"{scope}: this person has never sent a message. `millpond session list` shows the sessions."
+        )
     identities = [
         {"scope": each, "sessions": sorted(session for session, own in sessions.items() if own == each)}
         for each in family
@@ -158,10 +160,10 @@ def _scope(process: "Process", name: str, bot: str | None) -> str:
         key = None
     if key is None or key.thread:
         raise InboundError(
-            f"{name} names nobody: write <channel>:<sender> as /whoami shows it, or the scope of a memory"
+            f"{name} is not a person's ID. Write <channel>:<sender>, as shown by /whoami, or the scope of a memory."
         )
     channel = process.config.channels.get(key.channel)
     owner = bot or (channel.bot if channel else None)
     if owner is None:
-        raise InboundError(f"{name}: this configuration has no channel {key.channel!r}; name the bot with --bot")
+        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Name the bot with --bot.")
     return f"{encode_part(owner)}:person:{encode_part(key.channel)}:{encode_part(key.chat)}"

@@ -1,4 +1,4 @@
-"""What ``millpond session show --prompt`` prints: the next prompt of a session, part by part."""
+"""Output of ``millpond session show --prompt``: the next prompt of a session, part by part."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from daemon.printable import printable_json
 
 
 def print_prompt(shown: dict[str, Any]) -> None:
-    """Print what ``workers.agent.preview`` found: the parts with their tokens, then every word of it."""
+    """Print the result of ``workers.agent.preview``: the parts with their tokens, then the whole text."""
     click.echo(f"{shown['session']}: bot {shown['bot']}, model {shown['model']}, for the {shown['for']}")
     click.echo()
     parts = shown["parts"]
-    totals = {"in all": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
+    totals = {"total": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:

@@ -1,4 +1,4 @@
-"""``millpond queue``: what waits where."""
+"""``millpond queue``: pending messages by queue."""
 
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.connected import loaded, with_bus
-from daemon.cli.table import print_json, table
+from daemon.cli.table import print_json, say, table
 
 if TYPE_CHECKING:
     from daemon.overview import Lengths
@@ -17,15 +17,15 @@ UNKNOWN_SHOWN = 100
 
 @click.group("queue")
 def queue() -> None:
-    """Look at the queues."""
+    """Show the queues."""
 
 
 @queue.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List what waits, in each partition and in all of them."""
-    from daemon.overview import Lengths, push_channels, read_queues
+    """List pending messages, by partition and in total, and why sessions are parked."""
+    from daemon.overview import BACKING_OFF, Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)
     queues = with_bus(ctx, lambda bus: read_queues(bus, channels))
@@ -40,19 +40,26 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
     click.echo(f"parked: {queues.parked} sessions")
     for reason, count in queues.reasons.items():
-        click.echo(f"  {count}: {reason or 'backing off after a failed answer'}")
+        say(f"  {count}: {reason or BACKING_OFF}")
 
 
 @queue.command("unknown")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=UNKNOWN_SHOWN, show_default=True, help="Newest shown.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=UNKNOWN_SHOWN,
+    show_default=True,
+    help="Number of parts to show, the newest ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List parts of replies of which nobody knows whether they arrived, the newest last.
+    """List parts of replies that may or may not have been delivered, newest last.
 
-    "resent": it was sent once more and may have arrived twice; where the platform can be asked, it was not there then.
-    "given up": it was cut again and not sent any more.
-    "preview": a text that was shown while it was written may still stand above its reply.
+    "resent": the part was sent again and may have arrived twice. If the platform could be asked, it had no such
+    message.
+    "given up": sending was interrupted again, and the part was not sent any more.
+    "preview": a preview of the reply may still be shown above it.
     """
     from daemon.overview import Unknown, read_unknown
 

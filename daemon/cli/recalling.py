@@ -1,4 +1,4 @@
-"""``millpond memory search``: finds again what a scope remembers, as turns and tools do."""
+"""``millpond memory search``: searches a scope's memory as turns and tools do."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 @click.option(
     "--mode",
     type=click.Choice(("search", "vsearch", "query")),
-    help="By words, by vectors, by both; default: memory_search.mode.",
+    help="Search by words, by vectors, or by both. Default: memory_search.mode.",
 )
-@click.option("--limit", type=click.IntRange(1, 100), help="Hits at most; default: memory_search.max_results.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100), help="Maximum number of hits. Default: memory_search.max_results."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def search_memory(
     ctx: click.Context, name: str, query: str, *, mode: "Mode | None", limit: int | None, as_json: bool
 ) -> None:
-    """Find what goes with QUERY in memory, history, daily notes and messages.
+    """Search memory, history, daily notes and messages for QUERY.
 
-    Not every word has to match; a day or a month that is named is looked at first.
+    Not every word has to match. If QUERY names a day or month, that period is searched first.
     """
 
     async def search(process: "Process") -> tuple[str, "Found"]:

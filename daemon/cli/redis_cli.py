@@ -1,4 +1,4 @@
-"""``millpond redis-cli``: the machine's own redis-cli when there is one, else a small one that prints the same way.
+"""``millpond redis-cli``: the machine's own redis-cli if it has one, otherwise a small one with the same output.
 
 A password never stands on a command line, where every user of the machine could read it.
 """
@@ -28,10 +28,10 @@ SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\a": 
 
 @dataclass(frozen=True)
 class Target:
-    """Where to connect, and as whom."""
+    """The server's address and the login."""
 
     socket: str = ""
-    """Path of a unix socket; else host and port count."""
+    """Path of a unix socket; if empty, host and port are used."""
     host: str = "localhost"
     port: int = DEFAULT_PORT
     tls: bool = False
@@ -44,7 +44,7 @@ class Target:
 
 
 def run(address_or_url: Address | str, args: list[str]) -> int:
-    """Run one command, or a prompt without ``args``; returns the exit code. Does not return when it finds a redis-cli.
+    """Run one command, or a prompt without ``args``; returns the exit code. Does not return if redis-cli is installed.
 
     Raises:
         ConfigError: the URL cannot be read.
@@ -61,7 +61,7 @@ def run(address_or_url: Address | str, args: list[str]) -> int:
 
 
 def target_of(address_or_url: Address | str) -> Target:
-    """What an address, or a ``redis://``, ``rediss://`` or ``unix://`` URL means.
+    """The target of an address, or of a ``redis://``, ``rediss://`` or ``unix://`` URL.
 
     Raises:
         ConfigError: it means nothing; the URL is not quoted, it may hold a password.
@@ -72,7 +72,7 @@ def target_of(address_or_url: Address | str) -> Target:
         return _parsed(urlsplit(address_or_url))
     except ValueError:
         raise ConfigError(
-            "the Redis URL cannot be read; write redis://host:6379/0, rediss://host:6379/0 or unix:///path"
+            "redis.url cannot be read. Write redis://host:6379/0, rediss://host:6379/0 or unix:///path."
         ) from None
 
 
@@ -135,7 +135,7 @@ def _next_line(lines: TextIO) -> str | None:
 
 
 def _execute(link: Link, words: list[str]) -> int:
-    """Send one command and print what comes; 1 when it was refused."""
+    """Send one command and print the reply; 1 if the server refused it."""
     try:
         reply = link.call(*words)
         _print(shown(reply, readable=sys.stdout.isatty()))
@@ -144,7 +144,7 @@ def _execute(link: Link, words: list[str]) -> int:
     except OSError as error:
         if words[0].lower() == "shutdown":
             return 0
-        raise BusUnavailable(f"the connection to Redis broke: {error}; run the command again") from error
+        raise BusUnavailable(f"the connection to Redis broke: {error}. Run the command again.") from error
     return int(isinstance(reply, Refusal))
 
 
@@ -158,7 +158,7 @@ def _connect(target: Target) -> Link:
             raise
     except OSError as error:
         where = target.socket or f"{target.host}:{target.port}"
-        raise BusUnavailable(f"no Redis answers at {where} ({error}); is it running?") from error
+        raise BusUnavailable(f"Redis was not found at {where} ({error}). Check that it is running.") from error
     return link
 
 
@@ -217,7 +217,7 @@ def _raw(reply: Reply) -> list[bytes]:
 
 
 def _quoted(value: bytes) -> bytes:
-    """``value`` in quotes; what people can read stays, also beyond ASCII, the rest is escaped."""
+    """``value`` in quotes; printable characters stay, also beyond ASCII, and all others are escaped."""
     text = value.decode("utf-8", "surrogateescape")
     return f'"{"".join(_escaped(char) for char in text)}"'.encode()
 

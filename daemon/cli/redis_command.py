@@ -9,7 +9,10 @@ from daemon.cli.connected import loaded
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
-    """Open the configured Redis, or run one command (ARGS) in it; starts the embedded server when it does not run."""
+    """Open a prompt on the configured Redis, or run one command (ARGS).
+
+    If the embedded server is used and is not running, it is started.
+    """
     import anyio
 
     from daemon import log

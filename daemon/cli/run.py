@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 PRIVATE = 0o077
-"""What others may do with files made here: nothing. Names of conversations stand in logs."""
+"""Other users get no access to files created here, because names of conversations appear in logs."""
 
 
 @click.command()
@@ -25,11 +25,11 @@ PRIVATE = 0o077
     "roles",
     multiple=True,
     type=click.Choice(list(ROLES)),
-    help="A part to run here; may be repeated. Default: all of them, and on a terminal a chat beside them.",
+    help="Role to run in this process. Can be repeated. Default: all roles, and a chat if on a terminal.",
 )
 @click.pass_context
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
-    """Run the bots until SIGINT or SIGTERM; a second signal ends at once."""
+    """Run the bots until SIGINT or SIGTERM. A second signal stops them immediately."""
     import anyio
 
     from daemon.config import data_path
@@ -67,8 +67,8 @@ def log_to(config: "Config", folder: "Path | None") -> None:
         from daemon.errors import ConfigError
 
         raise ConfigError(
-            f"data_dir: {folder} cannot be made: {error.strerror}. Name a folder that this user may write in data_dir "
-            "(or MILLPOND_DATA_DIR)"
+            f"data_dir: {folder} cannot be created: {error.strerror}. Set data_dir (or "
+            "MILLPOND_DATA_DIR) to a folder that this user can write."
         ) from error
 
 
@@ -77,8 +77,8 @@ def _introduce(config: "Config", data_dir: "Path") -> None:
     offline = [name for name, bot in config.bots.items() if bot.model.offline]
     if offline:
         _say(
-            f"Model of {', '.join(offline)}: the offline stand-in, no real one. `millpond init` sets one "
-            "up, or OPENAI_API_KEY and OPENAI_MODEL do."
+            f"Model of {', '.join(offline)}: the offline stand-in, not a real model. Set one up with "
+            "`millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         )
     from daemon.model.dialect import server_of
 

@@ -9,7 +9,6 @@ import click
 from daemon.cli.connected import with_process
 from daemon.cli.table import print_json
 from daemon.errors import InboundError
-from daemon.printable import printable
 from daemon.services import load
 
 if TYPE_CHECKING:
@@ -17,33 +16,34 @@ if TYPE_CHECKING:
 
 SENDING = "channels.terminal.sending:send"
 """Found by import string, as services are: this room may not import the channels."""
+FOR_OUTPUT = "channels.terminal.look:for_output"
 
 
 def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
     # Not a number is in every range: it compares with none of its ends.
     if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is no number of seconds.")
+        raise click.BadParameter("the number of seconds must not be nan.")
     return value
 
 
 @click.command()
 @click.argument("session")
 @click.argument("text")
-@click.option("--id", "message_id", default="", help="The message's own id: sent twice, it is accepted once.")
+@click.option("--id", "message_id", default="", help="The message's ID. A second message with the same ID is ignored.")
 @click.option(
     "--wait",
     "wait_s",
     type=click.FloatRange(min=0, min_open=True),
     callback=_seconds,
     metavar="S",
-    help="Wait for the answer.",
+    help="Wait up to S seconds for the answer.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: id, session, status, and reply with --wait.")
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION; a bare name is a session of the terminal.
+    """Send TEXT (- reads standard input) to SESSION. A bare name is a session of the terminal.
 
-    Prints the message's id, and with --wait the answer; exit code 75 when that did not come within S seconds.
+    Prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer came within S seconds.
     """
     text = _text(text)
 
@@ -59,16 +59,17 @@ def _text(given: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise InboundError(f"the text is not UTF-8 (byte {error.start}); convert it") from error
+        raise InboundError(f"the text is not UTF-8 (byte {error.start}). Convert it to UTF-8.") from error
 
 
 async def _plainly(sending: Any, wait_s: float | None) -> None:
     click.echo(sending.sent.id)
     if sending.sent.status == "duplicate":
-        click.echo("millpond: duplicate: a message with this id was accepted before; nothing was sent again", err=True)
+        click.echo("millpond: duplicate: a message with this ID was accepted before. Nothing was sent.", err=True)
     if wait_s is not None:
+        for_output: Any = load(FOR_OUTPUT)
         reply = (await sending.reply(limit_s=wait_s)).reply
-        click.echo(printable(reply) if sys.stdout.isatty() else reply)
+        click.echo(for_output(reply))
 
 
 async def _as_json(sending: Any, wait_s: float | None) -> None:

@@ -1,4 +1,4 @@
-"""``millpond session``: which sessions there are, where they stand, what was said in them."""
+"""``millpond session``: lists sessions, and shows their state and messages."""
 
 import difflib
 import time
@@ -24,33 +24,40 @@ NEAREST_AMONG = 10_000
 
 @click.group("session")
 def session() -> None:
-    """Look at sessions."""
+    """Show and manage sessions."""
 
 
 @session.command("list")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many, the newest first.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of sessions to show, the newest ones.",
+)
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List the sessions, last active first."""
-    rows = with_bus(ctx, lambda bus: _rows(bus, limit))
+    """List the sessions, most recently active first."""
+    found = with_bus(ctx, lambda bus: rows(bus, limit))
     if as_json:
-        print_json({"sessions": rows})
+        print_json({"sessions": found})
     else:
-        table(("session", "head", "cursor", "waiting", "last activity"), [list(row.values()) for row in rows])
+        heads = ("session", "head", "cursor", "waiting", "last activity", "parked: reason")
+        table(heads, [list(row.values()) for row in found])
 
 
 @session.command()
 @click.argument("name", metavar="SESSION")
-@click.option("--after", type=click.IntRange(-1), help="Show messages behind this index; default: the newest ones.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many messages.")
-@click.option("--prompt", is_flag=True, help="Show what its model would be sent next instead, by part, with tokens.")
+@click.option("--after", type=click.IntRange(-1), help="Show messages after this index. Default: the newest messages.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of messages to show.")
+@click.option("--prompt", is_flag=True, help="Show the session's next prompt instead, by part, with tokens.")
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show where SESSION stands, and its messages; a bare name is a session of the terminal.
+    """Show the state of SESSION and its messages. A bare name is a session of the terminal.
 
-    A drawing shows what of its log was consolidated, and how far its prompt is from the next consolidation.
+    A drawing shows which messages are consolidated, and how close the prompt is to the next consolidation.
     """
     key = key_of(ctx, name)
     if prompt:
@@ -87,7 +94,8 @@ def key_of(ctx: click.Context, name: str) -> str:
     return str(SessionKey.of_channel(name, "terminal" if "terminal" in terminals else terminals[0]))
 
 
-async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
+async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
+    """The newest ``limit`` sessions, ready to be printed as JSON."""
     import anyio
 
     from daemon.session import SessionReader
@@ -109,6 +117,7 @@ async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
             "cursor": states[name].cursor,
             "waiting": states[name].waiting,
             "last_activity": _moment(active_ms),
+            "parked_reason": states[name].parked_why,
         }
         for name, active_ms in found
     ]
@@ -124,13 +133,13 @@ async def _found(process: "Process", key: str, *, after: int | None, limit: int)
 
 
 async def unknown(bus: "Bus", key: str) -> str:
-    """What is said of a session that is not there, with those that may have been meant."""
+    """The error for a session that does not exist, with similar names."""
     from daemon.session import SessionReader
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
     near = difflib.get_close_matches(key, names, n=3)
-    meant = f"; did you mean {' or '.join(near)}?" if near else "; `millpond session list` shows those there are"
-    return f"session {key}: nobody ever wrote to it{meant}"
+    meant = f". Did you mean {' or '.join(near)}?" if near else ". `millpond session list` shows all sessions."
+    return f"session {key} was not found: nobody has sent a message to it{meant}"
 
 
 def _moment(at_ms: int) -> str:

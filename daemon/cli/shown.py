@@ -21,10 +21,10 @@ RANGES = 10
 SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓", "█", ">", "·"
 LEGEND = {
     SUMMARIES: "░▒ summarised",
-    RAW: "x kept as it was",
+    RAW: "x saved verbatim",
     UNKNOWN: "? in no history entry",
     UNSEEN: "▓ before /new, not consolidated yet",
-    SEEN: "█ what a model sees",
+    SEEN: "█ sent to the model",
     JOURNAL: "> turn in progress",
 }
 
@@ -34,8 +34,8 @@ SHADED = 20
 
 MARKS = {
     "cursor": "consolidated up to here",
-    "start": "a model sees what follows",
-    "head": "the turn in progress follows",
+    "start": "sent to the model from here",
+    "head": "the turn in progress starts here",
 }
 
 
@@ -46,7 +46,7 @@ class Shown:
     session: str
     positions: dict[str, Any]
     sizes: dict[str, int]
-    """Tokens of the next prompt, about, and of what happens at which size; empty when its bot is not configured."""
+    """Approximate tokens of the next prompt, and the sizes that trigger actions; empty without a configured bot."""
     consolidated: list[dict[str, Any]]
     """Ranges of the log that became entries of the history or were archived, in order; lost ones too."""
     messages: list[dict[str, Any]]
@@ -67,21 +67,22 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
     first = state.head - limit - 1 if after is None else after
     entries = await process.transcripts.committed(state.session, after=max(first, -1), limit=limit)
     settlement = await settlement_of(process.bus, state)
-    positions = _positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
+    at = positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
     try:
         sizes: dict[str, int] = await load(SIZES)(process, state)
     except ConfigError:
         sizes = {}
     return Shown(
         session=state.session,
-        positions=positions,
+        positions=at,
         sizes=sizes,
         consolidated=await _consolidated(process, state),
         messages=[message_of(index, entry) for index, entry in entries],
     )
 
 
-def _positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
+def positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
+    """Where a session stands at ``now_ms`` of the server's clock, ready to be printed as JSON."""
     lease_s = _left_s(state.lease_ms, now_ms)
     return {
         "session": state.session,
@@ -97,6 +98,7 @@ def _positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
         "lease_left_s": lease_s,
         "attempts": state.attempts,
         "retry_in_s": _left_s(state.retry_at_ms, now_ms),
+        "parked_reason": state.parked_why,
     }
 
 
@@ -164,14 +166,14 @@ def print_shown(found: Shown) -> None:
 
 
 def _told(value: object) -> object:
-    """Numbers can be read, and what is not known is left open."""
+    """Formats numbers for reading; unknown values are empty."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else value
 
 
 def _log(found: Shown) -> list[str]:
-    """The log as a bar: what was consolidated, what stays, the turn in progress."""
+    """The log as a bar: consolidated messages, remaining messages, the turn in progress."""
     at = found.positions
     cursor, start, head = at["cursor"], max(at["start"], at["cursor"]), at["head"]
     parts = [
@@ -192,7 +194,7 @@ def _log(found: Shown) -> list[str]:
 
 
 def _look(cursor: int, rows: Sequence[dict[str, Any]]) -> str:
-    """A sign for each message before the cursor: into what it was consolidated."""
+    """A sign for each message before the cursor, by its consolidation."""
     signs = [UNKNOWN] * cursor
     known = [row for row in rows if row["entry"] is not None and not row["lost"]]
     for number, row in enumerate(known):
@@ -217,7 +219,7 @@ def _prompt(sizes: dict[str, int]) -> list[str]:
     drawn = min(prompt, budget + budget // 4)
     parts = [Part(first=0, upto=drawn, look=SEEN), Part(first=drawn, upto=max(drawn, budget), look=FREE)]
     points = [(name.replace("_", " "), tokens) for name, tokens in sizes.items() if name != "prompt"]
-    return [f"next prompt, with all that is kept: about {prompt:,} tokens of {budget:,}", *bar(parts, points)]
+    return [f"next prompt, if nothing is cut: about {prompt:,} tokens of {budget:,}", *bar(parts, points)]
 
 
 def _print_ranges(rows: Sequence[dict[str, Any]]) -> None:
@@ -267,7 +269,7 @@ def line_of(message: dict[str, Any]) -> str:
     """A message of the log as a line."""
     who = message["role"] + (f" {message['sender']}" if message.get("sender") else "")
     # What nobody said to the bot has a person, and no id that an answer could name.
-    who += " (overheard)" if message.get("person") and not message.get("id") else ""
+    who += " (group context)" if message.get("person") and not message.get("id") else ""
     calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in message.get("tool_calls") or ()]
     content = message.get("content") or ""
     text = content if isinstance(content, str) else " ".join(part.get("text", "[media]") for part in content)

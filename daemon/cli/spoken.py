@@ -1,4 +1,4 @@
-"""What ``millpond transcript`` is about: a session, or one archived part of it, in pieces."""
+"""The source of ``millpond transcript``: a session, or one archived part of it, in pieces."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -25,11 +25,11 @@ class Spoken:
     first: int
     upto: int
     segment: "Segment | None" = None
-    """None: all that was said in the session, wherever it lies."""
+    """None: all messages of the session, in Redis and in the archive."""
 
 
 async def spoken(ctx: click.Context, process: "Process", name: str) -> Spoken:
-    """What ``name``, of a transcript or a session, means.
+    """The transcript or session called ``name``.
 
     Raises:
         InboundError, NoSuchTranscript: there is none of that name.
@@ -61,9 +61,15 @@ def part_of(whole: Spoken, first: int | None, upto: int | None) -> Spoken:
     begin = whole.first if first is None else max(first, whole.first)
     end = whole.upto if upto is None else min(upto, whole.upto)
     if begin >= end:
-        there = f"it holds messages {whole.first} to {whole.upto - 1}" if whole.upto > whole.first else "it holds none"
+        there = (
+            f"it holds messages {whole.first} to {whole.upto - 1}"
+            if whole.upto > whole.first
+            else "it holds no messages"
+        )
         asked = f"{'' if first is None else first} to {'' if upto is None else upto - 1}".strip()
-        raise InboundError(f"{_called(whole)} has no messages {asked}; {there} (--upto is one past the last)")
+        raise InboundError(
+            f"{_called(whole)} has no messages {asked}: {there}. Choose others (--upto is the last index plus one)."
+        )
     return replace(whole, first=begin, upto=end)
 
 
@@ -72,7 +78,7 @@ def _called(whole: Spoken) -> str:
 
 
 async def pieces(process: "Process", wanted: Spoken) -> "AsyncGenerator[Piece]":
-    """The messages, in pieces; a segment that is named is read itself, whatever else holds the same messages.
+    """The messages, in pieces. A named segment is read itself, even if other places hold the same messages.
 
     Raises:
         ArchiveError: the segment that was named cannot be read.

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, columns for pipes, JSON for programs."""
+"""Output of commands: tables for people, columns for pipes, JSON for programs."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from daemon.printable import one_line, printable, printable_json
 
 
 def say(text: str) -> None:
-    """Print ``text``, which may hold what people or models wrote: nothing in it rules the terminal."""
+    """Print ``text``, which may contain text of people or models; control characters are escaped."""
     click.echo(printable(text))
 
 
@@ -22,7 +22,7 @@ def print_json(content: Any) -> None:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print ``rows`` under ``heads``: with lines and colours on a terminal, else in plain columns."""
+    """Print ``rows`` under ``heads``: with lines and colours on a terminal, otherwise in plain columns."""
     cells = [[one_line(str(value)) for value in row] for row in rows]
     if sys.stdout.isatty():
         _drawn(heads, cells)

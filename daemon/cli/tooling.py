@@ -1,4 +1,4 @@
-"""What the configuration says of tools, held against this machine: for ``millpond doctor`` and ``config check``."""
+"""Checks the configured tools on this machine, for ``millpond doctor`` and ``config check``."""
 
 import os
 import shutil
@@ -24,11 +24,11 @@ class Problem:
     """The key of the configuration."""
     text: str
     fatal: bool
-    """Whether the bot cannot be started; else it goes on without."""
+    """Whether the bot cannot start; otherwise it runs without the tool."""
 
 
 def problems(config: "Config") -> Iterator[Problem]:
-    """Tools that do not exist, and tool servers whose program does not."""
+    """Tools that do not exist, and tool servers whose program was not found."""
     # Typed as a service, which it is not.
     builtin: Any = load(BUILTIN)
     for name, bot in config.bots.items():
@@ -38,9 +38,7 @@ def problems(config: "Config") -> Iterator[Problem]:
             yield Problem(path=f"bots.{name}.tools", text=str(error), fatal=True)
         for server, wanted in bot.mcp.items():
             if wanted.command and not program_found(wanted):
-                text = (
-                    f"there is no program {wanted.command!r} that can be run here; install it, or write its full path"
-                )
+                text = f"program {wanted.command!r} was not found or cannot be run. Install it, or write its full path."
                 yield Problem(path=f"bots.{name}.mcp.{server}.command", text=text, fatal=False)
 
 

@@ -20,18 +20,18 @@ WIDTH = 32
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Show how a turn went: what waited, was asked, called, committed and delivered, and how long each took.
+    """Show the trace of a turn: waiting, model calls, tool calls, commit and delivery, with durations.
 
-    ID is a message's, a correlation id out of a log, or SESSION#TURN, where TURN is the index at which the turn began.
-    How the last 100 turns of a session went is kept for a week.
+    ID is the ID of a message, a correlation ID from the log, or SESSION#TURN, where TURN is the index of the turn's
+    first message. Traces of the last 100 turns of a session are kept for a week.
     """
     from daemon.traces import Traces, told
 
     found = with_bus(ctx, lambda bus: Traces(bus).find(name))
     if found is None:
         raise InboundError(
-            f"{name}: nothing is kept of such a turn; how the last 100 of a session went is kept for a week. "
-            "Of a session that nobody used for long, write SESSION#TURN"
+            f"{name}: no trace was found. Traces of the last 100 turns of a session are kept for a "
+            "week. If the session was not used for long, write SESSION#TURN."
         )
     if as_json:
         print_json(told(found))
@@ -40,7 +40,7 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 def print_trace(found: "Found") -> None:
-    """Print a turn: what it was, and its steps as a waterfall."""
+    """Print a turn: its summary, and its steps as a waterfall."""
     from daemon.traces import rows, why_missing
 
     trace, shown = found.trace, rows(found)
@@ -48,14 +48,14 @@ def print_trace(found: "Found") -> None:
     whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
     by = f"by {trace.worker} under fence {trace.fence}"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
-    say(f"answers {', '.join(trace.answers) or 'nobody'}; correlation {', '.join(trace.correlation) or 'none'}")
+    say(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
     click.echo()
     table(
         ("step", "", "took", "more"),
         [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
     )
     if trace.left_out:
-        say(f"{trace.left_out:,} more steps are not kept")
+        say(f"{trace.left_out:,} more steps were not recorded")
     for each in trace.missing:
         say(f"without the tool server {each.server}: {why_missing(each)}")
 
@@ -65,7 +65,7 @@ def _name(row: "Row") -> str:
 
 
 def lane(row: "Row", begin: int, whole_ms: float) -> str:
-    """Where in the turn it lies, drawn: at least one column."""
+    """The step's place in the turn, drawn with at least one column."""
     first = min(WIDTH - 1, max(0, int(WIDTH * (row.began_ms - begin) / whole_ms)))
     length = max(1, min(WIDTH - first, round(WIDTH * row.took_ms / whole_ms)))
     return "·" * first + "█" * length + "·" * (WIDTH - first - length)

@@ -1,4 +1,4 @@
-"""``millpond transcript``: what was said, also what has left Redis long ago: shown, searched, copied, brought back."""
+"""``millpond transcript``: shows, searches, exports and restores messages, including archived ones."""
 
 from contextlib import aclosing
 from pathlib import Path
@@ -23,10 +23,10 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def transcript() -> None:
-    """Look at what was said, from the first message on, wherever it lies.
+    """Show all messages of conversations, from the first one, in Redis and in the archive.
 
-    NAME is a transcript's, as `transcript list SESSION` shows it, or the path of its file; SESSION stands for all that
-    was said in it.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. SESSION stands for all
+    messages of that session.
     """
 
 
@@ -38,7 +38,7 @@ def transcript() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the transcripts of SESSION; without one, the sessions that have any."""
+    """List the transcripts of SESSION. Without SESSION, list the sessions that have transcripts."""
     if name is None:
         rows = with_process(ctx, _sessions, makes=False)
         heads = ["session", "transcripts", "messages", "bytes", "newest"]
@@ -98,7 +98,7 @@ async def _of_session(process: "Process", key: str) -> list[dict[str, Any]]:
 @transcript.command()
 @NAME
 @click.option("--from", "first", type=click.IntRange(0), metavar="N", help="Index of the first message.")
-@click.option("--upto", type=click.IntRange(1), metavar="N", help="Index behind the last message.")
+@click.option("--upto", type=click.IntRange(1), metavar="N", help="Index of the last message plus one.")
 @JSON
 @click.pass_context
 def show(ctx: click.Context, *, name: str, first: int | None, upto: int | None, as_json: bool) -> None:
@@ -126,7 +126,7 @@ async def _show(process: "Process", wanted: Spoken) -> list[str]:
 
 
 async def _show_json(process: "Process", wanted: Spoken) -> list[str]:
-    """Piece by piece: a session may be larger than what a machine has of memory."""
+    """Prints piece by piece, because a session may be larger than the machine's memory."""
     import msgspec
 
     from daemon.cli.shown import message_of
@@ -151,7 +151,7 @@ async def _show_json(process: "Process", wanted: Spoken) -> list[str]:
 
 
 def _end(reasons: "Sequence[str]") -> None:
-    """What could not be read is an error, once everything else was printed."""
+    """Raises an error for unreadable parts, after everything else was printed."""
     if reasons:
         raise ArchiveError("\nmillpond: ".join(dict.fromkeys(reasons)))
 
@@ -161,20 +161,26 @@ def _end(reasons: "Sequence[str]") -> None:
 
 @transcript.command()
 @click.argument("text")
-@click.option("--session", "name", metavar="SESSION", help="Only what was said there.")
-@click.option("--scope", help="Only the sessions whose memory it is.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many, newest first.")
+@click.option("--session", "name", metavar="SESSION", help="Search only this session.")
+@click.option("--scope", help="Search only sessions with this memory scope.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="Number of hits to show, the newest ones.",
+)
 @JSON
 @click.pass_context
 def search(ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, as_json: bool) -> None:
-    """Find messages that hold all words of TEXT, in any case, in all that was ever said.
+    """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
 
-    Sessions come by their last activity. A word may stand within another, as in Chinese.
+    Sessions are ordered by their last activity. Words also match inside longer words, as needed for Chinese.
     """
     if not text.split():
-        raise click.UsageError("TEXT has no word to look for")
+        raise click.UsageError("TEXT contains no word to search for")
     if name and scope:
-        raise click.UsageError("name one of --session and --scope")
+        raise click.UsageError("name only one of --session and --scope")
 
     async def work(process: "Process") -> tuple[list[Any], list[Any]]:
         from daemon.transcripts import Hit, Needle
@@ -205,7 +211,9 @@ async def _among(ctx: click.Context, process: "Process", name: str | None, scope
     if scope is None:
         found = await all_sessions(process.bus)
     elif not (found := await _of_scope(process, scope)):
-        raise InboundError(f"{scope}: no session has this scope; `millpond session show SESSION` tells a session's")
+        raise InboundError(
+            f"scope {scope} was not found: no session uses it. `millpond session show SESSION` shows a session's scope."
+        )
     return await _by_activity(process, found)
 
 
@@ -233,11 +241,14 @@ async def _by_activity(process: "Process", sessions: "Sequence[str]") -> list[st
 @transcript.command()
 @NAME
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.jsonl, FILE.jsonl.gz or -.")
-@click.option("--force", is_flag=True, help="Replace the file when there is one.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @JSON
 @click.pass_context
 def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json: bool) -> None:
-    """Write the messages to a file, a line each, byte for byte as they were stored; packed when it ends in .gz."""
+    """Write the messages to a file, one per line, exactly as they were stored.
+
+    The file is compressed if its name ends in .gz.
+    """
     from daemon.cli.output import written
 
     async def work(process: "Process") -> dict[str, Any]:
@@ -253,7 +264,7 @@ def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json:
 
 
 async def _raws(process: "Process", wanted: Spoken) -> "AsyncGenerator[Sequence[bytes]]":
-    """All of them, or ArchiveError: half a conversation must not pass for the whole."""
+    """All messages, or ArchiveError: an incomplete conversation must not look complete."""
     async with aclosing(pieces(process, wanted)) as found:
         async for piece in found:
             if piece.reason:
@@ -274,9 +285,10 @@ async def _lines(process: "Process", wanted: Spoken) -> "AsyncGenerator[bytes]":
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Make a new session, SESSION~1 (~2 …), of the messages; its model sees them, and it can be talked to.
+    """Create a new session, SESSION~1 (~2 …), from the messages. You can continue the conversation there.
 
-    They keep their indexes. Memory is the one that it was; what is consolidated again is added to it again.
+    The messages keep their indexes. The memory does not change. If the messages are consolidated again, their content
+    is added to the memory a second time.
     """
 
     async def work(process: "Process") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``millpond usage``: what bots were used for, and what it cost."""
+"""``millpond usage``: the usage of bots and its cost."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
@@ -27,18 +27,18 @@ HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", 
     type=click.Choice(["day", "session", "person", "model", "bot"]),
     default="day",
     show_default=True,
-    help="What it is added up by.",
+    help="Group by day, session, person, model or bot.",
 )
 @click.option(
-    "--days", type=click.IntRange(1, 400), default=DAYS, show_default=True, help="How many days, today included."
+    "--days", type=click.IntRange(1, 400), default=DAYS, show_default=True, help="Number of days, including today."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
-    """Show what was used, and its cost by the prices of the configuration.
+    """Show usage, and its cost by the prices in the configuration.
 
-    By day it is in the order of days, else what used the most tokens comes first. "estimated" is how many of the calls
-    Millpond counted itself, since the provider did not say.
+    Days are listed in order. All other rows start with the highest number of tokens. "estimated" counts the calls whose
+    tokens Millpond counted itself, because the provider did not report them.
     """
     from daemon.clock import SystemClock
     from daemon.usage import UsageBook
@@ -52,7 +52,7 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
 
 
 def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
-    """The last ``count`` days, newest first, up to the latest that it is for one of the bots."""
+    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
     import datetime as dt
 
     from daemon.usage import day_of

@@ -9,5 +9,5 @@ from daemon.version import __version__
 
 @click.command()
 def version() -> None:
-    """Print the version of Millpond and of the Python that runs it."""
+    """Print the versions of Millpond and of Python."""
     click.echo(f"millpond {__version__} (Python {platform.python_version()})")

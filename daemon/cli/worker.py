@@ -1,4 +1,4 @@
-"""``millpond worker``: which processes live, and what they hold."""
+"""``millpond worker``: the running processes, and the sessions that they hold."""
 
 from dataclasses import asdict
 
@@ -10,17 +10,17 @@ from daemon.cli.table import print_json, table
 
 @click.group()
 def worker() -> None:
-    """Look at the processes that work."""
+    """Show the running processes."""
 
 
 @worker.command("list")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=1_000, show_default=True, help="How many sessions are looked at."
+    "--limit", type=click.IntRange(1, 10_000), default=1_000, show_default=True, help="Number of sessions to look at."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List the processes that live, and the sessions that they hold."""
+    """List the running processes and the sessions that they hold."""
     from daemon.overview import read_workers
 
     found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))

@@ -40,23 +40,27 @@ def _tables(path: Path) -> Table:
     try:
         return tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{readable(str(path))}: no TOML: {error}") from error
+        raise ConfigError(f"{readable(str(path))}: the file is not valid TOML: {error}. Correct that line.") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(
-            f"{readable(str(path))}: no usable TOML: a number is too long or values are nested too deep"
+            f"{readable(str(path))}: the file cannot be parsed as TOML: a number is too long or "
+            "values are nested too deep. Simplify the file."
         ) from error
 
 
 def _text(path: Path) -> str:
     content = _content(path)
     if len(content) > MAX_BYTES:
-        raise ConfigError(f"{readable(str(path))}: larger than {MAX_BYTES:,} bytes; that is no configuration")
+        raise ConfigError(
+            f"{readable(str(path))}: the file is larger than {MAX_BYTES:,} bytes, so it is not a "
+            "configuration. Correct the path."
+        )
     try:
         return content.decode("utf-8-sig")  # some editors put a byte order mark first, which TOML does not know
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         # Not "from error": that carries the whole file.
-        raise ConfigError(f"{readable(str(path))}: not UTF-8 in line {line}; save it as UTF-8") from None
+        raise ConfigError(f"{readable(str(path))}: line {line} is not UTF-8. Save the file as UTF-8.") from None
 
 
 def _content(path: Path) -> bytes:
@@ -65,10 +69,12 @@ def _content(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     except IsADirectoryError as error:
         raise ConfigError(
-            f"{readable(str(path))}: is a folder; name the file in it, as {readable(str(path / FILE_NAME))}"
+            f"{readable(str(path))} is a folder. Name the file in it, such as {readable(str(path / FILE_NAME))}."
         ) from error
     except FileNotFoundError as error:
-        raise ConfigError(f"{readable(str(path))}: there is no such file") from error
+        raise ConfigError(f"{readable(str(path))} was not found. Create the file or correct the path.") from error
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no valid file name"
-        raise ConfigError(f"{readable(str(path))}: cannot be read: {reason}") from error
+        reason = error.strerror if isinstance(error, OSError) else "the file name is not valid"
+        raise ConfigError(
+            f"{readable(str(path))} cannot be read: {reason}. Check the path and the file's permissions."
+        ) from error

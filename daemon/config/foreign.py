@@ -47,7 +47,7 @@ def adapter(tag: str) -> Adapter | None:
         return None
     if len(found) > 1:
         packages = " and ".join(map(_package, found))
-        raise ConfigError(f"{tag!r} is brought by {packages}; uninstall all but one")
+        raise ConfigError(f"type {tag!r} is provided by several packages: {packages}. Uninstall all but one.")
     [point] = found
     try:
         loaded: object = point.load()
@@ -55,7 +55,9 @@ def adapter(tag: str) -> Adapter | None:
         # Whatever is wrong in another's package, a person has to be told which one it is.
         raise ConfigError(_unusable(point, f"{type(error).__name__}: {error}")) from error
     if not isinstance(loaded, Adapter):
-        raise ConfigError(_unusable(point, f"it names {type(loaded).__name__}, not a daemon.config.Adapter"))
+        raise ConfigError(
+            _unusable(point, f"it refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter")
+        )
     if problem := _problem(loaded, tag):
         raise ConfigError(_unusable(point, problem))
     return loaded
@@ -67,7 +69,7 @@ def connect_of(kind: type[PushConfig]) -> str:
     tag = str(kind.__struct_config__.tag)
     found = adapter(tag)
     if found is None:
-        raise ConfigError(f"no package brings the type {tag!r} any more")
+        raise ConfigError(f"no installed package provides the type {tag!r} any more")
     return found.connect
 
 
@@ -80,7 +82,7 @@ def _points() -> "Iterable[EntryPoint]":
 def _problem(loaded: Adapter, tag: str) -> str:
     given = cast("object", loaded.config)
     if not (isinstance(given, type) and issubclass(given, PushConfig)):
-        return "its config is no subclass of daemon.config.PushConfig"
+        return "its config is not a subclass of daemon.config.PushConfig"
     config = loaded.config
     if config.__struct_config__.tag != tag:
         return f"its config has the tag {config.__struct_config__.tag!r}, but its name is {tag!r}"
@@ -88,7 +90,7 @@ def _problem(loaded: Adapter, tag: str) -> str:
         return f"its config has keys without a default: {', '.join(without)}"
     module, colon, name = loaded.connect.partition(":")
     if not (module and colon and name):
-        return f"its connect is {loaded.connect!r}, not module:name"
+        return f"its connect is {loaded.connect!r}, which is not of the form module:name"
     return ""
 
 
@@ -101,4 +103,7 @@ def _package(point: "EntryPoint") -> str:
 
 
 def _unusable(point: "EntryPoint", reason: str) -> str:
-    return f"the package {_package(point)}, which brings {point.name!r}, cannot be used: {reason}"
+    return (
+        f"package {_package(point)}, which provides type {point.name!r}, cannot be used: "
+        f"{reason}. Update or uninstall it."
+    )

@@ -49,14 +49,15 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     _add_defaults(tables, environ)
     reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
     reading.findings += [
-        Finding(readable(name), f"sets the same key as {readable(other)}; remove one") for other, name in twice
+        Finding(readable(name), f"sets the same key as {readable(other)}. Remove one of the two")
+        for other, name in twice
     ]
     clean = reading.section("", Config, tables)
     _assign_bots(clean, reading)
     config = _converted(clean, reading)
     findings = _all_findings(reading, config)
     if findings:
-        raise ConfigError("the configuration cannot be used:\n" + "\n".join(_lines(findings, reading.sources, file)))
+        raise ConfigError("the configuration has errors:\n" + "\n".join(_lines(findings, reading.sources, file)))
     warnings = (*reading.warnings, *_open_to_others(file, reading.inline))
     return Loaded(config=config, path=file, sources=reading.sources, warnings=warnings)
 
@@ -64,7 +65,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
 def _open_to_others(file: Path | None, inline: list[str]) -> Iterable[str]:
     if file and inline and readable_by_others(file.stat()):
         keys = ", ".join(map(readable, inline))
-        yield f"{readable(str(file))} holds secrets ({keys}) and can be read by other users; chmod 600 it"
+        yield f"{readable(str(file))} holds secrets ({keys}) and can be read by other users. Run chmod 600 on it"
 
 
 def _add_defaults(tables: Table, environ: Mapping[str, str]) -> None:
@@ -97,7 +98,7 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
             channel["bot"] = next(iter(bots))
             reading.sources[path] = "the only bot"
         elif bots:
-            text = f"not set, and there are several bots: set it to one of {', '.join(bots)}"
+            text = f"not set, but there are several bots. Set it to one of {', '.join(bots)}"
             reading.refuse(path, text)
 
 

@@ -38,4 +38,4 @@ def expanded(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"there is no such home folder as in {text}; write the path out") from error
+        raise ConfigError(f"the home folder in {text} was not found. Write the full path.") from error

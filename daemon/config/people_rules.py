@@ -15,13 +15,13 @@ def people_findings(config: Config) -> Iterator[Finding]:
     for name, person in config.people.items():
         here = f"people.{name}.identities"
         if len(person.identities) < 2:
-            yield Finding(here, "name at least two: they are what is linked")
+            yield Finding(here, "has only one entry. Name at least two identities to link")
         for identity in person.identities:
             if problem := _problem(config, identity):
                 yield Finding(here, problem, ("channels",))
             elif identity in known:
-                whose = "twice" if known[identity] == name else f"of people.{known[identity]} too"
-                yield Finding(here, f"{got(identity)} is named {whose}; nobody is two people")
+                whose = "twice" if known[identity] == name else f"in people.{known[identity]} too"
+                yield Finding(here, f"{got(identity)} is listed {whose}. List each identity only once")
             known.setdefault(identity, name)
 
 
@@ -35,11 +35,12 @@ def _problem(config: Config, identity: str) -> str:
         return f"expected <channel>:<sender> as /whoami shows it, got {got(identity)}"
     channel = config.channels.get(key.channel)
     if channel is None:
-        return f"{got(identity)} names a channel that there is not; there is {', '.join(config.channels)}"
+        return f"{got(identity)} names a channel that does not exist. Choose one of {', '.join(config.channels)}"
     bot = config.bots.get(channel.bot)
     if bot is not None and bot.memory.scope not in ("auto", "person"):
         return (
-            f"{got(identity)} is a person of bots.{channel.bot}, whose memory.scope is {bot.memory.scope!r}: only "
-            "memories of persons can be linked"
+            f"{got(identity)} talks to bots.{channel.bot}, whose memory.scope is "
+            f"{bot.memory.scope!r}. Only memories of persons can be linked: set memory.scope to "
+            '"person", or remove the identity'
         )
     return ""

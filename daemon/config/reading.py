@@ -129,7 +129,7 @@ class Reading:
             here = join(path, name)
             if not is_name(name):
                 # Not dropped: what stands in the section is checked like any other's.
-                self.findings.append(Finding(here, f"no valid name; {NAME_RULE}"))
+                self.findings.append(Finding(here, f"the name is not valid: {NAME_RULE}"))
             member, tag = self._member(here, name, kind, value)
             if member is not None:
                 clean[name] = self.section(here, member, value) | tag
@@ -153,7 +153,9 @@ class Reading:
         """The sections ``[[path]]``, in order; each has its place, from 1, in the paths below."""
         self._note(path, given)
         if not isinstance(given, list):
-            instead = "a variable, which cannot set one" if isinstance(given, Variable) else sort_of(given)
+            instead = (
+                "an environment variable, which cannot set a section" if isinstance(given, Variable) else sort_of(given)
+            )
             self.refuse(path, f"expected a list of sections [[{path}]], got {instead}")
             return []
         members = cast("list[object]", given)
@@ -182,9 +184,9 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"missing; set it to one of {known}"
+            f"not set. Set it to one of {known}"
             if missing
-            else f"{got(tag)} is not one of this version's: {known}; and no package that is installed brings it"
+            else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
         )
         self.refuse(here, what)
         return None, {}
@@ -197,7 +199,7 @@ class Reading:
                 continue
             here = join(path, f"{key}_file")
             if clean.get(key):
-                self.refuse(here, f"set beside {key}; keep one of the two")
+                self.refuse(here, f"{key} is set too. Remove one of the two")
                 continue
             try:
                 clean[key], warning = read_secret_file(Path(cast("str", file)))
@@ -214,7 +216,11 @@ class Reading:
             base = Path.cwd() if from_variable else self.folder
             return str(found if found.is_absolute() else base / found) if text else ""
         except (OSError, RuntimeError):
-            return self.refuse(path, f"{got(text)} leads nowhere: no such home folder or current folder; write it out")
+            return self.refuse(
+                path,
+                f"{got(text)} cannot be resolved: its home folder or the current folder was not found. "
+                "Write the full path",
+            )
 
     def _unknown(self, section: str, key: str, kind: Section, value: object) -> None:
         path = join(section, key)
@@ -229,7 +235,7 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"is a section; set its keys one by one, as {first}")
+            self.refuse(path, f"is a section. Set its keys one by one, such as {first}")
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

@@ -50,7 +50,9 @@ def broken(config: Config) -> Iterator[Finding]:
     for name, channel in config.channels.items():
         if channel.enabled and channel.bot not in config.bots:
             there = ", ".join(config.bots)
-            yield Finding(f"channels.{name}.bot", f"there is no bot {got(channel.bot)}; there is {there}", ("bots",))
+            yield Finding(
+                f"channels.{name}.bot", f"bot {got(channel.bot)} was not found. Choose one of: {there}", ("bots",)
+            )
         if channel.enabled and isinstance(channel, WebConfig):
             yield from _web(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, PushConfig):
@@ -74,15 +76,18 @@ def _data_dir(config: Config) -> Iterator[Finding]:
 def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
-        text = f"must be below lease_s, or leases run out while they are held; got {queue.renew_s} and {queue.lease_s}"
+        text = (
+            f"must be below lease_s, otherwise leases expire while they are held. Got {queue.renew_s} "
+            f"and {queue.lease_s}"
+        )
         yield Finding("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
-        text = f"must not be above backoff_max_s; got {queue.backoff_min_s} and {queue.backoff_max_s}"
+        text = f"must not be above backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
         yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
             ratios = f"{section.head_ratio} and {section.tail_ratio}"
-            text = f"head_ratio and tail_ratio must not exceed 1 together; got {ratios}"
+            text = f"head_ratio and tail_ratio must not exceed 1 together. Got {ratios}"
             yield Finding(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
 
 
@@ -140,7 +145,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     others = [(f"{path}.model.fallbacks[{place}]", each) for place, each in enumerate(fallbacks, 1)]
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
-            text = f"missing; set it, {other.api.upper()}_API_KEY or base_url: the bot's own model has another API"
+            text = f"not set, and the bot's own model has another API. Set it, {other.api.upper()}_API_KEY or base_url"
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
@@ -154,10 +159,10 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", "missing; name the model that turns speech into text, as whisper-1", needs)
+        yield Finding(f"{path}.name", "not set. Name the model that turns speech into text, such as whisper-1", needs)
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
-        why = "is offline" if bot.model.offline else "is behind Anthropic's API"
-        text = f"missing: the bot's own model {why}, so there is no server to take instead; set base_url or a key"
+        why = "is offline" if bot.model.offline else "uses Anthropic's API"
+        text = f"not set, and the bot's own model {why}, so its server cannot be used. Set base_url or a key"
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
         yield Finding(f"{path}.api_key", text)
@@ -165,7 +170,7 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
 
 def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Finding]:
     if servers and find_spec("mcp") is None:
-        yield Finding(path, "tool servers need a package that is not installed: pip install 'millpond[mcp]'")
+        yield Finding(path, "tool servers need a package that is not installed. Run: pip install 'millpond[mcp]'")
     for name, server in servers.items():
         here = f"{path}.{name}"
         if bool(server.command) == bool(server.url):
@@ -176,7 +181,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Findi
             text = "expected http:// or https:// and a host, without a user or password (a key belongs in headers)"
             yield Finding(f"{here}.url", text)
         if any("\0" in text for text in (server.command, *server.args)):
-            yield Finding(f"{here}.command", "a program's name and words cannot hold NUL")
+            yield Finding(f"{here}.command", "a program's name and arguments must not contain NUL")
         yield from _texts(f"{here}.env", server.env, _VARIABLE)
         yield from _texts(f"{here}.headers", server.headers, _HEADER)
 
@@ -184,10 +189,10 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Findi
 def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[Finding]:
     for name, secret in texts.items():
         if not name_rule.fullmatch(name):
-            yield Finding(join(path, name), "no valid name")
+            yield Finding(join(path, name), "is not a valid name")
         elif name_rule is _VARIABLE:
             if "\0" in secret.reveal():
-                yield Finding(f"{path}.{name}", "must not hold NUL")
+                yield Finding(f"{path}.{name}", "must not contain NUL")
         elif not (secret.reveal().isascii() and secret.reveal().isprintable()):
             yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
 
@@ -203,9 +208,9 @@ def zone_problem(name: str) -> str:
     except (KeyError, ValueError, OSError):
         known = zoneinfo.available_timezones()
         if not known:
-            return "this machine has no time zone database; install its tzdata package, or set UTC"
+            return "this machine has no time zone database. Install its tzdata package, or set UTC"
         near = nearest(name, known)
-        hint = f"; did you mean {near}?" if near else ", as Europe/Berlin"
+        hint = f". Did you mean {near}?" if near else ", such as Europe/Berlin"
         return f"expected an IANA time zone, got {got(name)}{hint}"
     return ""
 
@@ -217,7 +222,7 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"missing; set {path}.name or {model.api.upper()}_MODEL", needs)
+        yield Finding(f"{path}.name", f"not set. Set {path}.name or {model.api.upper()}_MODEL", needs)
     if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     if model.api == "anthropic":
@@ -231,7 +236,7 @@ MIN_THINKING_TOKENS = 1_024
 
 def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
     if find_spec("anthropic") is None:
-        text = "Anthropic's API needs a package that is not installed: pip install 'millpond[anthropic]'"
+        text = "Anthropic's API needs a package that is not installed. Run: pip install 'millpond[anthropic]'"
         yield Finding(f"{path}.api", text)
     budget, answer = model.thinking.budget_tokens, model.completion_tokens
     if model.thinking.type == "enabled" and not MIN_THINKING_TOKENS <= budget < answer:
@@ -245,10 +250,10 @@ def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
 def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]:
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
-        text = f"a fallback of the offline stand-in would never be asked; set {path}.base_url or a key first"
+        text = f"would never be used: the offline stand-in does not fail. Set {path}.base_url or a key first"
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
-        yield Finding(f"{here}.name", "missing; a fallback has to name its model")
+        yield Finding(f"{here}.name", "not set. Name the fallback's model")
     else:
         yield from _model(here, fallback)
 
@@ -262,18 +267,23 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
         return
     needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
     text = (
-        f"{model.context_window_tokens:,} less {model.completion_tokens:,} for the answer (max_completion_tokens, at "
-        f"most a quarter) less safety_buffer_tokens {model.safety_buffer_tokens:,} leaves {model.budget_tokens:,} "
-        f"tokens for a prompt, which needs {MIN_BUDGET_TOKENS:,}: raise the window or lower the other two"
+        f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} "
+        f"for the prompt, after {model.completion_tokens:,} for the answer "
+        f"(max_completion_tokens, at most a quarter) and {model.safety_buffer_tokens:,} for "
+        f"safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: raise the window "
+        "or lower the other two"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)
 
 
 def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
     if not channel.host:
-        yield Finding(f"{path}.host", "must not be empty; 0.0.0.0 listens on every address")
+        yield Finding(f"{path}.host", "must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
-        text = f"not set, and {got(channel.host)} can be reached from other machines; set token_file, or host 127.0.0.1"
+        text = (
+            f"not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
+            "or set host to 127.0.0.1"
+        )
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if text := secret_problem(channel.token):
         yield Finding(f"{path}.token", text)
@@ -282,8 +292,8 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"must be at most {SEND_SHARE:.0%} of queue.lease_s, since nothing is sent that may outlast the lease; "
-            f"got {channel.send_timeout_s} and {lease_s}"
+            f"must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending must not outlast the "
+            f"lease. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 
@@ -292,7 +302,7 @@ def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
     try:
         found = [Finding(f"{path}.{key}", text) for key, text in channel.problems()]
     except Exception as error:  # noqa: BLE001 - another package's code: a person has to be told whose section it was
-        text = f"the package that brings this type cannot check it: {type(error).__name__}: {error}"
+        text = f"the package that provides this type failed to check it: {type(error).__name__}: {error}"
         found = [Finding(path, text)]
     yield from found
 

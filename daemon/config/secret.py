@@ -48,9 +48,9 @@ class Secret:
 def decode_secret(kind: type, value: object) -> object:
     """For msgspec's ``dec_hook``: a text becomes a ``Secret``."""
     if kind is not Secret:
-        raise NotImplementedError(f"{kind} is no type of the configuration")
+        raise NotImplementedError(f"{kind} is not a type of the configuration")
     if not isinstance(value, str):
-        raise TypeError("a secret is a text")
+        raise TypeError("a secret must be a string")
     return Secret(value)
 
 
@@ -58,7 +58,7 @@ def encode_secret(value: object) -> object:
     """For msgspec's ``enc_hook``: a ``Secret`` becomes stars."""
     if isinstance(value, Secret):
         return str(value)
-    raise NotImplementedError(f"{type(value)} cannot be encoded")
+    raise NotImplementedError(f"values of type {type(value)} cannot be encoded")
 
 
 def masked_url(url: Secret) -> str:
@@ -102,23 +102,25 @@ def read_secret_file(path: Path) -> tuple[str, str]:
         state = path.stat()
         # Reading a pipe or a device may never end.
         if not stat.S_ISREG(state.st_mode):
-            raise ConfigError(f"{shown} is not a file")
+            raise ConfigError(f"{shown} is not a file. Name a file that contains the secret")
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no valid file name"
-        raise ConfigError(f"{shown} cannot be read: {reason}") from error
-    warning = f"{shown} can be read by other users; chmod 600 it" if readable_by_others(state) else ""
+        reason = error.strerror if isinstance(error, OSError) else "the file name is not valid"
+        raise ConfigError(
+            f"{shown} cannot be read: {reason}. Create the file or correct the path and its permissions"
+        ) from error
+    warning = f"{shown} can be read by other users. Run chmod 600 on it" if readable_by_others(state) else ""
     return _text_of(content, shown), warning
 
 
 def _text_of(content: bytes, shown: str) -> str:
     if len(content) > MAX_FILE_BYTES:
-        raise ConfigError(f"{shown} is larger than {MAX_FILE_BYTES:,} bytes; it should hold the secret alone")
+        raise ConfigError(f"{shown} is larger than {MAX_FILE_BYTES:,} bytes. It must contain only the secret")
     # UnicodeDecodeError carries the bytes: it must not become the cause of an error that is shown.
     text = content.decode("utf-8-sig", errors="replace").strip()
     if "\ufffd" in text:
-        raise ConfigError(f"{shown} is not UTF-8 text")
+        raise ConfigError(f"{shown} is not UTF-8 text. Save it as UTF-8")
     if not text:
-        raise ConfigError(f"{shown} is empty")
+        raise ConfigError(f"{shown} is empty. Write the secret into it")
     return text

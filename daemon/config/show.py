@@ -79,7 +79,7 @@ def _shown(path: str, value: object) -> object:
 def _offline(config: Config) -> Iterator[str]:
     for name, bot in config.bots.items():
         if bot.model.offline:
-            yield f"# {name} has no model: it answers as the labelled offline stand-in"
+            yield f"# {name} has no model: the offline stand-in answers and says so"
 
 
 def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[s
         if not isinstance(value, dict) and not _tables(value):
             source = sources.get(join(path, key), "its name" if key == "type" else "default")
             # TOML has no word for "unset".
-            yield f"# {key} is unset" if value is None else f"{key} = {literal(value)}  # {source}"
+            yield f"# {key} is not set" if value is None else f"{key} = {literal(value)}  # {source}"
     for key, value in section.items():
         if isinstance(value, dict):
             here, inner = join(path, key), cast("Values", value)

@@ -19,9 +19,11 @@ _SIGNING_SECRET = re.compile(r"(?!xox|xapp-)[!-~]{8,128}")
 _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 """As Slack calls its emoji: ``eyes``, ``+1``, ``white_check_mark``."""
 
-WHERE_BOT_TOKEN = "the app's settings show it under Install App, as Bot User OAuth Token"  # noqa: S105 - a place
-WHERE_APP_TOKEN = "the app's settings make one under Basic Information, App-Level Tokens, with connections:write"  # noqa: S105 - where one is found
-WHERE_SECRET = "the app's settings show it under Basic Information, App Credentials"  # noqa: S105 - where one is found
+WHERE_BOT_TOKEN = "copy the Bot User OAuth Token from Install App in the app's settings"  # noqa: S105 - a place
+WHERE_APP_TOKEN = (
+    "create one in the app's settings, under Basic Information, App-Level Tokens, with the scope connections:write"  # noqa: S105 - where one is found
+)
+WHERE_SECRET = "copy the Signing Secret from Basic Information, App Credentials in the app's settings"  # noqa: S105 - where one is found
 
 
 def slack_findings(config: Config) -> Iterator[Finding]:
@@ -42,22 +44,25 @@ def bot_token_problem(token: Secret) -> str:
     """What is wrong with the form of a bot token; empty: nothing."""
     text = token.reveal()
     if text.startswith("xoxe"):
-        return "runs out (token rotation, which stays on once it is on): make the app anew from the manifest"
+        return (
+            "is a token that expires. Token rotation cannot be switched off again, so create the app "
+            "anew from the manifest"
+        )
     if text.startswith("xoxp-"):
-        return f"is a person's token; a bot's begins with xoxb-: {WHERE_BOT_TOKEN}"
-    return "" if _BOT_TOKEN.fullmatch(text) else f"is no bot token, which begins with xoxb-: {WHERE_BOT_TOKEN}"
+        return f"is a person's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
+    return "" if _BOT_TOKEN.fullmatch(text) else f"is not a bot token (xoxb-…): {WHERE_BOT_TOKEN}"
 
 
 def app_token_problem(token: Secret) -> str:
     """What is wrong with the form of an app token; empty: nothing."""
     fine = _APP_TOKEN.fullmatch(token.reveal())
-    return "" if fine else f"is no app token, which begins with xapp-: {WHERE_APP_TOKEN}"
+    return "" if fine else f"is not an app-level token (xapp-…): {WHERE_APP_TOKEN}"
 
 
 def signing_secret_problem(secret: Secret) -> str:
     """What is wrong with the form of a signing secret; empty: nothing."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"is no signing secret, but a token or a part of one: {WHERE_SECRET}"
+    return "" if fine else f"is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
 
 
 def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
@@ -70,14 +75,14 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
         if secret and (text := problem(secret)):
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
-        text = f"missing; {WHERE_BOT_TOKEN}; put it into a file, and the file's path into {path}.bot_token_file"
+        text = f"not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)
     if channel.events.url and not is_public(channel.events.url):
         yield Finding(f"{path}.events.url", PUBLIC)
     if channel.reaction and not _is_reaction(channel.reaction):
-        text = f"expected one emoji, or its name at Slack, as eyes; got {got(channel.reaction)}"
+        text = f"expected one emoji, or its Slack name, such as eyes; got {got(channel.reaction)}"
         yield Finding(f"{path}.reaction", text)
 
 
@@ -90,11 +95,11 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     """By a socket, by its own listener, or by the listener of the same app in another section."""
     path = f"channels.{name}"
     if channel.events.url and not channel.signing_secret:
-        text = f"missing; with events.url every call is checked by it: {WHERE_SECRET}"
+        text = f"not set, but events.url needs it to verify every request: {WHERE_SECRET}"
         yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
-        text = f"missing; {WHERE_APP_TOKEN}; or set events.url and signing_secret, to be called by Slack instead"
+        text = f"not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends events to a URL"
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
 
 
@@ -107,7 +112,7 @@ def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
     tokens: dict[str, str] = {}
     for name, channel in channels.items():
         if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
-            text = f"is the one of channels.{other} too; a workspace has one section for an app"
+            text = f"is also used by channels.{other}. Use one section for each workspace and app"
             yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
 
 
@@ -126,9 +131,12 @@ def _places(config: Config, channels: Mapping[str, SlackConfig]) -> Iterator[Fin
         secret = channel.signing_secret.reveal()
         if secret and (sibling := listeners.setdefault(secret, name)) != name:
             if channel.events != channels[sibling].events:
-                text = f"channels.{sibling} is the same app and hears for it; leave events out, or say the same there"
+                text = (
+                    f"channels.{sibling} is the same app and receives its events. Remove events here, or set "
+                    "the same values in both"
+                )
                 yield Finding(path, text, (f"{path}.url", f"{path}.host", f"{path}.port"))
             continue
         place = (channel.events.host, channel.events.port)
         if channel.events.port and (other := places.setdefault(place, name)) != name:
-            yield Finding(f"{path}.port", f"{place[1]} is that of channels.{other} too; each listens by itself")
+            yield Finding(f"{path}.port", f"{place[1]} is also used by channels.{other}. Each channel needs its own")

@@ -30,20 +30,23 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
         yield from _own(path, channel)
         bot = (channel.base_url.rstrip("/"), channel.token.reveal())
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
-            text = f"is the one of channels.{other} too, and only one of them would be told what people say"
+            text = (
+                f"is also used by channels.{other}, but only one of them would receive the messages. Use "
+                "another bot's token"
+            )
             yield Finding(f"{path}.token", text, (f"{path}.token_file",))
         place = (channel.webhook.host, channel.webhook.port)
         if channel.webhook.url and channel.webhook.port and (other := places.setdefault(place, name)) != name:
-            text = f"{channel.webhook.port} is that of channels.{other} too; each listens by itself"
+            text = f"{channel.webhook.port} is also used by channels.{other}. Each channel needs its own port"
             yield Finding(f"{path}.webhook.port", text)
 
 
 def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     if not channel.token:
-        text = f"missing; put what BotFather gave into a file, and its path into {path}.token_file"
+        text = f"not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
-        text = "is no token of a bot, which is a number, a colon and letters, as BotFather gave it"
+        text = "is not a bot token. BotFather's tokens are a number, a colon and letters"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)

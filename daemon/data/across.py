@@ -1,4 +1,4 @@
-"""What keys in different slots must agree about: a session and its memory, indexes and what they list."""
+"""Rules across keys in different slots: a session and its memory, indexes and their entries."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,12 +14,12 @@ OVER = frozenset({b"done", b"failed"})
 
 
 class Across:
-    """What was read of all sessions and scopes, as far as others must agree with it."""
+    """The parts of all sessions and scopes that others must agree with."""
 
     def __init__(self) -> None:
         """Nothing was read yet."""
         self._positions: dict[str, tuple[int, int, bool]] = {}
-        """Cursor, head, and whether somebody is at it or is expected."""
+        """Cursor, head, and whether a worker consolidates the session or will."""
         self._waiting: set[tuple[str, str]] = set()
         self._memories: dict[tuple[str, str], int] = {}
         """How far a scope has taken in a session."""
@@ -27,7 +27,7 @@ class Across:
         self._moving: set[str] = set()
 
     def note_session(self, taken: SessionTaken) -> None:
-        """A session, as it was read."""
+        """Add a session that was read."""
         is_expected = bool(taken.lock.get("nonce")) or "unsettled" in taken.scores
         if taken.fields:
             self._positions[taken.name] = (
@@ -38,7 +38,7 @@ class Across:
         self._waiting |= {(taken.name, each) for each in (*taken.waiting, *taken.asides)}
 
     def note_scope(self, taken: ScopeTaken) -> None:
-        """A scope, as it was read."""
+        """Add a scope that was read."""
         if taken.fields.get("joining") or taken.fields.get("receiving") or taken.fields.get("leaving"):
             self._moving.add(taken.name)
         if joined := taken.fields.get("joined"):
@@ -49,7 +49,7 @@ class Across:
                 self._memories[taken.name, field.removeprefix("upto:")] = number(value)
 
     def knows(self, session: str) -> bool:
-        """Whether there is such a session."""
+        """Whether the session exists."""
         return session in self._positions
 
     def stray_in(self, name: Name, stream_id: str, words: list[Any]) -> str:
@@ -58,9 +58,9 @@ class Across:
         return session if session and (session, stream_id) not in self._waiting else ""
 
     def stray(self, session: str, stream_id: str) -> Flaw:
-        """A message that nobody would answer."""
-        mend = Mend(what="let it wait there", action="stray", owner=session, args=(stream_id,))
-        text = f"{stream_id} was accepted and waits nowhere: nobody would answer it"
+        """A message that would never be answered."""
+        mend = Mend(what="queue the message in its session", action="stray", owner=session, args=(stream_id,))
+        text = f"message {stream_id} was accepted but is in no queue, so it would never be answered"
         return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
 
     def scopes_of(self, flaws: Iterable[Flaw]) -> set[str]:
@@ -69,7 +69,7 @@ class Across:
         return {scope for scope, session in self._memories if session in sessions}
 
     async def flaws(self, bus: Bus) -> list[Flaw]:
-        """What does not agree just now; some of it may be about to."""
+        """Current disagreements; some may disappear in a moment."""
         return [
             *self._of_memories(),
             *await self._of_index(bus),
@@ -83,23 +83,23 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="have it looked at, now: a consolidator brings them together", action="unsettled", owner=session
+                what="schedule a consolidation now, which makes the two agree", action="unsettled", owner=session
             )
-            text = f"its cursor is {cursor} of {head}, and its memory has taken in what lies before {upto}"
+            text = f"its cursor is at {cursor} of {head}, but its memory contains the messages before {upto}"
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
     async def _of_index(self, bus: Bus) -> list[Flaw]:
         key, found = bus.keys.sessions, list[Flaw]()
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for session in sorted(self._positions.keys() - listed):
-            mend = Mend(what="put it there", action="index", key=key, args=(session,))
+            mend = Mend(what="add it to the index", action="index", key=key, args=(session,))
             found.append(
-                Flaw(rule="sessions.index", where=session, text="it is not in the index of sessions", mend=mend)
+                Flaw(rule="sessions.index", where=session, text="it is missing from the index of sessions", mend=mend)
             )
         for session in sorted(listed - self._positions.keys()):
             if not await bus.call("EXISTS", bus.keys.session(session)):
-                mend = Mend(what="take it out", action="unindex", key=key, args=(session,))
-                text = "it is in the index of sessions, and there is no such session"
+                mend = Mend(what="remove it from the index", action="unindex", key=key, args=(session,))
+                text = "it is in the index of sessions, but the session does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
 
@@ -109,7 +109,7 @@ class Across:
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"its memory is a part of {home}, and `people` does not say so; link them again",
+                text=f"its memory is merged into {home}, but `people` does not list the link. Link them again.",
             )
             for scope, home in sorted(self._joined.items())
             if scope not in listed and home not in self._moving and scope not in self._moving
@@ -120,9 +120,14 @@ class Across:
         listed = {member.decode() for member in await bus.call("ZRANGE", key, 0, -1)}
         for job in sorted(listed):
             if not await bus.call("EXISTS", bus.keys.job(job)):
-                mend = Mend(what="forget it", action="unjob", key=key, args=(job,))
+                mend = Mend(what="remove it from the list", action="unjob", key=key, args=(job,))
                 found.append(
-                    Flaw(rule="jobs.index", where=job, text="it is to be done, and nobody knows what", mend=mend)
+                    Flaw(
+                        rule="jobs.index",
+                        where=job,
+                        text="the job is listed as unfinished, but its record does not exist",
+                        mend=mend,
+                    )
                 )
         pattern = bus.keys.job("*").replace("%2A", "*")
         for job in await _names(bus, pattern):
@@ -130,9 +135,9 @@ class Across:
                 continue
             status = await bus.call("HGET", bus.keys.job(job), "status")
             if status is not None and status not in OVER:
-                mend = Mend(what="have somebody take it", action="job", key=key, args=(job,))
+                mend = Mend(what="schedule the job", action="job", key=key, args=(job,))
                 found.append(
-                    Flaw(rule="jobs.index", where=job, text="it has not ended, and nobody is to take it", mend=mend)
+                    Flaw(rule="jobs.index", where=job, text="the job is unfinished, but it is not scheduled", mend=mend)
                 )
         return found
 

@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is to be in a backup beside what Redis holds."""
+    """The contents of a backup besides the data in Redis."""
 
     workspaces: Mapping[str, Path]
     """Folders of the bots' files, by bot."""
@@ -80,9 +80,9 @@ async def back_up(
     copies = _Copies(folder)
     # Files of a memory that are older than Redis are brought in step; newer ones would pass for Redis having lost some.
     for bot, workspace in sorted(wanted.workspaces.items()):
-        tell(f"files of {bot}'s memory")
+        tell(f"memory files of {bot}")
         await copies.tree(workspace, BOTS, bot, only=MEMORY_FOLDER, secret=wanted.secret)
-    tell("what lies in Redis")
+    tell("data in Redis")
     taking = Taking(bus)
     records = await _redis(bus, taking, folder)
     # Files come after what names them: a message its attachment, a list its segments.
@@ -119,7 +119,7 @@ async def back_up(
 
 
 async def _redis(bus: Bus, taking: Taking, folder: Path) -> int:
-    """Write what Redis holds; how many records."""
+    """Write the data in Redis; returns the number of records."""
     count = 0
     with (
         _written(folder, REDIS) as file,
@@ -165,14 +165,14 @@ class _Copies:
     async def tree(
         self, source: Path, *inside: str, only: str = "", without: str = "", secret: Collection[Path] = ()
     ) -> None:
-        """What lies in a folder."""
+        """The files in a folder."""
         self._taken += await _in_thread(
             lambda: list(copy_tree(source, self._folder, *inside, only=only, without=without, secret=secret)),
             self._folder,
         )
 
     async def archive(self, storage: Storage) -> None:
-        """All files of an archive; what is deleted meanwhile is in none of the lists that were read before."""
+        """All files of an archive; a file that is deleted meanwhile is in none of the lists read before."""
         names = [MARKER] + [stored.name for folder in await storage.folders() for stored in await storage.list(folder)]
         for name in names:
             with suppress(ArchiveMissing):
@@ -205,7 +205,8 @@ def _made(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, parents=True)
     if os.listdir(folder):  # noqa: PTH208 - a name is enough
         raise OutputError(
-            f"{folder} is not empty; name another folder, or delete it: without {MANIFEST} it is no backup"
+            f"{folder} is not empty, and without {MANIFEST} it is not a complete backup. Name another "
+            "folder, or delete this one."
         )
 
 
@@ -223,4 +224,7 @@ async def _in_thread(work: Callable[[], _T], folder: Path) -> _T:
 
 def _unwritten(folder: Path, error: OSError) -> OutputError:
     name = f" ({error.filename})" if error.filename else ""
-    return OutputError(f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}")
+    return OutputError(
+        f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. "
+        "Correct this and back up again."
+    )

@@ -1,4 +1,4 @@
-"""A backup as it lies there: its manifest, its records, its files; checked before anything is made of it. It blocks."""
+"""A backup on disk: its manifest, records and files, checked before they are used. All functions block."""
 
 import gzip
 import zlib
@@ -13,7 +13,7 @@ from daemon.errors import UNREADABLE, DataError
 
 
 def manifest_of(folder: Path) -> Manifest:
-    """What a backup says of itself; its lists are what was written.
+    """The manifest of a backup; its lists describe the written files.
 
     Raises:
         DataError: it is no backup, is not whole, or a newer Millpond wrote it.
@@ -23,18 +23,19 @@ def manifest_of(folder: Path) -> Manifest:
         spoilt = [name for name, digest in manifest.sha256.items() if sha256_of(folder / name) != digest]
     except FileNotFoundError:
         raise DataError(
-            f"{folder} is no backup: it has no {MANIFEST}, which is written last; name another one, or make it anew "
-            "with `millpond data backup`"
+            f"{folder} is not a complete backup: {MANIFEST}, which is written last, was not found. "
+            "Name another folder, or create a new backup with `millpond data backup`."
         ) from None
     except (OSError, *UNREADABLE) as error:
-        raise DataError(f"{folder / MANIFEST} cannot be read: {error}; take another backup") from error
+        raise DataError(f"{folder / MANIFEST} cannot be read: {error}. Use another backup.") from error
     if manifest.format > FORMAT or manifest.schema > SCHEMA:
         raise DataError(
-            f"{folder} was written by a newer Millpond ({manifest.millpond}: format {manifest.format}, schema "
-            f"{manifest.schema}; this one knows {FORMAT} and {SCHEMA}); restore it with that one or a newer one"
+            f"{folder} was written by a newer Millpond ({manifest.millpond}: format "
+            f"{manifest.format}, schema {manifest.schema}; this version knows {FORMAT} and {SCHEMA}). "
+            "Restore it with that version or a newer one."
         )
     if spoilt:
-        raise DataError(f"{folder}: {', '.join(spoilt)} is not what was written; take another backup")
+        raise DataError(f"{folder}: {', '.join(spoilt)} differs from what was written. Use another backup.")
     return manifest
 
 
@@ -52,7 +53,7 @@ def records_of(folder: Path, manifest: Manifest) -> Iterator[Taken]:
                     continue
                 yield record
     except (OSError, EOFError, zlib.error, *UNREADABLE) as error:
-        raise DataError(f"{folder / REDIS} cannot be read: {error}; take another backup") from error
+        raise DataError(f"{folder / REDIS} cannot be read: {error}. Use another backup.") from error
 
 
 def files_of(folder: Path) -> Iterator[FileTaken]:
@@ -62,7 +63,7 @@ def files_of(folder: Path) -> Iterator[FileTaken]:
             for line in lines:
                 taken = decode_file(line)
                 if any(part in ("", ".", "..") for part in taken.path.split("/")):
-                    raise DataError(f"{folder / FILES} names {taken.path!r}, which is no file of a backup")
+                    raise DataError(f"{folder / FILES} lists {taken.path!r}, which is not a file of a backup")
                 yield taken
     except (OSError, *UNREADABLE) as error:
-        raise DataError(f"{folder / FILES} cannot be read: {error}; take another backup") from error
+        raise DataError(f"{folder / FILES} cannot be read: {error}. Use another backup.") from error

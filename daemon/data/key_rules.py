@@ -1,4 +1,4 @@
-"""What must be true of any key: that Millpond makes such ones, where it lies, its type, and that it ends in time."""
+"""Rules for every key: Millpond uses such keys, partition, type, and expiry."""
 
 from typing import Any
 
@@ -18,30 +18,30 @@ _decode_reply = msgspec.json.Decoder(Reply).decode
 
 
 async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
-    """Every rule that a key breaks by itself."""
+    """Every rule that a single key breaks."""
     key = key_of(bus.keys.prefix, name)
     if not name.is_known:
-        text = "Millpond makes no such key; see what it is, and delete it"
+        text = "Millpond does not use this key. Find out where it comes from, and delete it."
         return [Flaw(rule="key.known", where=key, text=text)]
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
-        text = f"it belongs into partition {right}, where nobody finds it from here; restore a backup"
+        text = f"it belongs to partition {right} and cannot be found here. Restore a backup."
         found.append(Flaw(rule="key.partition", where=key, text=text))
     elif name.partition is not None and name.partition >= bus.keys.partitions:
-        text = f"there are {bus.keys.partitions} partitions; nobody looks at it: delete it"
+        text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete it."
         found.append(Flaw(rule="key.partition", where=key, text=text))
     wanted = TYPES.get(name.kind)
     if wanted and (kind := (await bus.call("TYPE", key)).decode()) not in (wanted, "none"):
-        text = f"it is a {kind} and should be a {wanted}; restore it from a backup"
+        text = f"it is a {kind} but must be a {wanted}. Restore it from a backup."
         found.append(Flaw(rule="key.type", where=key, text=text))
     if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
-        mend = Mend(what="let it end in time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
-        found.append(Flaw(rule="key.ttl", where=key, text="it would never end, and should", mend=mend))
+        mend = Mend(what="set its expiry", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
+        found.append(Flaw(rule="key.ttl", where=key, text="it never expires, but it must", mend=mend))
     return found
 
 
 def flaws_of_entry(name: Name, stream_id: str, words: list[Any]) -> list[Flaw]:
-    """Every rule that an entry of a stream breaks by itself."""
+    """Every rule that a single entry of a stream breaks."""
     fields, where = pairs_of(words), f"{name.kind}{':' if name.rest else ''}{name.rest} {stream_id}"
     try:
         if name.kind == "out":

@@ -1,11 +1,11 @@
-"""What the name of a key says: its kind, its partition, and whose it is. Pure."""
+"""The meaning of a key's name: its kind, its partition, and its owner. Pure."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
 Place = Literal["session", "scope", "queue", "database"]
-"""What a key belongs to; of ``queue`` there is one a partition."""
+"""The owner of a key; ``queue`` has one key for each partition."""
 
 SESSION = frozenset({"session", "log", "waiting", "lock", "segments", "notices"})
 """Kinds that are one session's, and read in one step with it; all but ``notices`` have no TTL."""
@@ -14,7 +14,7 @@ SCOPE = frozenset({"memory", "history", "versions", "notes", "undigested", "shel
 """Kinds that are one scope's, and read in one step."""
 
 ZSETS = frozenset({"ready", "due", "asides", "unsettled"})
-"""Of a partition; what they hold of a session is read with it."""
+"""Keys of a partition; their entries of a session are read with the session."""
 
 STREAMS = frozenset({"in", "out", "dead", "grew", "unknown"})
 """Of a partition; each of their entries is one session's."""
@@ -32,7 +32,7 @@ PASSING = frozenset(
     {"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket", "errors"}
     | {"login", "visitor", "learnt", "failing"}
 )
-"""What is true for a minute or an hour, and of running processes: in no backup. Nor is who has logged in."""
+"""Short-lived keys and those of running processes, and logins: not part of backups."""
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 TTL_S = {
@@ -66,7 +66,7 @@ TTL_S = {
     "ended": 30 * DAY_S,
     "usage": 400 * DAY_S,
 }
-"""Kinds that end by themselves, and when those end whose TTL somebody took away (docs/redis.md)."""
+"""Kinds that expire, and the TTL for a key that has lost its own (docs/redis.md)."""
 
 DATABASE = frozenset(
     {
@@ -86,7 +86,7 @@ DATABASE = frozenset(
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}
     | {"login", "visitor", "audit", "errors", "learnt", "failing"}
 )
-"""Kinds of which there is one a database, or one a bot, a channel, a day."""
+"""Kinds with one key for the database, or for each bot, channel or day."""
 
 TYPES = {
     **dict.fromkeys(("session", "lock", "memory", "leader", "sent"), "hash"),
@@ -104,13 +104,13 @@ class Name:
 
     kind: str
     partition: int | None
-    """None: it lies in none."""
+    """None: no partition."""
     rest: str
-    """What stands behind the kind; for those without a partition their tag too."""
+    """The part after the kind; for kinds without a partition including their tag."""
 
     @property
     def place(self) -> Place:
-        """What it belongs to."""
+        """The owner."""
         if self.partition is None:
             return "database"
         if self.kind in SCOPE:
@@ -138,7 +138,7 @@ _KEY = re.compile(r"(?:\{(\d+)\}:)?([a-z]+)(?::(.*))?", re.DOTALL)
 
 
 def name_of(prefix: str, key: bytes) -> Name | None:
-    """What the name of ``key`` says; None when it cannot be one of ours."""
+    """The meaning of ``key``; None if it cannot be one of ours."""
     text = key.decode("utf-8", "surrogateescape")
     found = _KEY.fullmatch(text.removeprefix(f"{prefix}:")) if text.startswith(f"{prefix}:") else None
     if found is None:

@@ -1,4 +1,4 @@
-"""Putting what was taken into an empty database, any number of times: a piece that comes twice changes nothing."""
+"""Writing records into an empty database. Writing a record twice changes nothing."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class Placing:
     """Writes the keys of a backup."""
 
     def __init__(self, bus: Bus, spread: Spread, *, now_ms: int) -> None:
-        """``now_ms``: the server's clock; what has ended by then is left out."""
+        """``now_ms``: the server's clock; expired data is left out."""
         self._bus = bus
         self._spread = spread
         self._now_ms = now_ms
@@ -39,7 +39,7 @@ class Placing:
                 await self._bus.call("PEXPIRE", self._key(name), 7 * 86_400_000)
 
     async def put(self, record: Taken) -> None:
-        """Write what a record holds; streams were written by then.
+        """Write the data of a record; streams were written before.
 
         Raises:
             DataError: somebody else writes the same keys.
@@ -56,7 +56,7 @@ class Placing:
                 return
 
     async def end(self) -> None:
-        """Write what is one a partition, once all of it was seen."""
+        """Write the keys of a partition, once all records were seen."""
         for name, key in self._leaders.items():
             await self._put("hash", name, hash_words(key.value))
 
@@ -101,7 +101,9 @@ class Placing:
             flat = [word for each in piece for word in each]
             status = await self._bus.run(PUT, [self._key(name)], [kind, at, ends_ms or "", *flat])
             if status != b"done":
-                raise DataError(f"{self._key(name)} is written by somebody else; end all processes and restore again")
+                raise DataError(
+                    f"{self._key(name)} is being written by another process. Stop all processes and restore again."
+                )
             at += len(piece)
 
     def _key(self, name: Name) -> str:
@@ -126,7 +128,7 @@ def pieces(words: Sequence[Sequence[Part]]) -> Iterator[Sequence[Sequence[Part]]
 
 
 def words_of(key: KeyTaken) -> list[Sequence[Part]]:
-    """What ``put.lua`` is given of a key's value."""
+    """The arguments of ``put.lua`` for a key's value."""
     value = key.value
     match key.form:
         case "string":

@@ -26,10 +26,10 @@ from daemon.data.tree import put_file, sha256_of
 from daemon.errors import ArchiveMissing, ConfigError, DatabaseNotEmpty, DataError
 
 ALIVE_S = 30.0
-"""A process that said within this time that it lives may still write (see ``daemon/heartbeat.py``)."""
+"""A process whose last heartbeat is newer may still write (see ``daemon/heartbeat.py``)."""
 
 FIXED = (b"schema", b"partitions")
-"""What a process writes into ``mp:meta`` of an empty database as soon as it connects."""
+"""Fields that a process writes into ``mp:meta`` of an empty database when it connects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,19 +41,19 @@ class Target:
     archive: Storage | None
     """None: files are left alone."""
     partitions: int | None = None
-    """None: as many as there were."""
+    """None: as in the backup."""
     replaces: bool = False
-    """Whether what is there already goes."""
+    """Whether existing data is deleted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """What was restored."""
+    """The result of a restore."""
 
     manifest: Manifest
     partitions: int
     files: int
-    """Of those in the backup, how many were written; the others lay there already."""
+    """Number of written files of the backup; the others existed already."""
 
 
 class _Beat(msgspec.Struct):
@@ -68,7 +68,7 @@ async def restore(
     clock: Clock | None = None,
     tell: Callable[[str], None] = lambda _line: None,
 ) -> Restored:
-    """Make the database of ``bus``, and the files of ``target``, what they were in a backup.
+    """Restore the database of ``bus``, and the files of ``target``, from a backup.
 
     Raises:
         DataError: it is no backup, or is spoilt.
@@ -84,12 +84,12 @@ async def restore(
     changes = await _files(folder, target) if target.archive else []
     bus.keys = Keys(prefix=bus.keys.prefix, partitions=partitions)
     await bus.call("HSET", bus.keys.meta, "restoring", manifest.id)
-    tell("removing what was there")
+    tell("removing the existing data")
     await _emptied(bus)
     tell("files")
     for taken in changes:
         await _put(folder, taken, target)
-    tell("what lies in Redis")
+    tell("data in Redis")
     await _redis(bus, folder, manifest, partitions)
     return Restored(manifest=manifest, partitions=partitions, files=len(changes))
 
@@ -102,8 +102,8 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
                 found.append(name.decode())
     if found:
         raise ConfigError(
-            f"processes of this database run ({', '.join(sorted(found))}); stop them, wait {ALIVE_S:.0f} s after one "
-            "that was killed, and restore again"
+            f"processes of this database are running ({', '.join(sorted(found))}). Stop them and "
+            f"restore again. A process that was killed is listed for {ALIVE_S:.0f} s."
         )
 
 
@@ -118,13 +118,13 @@ async def _check_empty(bus: Bus, *, replaces: bool) -> None:
             break
     if others:
         raise DatabaseNotEmpty(
-            f"this database is not empty: it has keys that begin with {bus.keys.prefix}: . Restore into an empty one, "
-            "or add --replace, which deletes all of it first"
+            f"this database is not empty: it has keys that start with `{bus.keys.prefix}:`. Restore "
+            "into an empty database, or add --replace, which deletes the existing data first."
         )
 
 
 async def _emptied(bus: Bus) -> None:
-    """Remove every key but ``mp:meta``, which says what goes on."""
+    """Remove every key except ``mp:meta``, which records the restore in progress."""
     meta = bus.keys.meta.encode()
     async for keys in scan_keys(bus, f"{bus.keys.prefix}:*"):
         for key in keys:
@@ -136,7 +136,7 @@ async def _emptied(bus: Bus) -> None:
 
 
 async def _files(folder: Path, target: Target) -> list[FileTaken]:
-    """The files of a backup that are to be written: those that do not lie there already.
+    """The files of a backup that have to be written, because they do not exist yet.
 
     Raises:
         DataError: one is not what was backed up.
@@ -145,7 +145,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
     wanted, others = list[FileTaken](), list[str]()
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} is not what was backed up; take another backup")
+            raise DataError(f"{folder / taken.path} differs from what was backed up. Use another backup.")
         there = await _there(taken, target)
         if there is not None and there != taken.sha256:
             wanted.append(taken)
@@ -153,14 +153,14 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
             others += [taken.path] if there != taken.sha256 else []
     if others and not target.replaces:
         raise DatabaseNotEmpty(
-            f"{len(others)} files are there already and are others than those of the backup, {others[0]} among them; "
-            "move them away, or add --replace, which puts those of the backup in their place"
+            f"{len(others)} files exist already and differ from the backup's files, for example "
+            f"{others[0]}. Move them away, or add --replace, which overwrites them."
         )
     return wanted
 
 
 async def _there(taken: FileTaken, target: Target) -> str | None:
-    """The checksum of what lies where a file belongs; empty: nothing; None: it belongs nowhere."""
+    """The checksum of the existing file at a backup file's place; empty: none; None: no place."""
     kind, _, rest = taken.path.partition("/")
     if kind == ARCHIVE and target.archive is not None:
         return await _archived(target.archive, rest, taken)

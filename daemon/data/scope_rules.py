@@ -1,4 +1,4 @@
-"""What must be true of a scope's memory whenever one looks. Pure."""
+"""Rules for a scope's memory that hold at every moment. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -42,35 +42,40 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             version = _decode_version(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.versions", f"version {at} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.versions", f"version {at} cannot be read: {error}. Restore it from a backup.")
             return
         if version.version != at:
-            yield _flaw(taken, "memory.versions", f"version {at} says that it is number {version.version}; restore it")
+            yield _flaw(
+                taken,
+                "memory.versions",
+                f"version {at} is stored under number {version.version}. Restore it from a backup.",
+            )
             return
         if at == current and version.text != text:
-            why = f"MEMORY.md is not what version {current} says: somebody changed it by hand"
-            yield _flaw(taken, "memory.text", why, "text", f"let it read as version {current} again", current, base)
+            why = f"MEMORY.md differs from version {current}: it was changed by hand in Redis"
+            yield _flaw(
+                taken, "memory.text", why, "text", f"set the text to that of version {current} again", current, base
+            )
             return
     if current > base + len(taken.versions):
         yield _flaw(
             taken,
             "memory.versions",
-            f"MEMORY.md is version {current}, and there are {base + len(taken.versions)}; restore it from a backup",
+            f"MEMORY.md is version {current}, but only {base + len(taken.versions)} versions exist. "
+            "Restore the memory from a backup.",
         )
     elif current and hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() != taken.fields.get("checksum"):
-        yield _flaw(
-            taken, "memory.checksum", "the checksum of MEMORY.md is another one", "checksum", "work it out anew"
-        )
+        yield _flaw(taken, "memory.checksum", "the checksum of MEMORY.md does not match", "checksum", "recompute it")
 
 
 def _history(taken: ScopeTaken) -> Iterator[Flaw]:
-    """Every entry can be read; what was taken in of a session last ends where its memory does."""
+    """Every entry can be read; the newest entry of a session ends where the memory's part of the session ends."""
     base, newest = number(taken.fields.get("history_base")), dict[str, int]()
     for index, raw in enumerate(taken.history, base):
         try:
             entry = _decode_entry(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.history", f"entry {index} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.history", f"entry {index} cannot be read: {error}. Restore it from a backup.")
             return
         if entry.session and not entry.lost:
             newest[entry.session] = max(newest.get(entry.session, 0), entry.upto)
@@ -85,8 +90,8 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"of {session} everything before {ends} was taken in, and its history ends before {upto}; restore it "
-                "from a backup",
+                f"the memory contains {session} up to message {ends}, but its history ends before {upto}. "
+                "Restore it from a backup.",
             )
 
 
@@ -95,27 +100,27 @@ def _notes(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             _decode_note(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.notes", f"note {index} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.notes", f"note {index} cannot be read: {error}. Restore it from a backup.")
             return
 
 
 def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
-    """They are entries that there are, in Redis, once each."""
+    """Marked entries exist in Redis and are marked once."""
     base = number(taken.fields.get("history_base"))
     ends, seen = base + len(taken.history), set[str]()
     for raw in taken.undigested:
         index = _text(raw)
         if not index.isdecimal() or not base <= int(index) < ends:
-            why = f"entry {index} is to be worked into MEMORY.md, and there are {base} to {ends - 1}"
-            yield _flaw(taken, "memory.undigested", why, "undigested", "forget that", index, 0)
+            why = f"entry {index} is marked to be merged into MEMORY.md, but only entries {base} to {ends - 1} exist"
+            yield _flaw(taken, "memory.undigested", why, "undigested", "remove the mark", index, 0)
         elif index in seen:
-            why = f"entry {index} is to be worked into MEMORY.md twice"
-            yield _flaw(taken, "memory.undigested", why, "undigested", "once is enough", index, 1)
+            why = f"entry {index} is marked twice to be merged into MEMORY.md"
+            yield _flaw(taken, "memory.undigested", why, "undigested", "mark it only once", index, 1)
         seen.add(index)
 
 
 def covered(ranges: Sequence[tuple[int, int]], first: int, upto: int) -> list[tuple[int, int]]:
-    """What of ``first`` to ``upto`` (exclusive) is in none of the ranges."""
+    """The parts of ``first`` to ``upto`` (exclusive) that are in none of the ranges."""
     gaps, at = list[tuple[int, int]](), first
     for begin, end in sorted(ranges):
         if begin > at and at < upto:

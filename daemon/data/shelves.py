@@ -1,4 +1,4 @@
-"""What must be true of the archive and of the files of a memory, compared with what Redis says."""
+"""Rules for the archive and for a memory's files, compared with Redis."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ KINDS: tuple[ScopeKind, ...] = ("history", "versions", "notes")
 
 
 async def flaws_of_archive(archive: Archive, taken: SessionTaken | ScopeTaken, *, deep: bool) -> list[Flaw]:
-    """What left Redis and is in no file, and files that are not there; with ``deep``, that hold something else.
+    """Records that are neither in Redis nor in a file, and missing files; with ``deep``, files with other contents.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -54,14 +54,14 @@ async def _of_shelf(archive: Archive, shelf: Shelf, first: int, base: int, names
         Flaw(
             rule="archive.missing",
             where=segment.place,
-            text=f"it is listed and not in {archive.storage.where}; put it back from a backup",
+            text=f"it is listed, but it was not found in {archive.storage.where}. Restore it from a backup.",
         )
         for segment in segments
         if segment not in there
     ]
     for begin, end in covered([(segment.first, segment.upto) for segment in segments], first, base):
-        text = f"{begin} to {end - 1} of its {shelf.kind} left Redis and are in no file of the archive"
-        found.append(Flaw(rule="archive.gap", where=shelf.owner, text=f"{text}; restore them from a backup"))
+        text = f"{begin} to {end - 1} of its {shelf.kind} are neither in Redis nor in the archive"
+        found.append(Flaw(rule="archive.gap", where=shelf.owner, text=f"{text}. Restore them from a backup."))
     return found
 
 
@@ -72,7 +72,7 @@ def _rewritten(segment: Segment, names: set[str]) -> bool:
 
 
 async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeTaken) -> list[Flaw]:
-    """Each file holds what was archived, and what Redis still has of it."""
+    """Each file contains the archived records, and matches those that are still in Redis."""
     found: list[Flaw] = []
     base = number(taken.fields.get(shelf.base_field))
     held = taken.log if isinstance(taken, SessionTaken) else list(getattr(taken, shelf.kind))
@@ -85,7 +85,10 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
         for index in range(max(segment.first, base), min(segment.upto, base + len(held))):
             # In a file a line feed is a space.
             if raws_of(lines_of([bytes_of(held[index - base])]))[0] != raws[index - segment.first]:
-                text = f"message {index} is another one in Redis; the newest segment that holds it is what is read"
+                text = (
+                    f"message {index} differs from the one in Redis. The newest segment that contains the "
+                    "message is used."
+                )
                 found.append(Flaw(rule="archive.differs", where=segment.place, text=text))
                 break
     return found
@@ -95,7 +98,7 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
 
 
 async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path]) -> list[Flaw]:
-    """What the files of a memory hold that Redis does not: it was set back."""
+    """Parts of a memory's files that Redis has lost because it was restored to an older state."""
     if taken.fields.get("joined"):
         return []
     try:
@@ -108,13 +111,15 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
         text = bytes_of(taken.fields.get("text", "")).decode("utf-8", "replace")
         where = str(workspace.joinpath(*memory_folder(taken.name)))
         if side.version > version:
-            why = f"MEMORY.md is version {side.version}, and Redis has {version}: it has lost the newest versions"
+            why = (
+                f"MEMORY.md is version {side.version}, but Redis has version {version}: Redis lost the newest versions"
+            )
         elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
-            why = f"MEMORY.md and Redis both have a version {version}, and they read otherwise"
+            why = f"MEMORY.md and Redis both have version {version}, but the texts differ"
         else:
             return []
-        hint = "`millpond memory edit` stores what the file holds again"
-        return [Flaw(rule="files.memory", where=where, text=f"{why}; {hint}")]
+        hint = "Run `millpond memory edit` to store the file's text again."
+        return [Flaw(rule="files.memory", where=where, text=f"{why}. {hint}")]
     return []
 
 

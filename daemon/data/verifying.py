@@ -37,21 +37,21 @@ STOP_S = 10.0
 LOOK_S = 0.02
 
 SOON_MS = 60_000
-"""What ends within this time may have ended."""
+"""Keys that expire within this time may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What was found in a backup that was restored."""
+    """Findings in a restored backup."""
 
     records: int
-    """Compared with what was read back, all the same."""
+    """Number of records that were compared."""
     flaws: tuple[Flaw, ...]
     """Rules that the data broke before it was backed up."""
 
 
 async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] = lambda _line: None) -> Verified:
-    """Restore a backup into a server that is made for it and thrown away.
+    """Restore a backup into a temporary server.
 
     ``server`` is the program, if not the one that came with Millpond.
 
@@ -62,12 +62,12 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
     manifest = await to_thread.run_sync(manifest_of, folder)
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} is not what was backed up; back up again")
+            raise DataError(f"{folder / taken.path} differs from what was backed up. Back up again.")
     async with _thrown_away(manifest, server) as bus:
         await restore(bus, folder, Target(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")
         compared = await _compared(bus, folder, manifest)
-        tell("looking at every rule")
+        tell("checking every rule")
         storage = LocalStorage(folder, ARCHIVE)
         archive = Archive(bus, folder, config=ArchiveConfig(), storage=storage)
         checked = await Check(bus, archive, waits_s=0.0).run()
@@ -137,12 +137,12 @@ async def _compare(bus: Bus, record: Taken) -> None:
     if encode(found) != encode(wanted):
         what = getattr(record, "name", "") or f"{getattr(record, 'kind', '')} {getattr(record, 'rest', '')}"
         raise DataError(
-            f"the backup was restored to be sure of it, and {what} is not as it was backed up; back up again"
+            f"the backup was restored for verification, but {what} differs from the original. Back up again."
         )
 
 
 def _alone(session: SessionTaken) -> SessionTaken:
-    """A session without what is of the backup: what was newest in other streams, and how often it was read."""
+    """A session without the fields of the backup itself: newest entries of other streams, and the number of reads."""
     return msgspec.structs.replace(session, out_upto="", dead_upto="", taken=0)
 
 

@@ -30,16 +30,16 @@ async def compacted(bus: Bus) -> list[str]:
             await _until_idle(bus)
             abouts = await _persistence(bus)
     except TimeoutError:
-        return [f"the server has not written its files anew for {PATIENCE_S:.0f} s; `BGREWRITEAOF` does it later"]
+        return [f"the server did not rewrite its files within {PATIENCE_S:.0f} s. Run `BGREWRITEAOF` later."]
     except BusUnavailable:
         raise
     except BusError as error:
         return [
-            f"the server does not let Millpond compact its files ({error}): they hold what was removed until it does "
-            "so by itself"
+            f"the server does not let Millpond compact its files ({error}). They contain the deleted "
+            "data until the server rewrites them automatically."
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
-        return ["the server could not write its files anew; make room on its disk, and call `BGREWRITEAOF`"]
+        return ["the server could not rewrite its files. Free some space on its disk, and run `BGREWRITEAOF`."]
     return []
 
 

@@ -78,7 +78,7 @@ async def _taken(stores: Stores, session: str, *, take_s: float) -> Lock | None:
             if not await stores.bus.call("EXISTS", stores.bus.keys.session(session)):
                 return None
             await anyio.sleep(LOOK_S)
-    raise JobWaits(f"session {session} is being consolidated; it is forgotten when that is over", delay_s=AGAIN_S)
+    raise JobWaits(f"session {session} is being consolidated. Its data is deleted afterwards.", delay_s=AGAIN_S)
 
 
 async def _opened(stores: Stores, lock: Lock, home: str) -> Lock:

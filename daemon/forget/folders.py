@@ -55,7 +55,7 @@ def forget_files(
     except FileNotFoundError:
         pass
     except OSError as error:
-        looked.failed.append(f"{root.joinpath(*names)} cannot be looked through: {error.strerror or 'unusable'}")
+        looked.failed.append(f"{root.joinpath(*names)} cannot be searched: {error.strerror or 'unusable'}")
     return looked
 
 
@@ -137,7 +137,9 @@ def _file(folder: int, name: str, path: Path, wanted: Wanted, *, looks: bool, lo
     with plain_file(folder, name) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(FILE_MAX_BYTES + 1)
     if len(content) > FILE_MAX_BYTES:
-        looked.failed.append(f"{path} is too large to be looked through; look yourself, and delete it if need be")
+        looked.failed.append(
+            f"{path} is too large to be searched. Look at the file yourself, and delete it if necessary."
+        )
         return
     hits = wanted.hits(name.replace("_", " ")) or wanted.hits(name)
     left = b"" if hits else None

@@ -122,7 +122,10 @@ class Forgetting:
                     if is_clean or not await self._waited(ground, turns):
                         break
                 else:
-                    text = "it is said again and again while it is being forgotten; what came last may still be there"
+                    text = (
+                        "the text was written again while it was being deleted, so its newest occurrences may "
+                        "remain. Delete it again."
+                    )
                     state = msgspec.structs.replace(state, failed=(*state.failed, text))
         except LockLost as error:
             raise JobWaits(str(error), delay_s=AGAIN_S) from error

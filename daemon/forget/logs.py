@@ -102,7 +102,9 @@ def _lines_in(content: bytes) -> list[bytes]:
         with gzip.open(BytesIO(content)) as file:
             return file.read(UNPACKED_MAX_BYTES).splitlines()
     except (OSError, EOFError, zlib.error) as error:
-        raise ArchiveError("a file that nobody listed cannot be unpacked; look at it, and delete it") from error
+        raise ArchiveError(
+            "an unlisted file of the archive cannot be decompressed. Look at the file, and delete it."
+        ) from error
 
 
 async def forget_beside_log(work: Work, session: str) -> None:
@@ -274,8 +276,8 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
         found = await bus.run(STRIKE, [key, waiting, asides or key], [ANEW_MAX, own, *ids])
         if not found[1]:
             work.fail(
-                f"{key} holds more than {ANEW_MAX:,} entries; the server keeps what was deleted from it until they are "
-                "fewer. Forget it again then"
+                f"{key} has more than {ANEW_MAX:,} entries, so the server still holds what was deleted "
+                "from it. Delete the data again once there are fewer."
             )
 
 

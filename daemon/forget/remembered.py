@@ -74,7 +74,7 @@ async def _forget_current(work: Work, scope: str, wanted: Wanted) -> None:
         if await bus.run(CURRENT, [keys.memory(scope), keys.versions(scope)], args) == b"done":
             break
     else:
-        raise VersionMoved(f"MEMORY.md of {scope} is changed all the time; it is forgotten later")
+        raise VersionMoved(f"MEMORY.md of {scope} keeps changing. Its data is deleted later.")
     for hit in hits:
         work.found("memory", [hit])
 

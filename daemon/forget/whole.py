@@ -70,4 +70,6 @@ async def _leave(work: Work, lock: Lock, *, upto: int) -> None:
 
 
 def _lost(lock: Lock) -> LockLost:
-    return LockLost(f"session {lock.session} is consolidated by somebody else now; the rest of it is forgotten later")
+    return LockLost(
+        f"session {lock.session} is now being consolidated by another worker. The rest of its data is deleted later."
+    )

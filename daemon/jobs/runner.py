@@ -1,4 +1,4 @@
-"""Doing jobs: taken, renewed while their handlers work, finished or put off. Whoever dies leaves them to the next."""
+"""Running jobs: claiming, renewing, finishing, backing off. The jobs of a dead process go to the next one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
@@ -27,17 +27,17 @@ REST_S = 1.0
 """How long a job rests after its first failure; twice as long after each further one."""
 
 WRITE_TIMEOUT_S = 5.0
-"""Longest that giving a job back may take; what is not given back is taken when its lease has ended."""
+"""Limit for giving a job back. If that fails, its lease expires."""
 
 TOLD_TTL_S = 604_800.0
-"""How long is remembered what a job said: a week, longer than one can be put off."""
+"""Time for which a job's messages are remembered: a week, longer than a job can back off."""
 
 _T = TypeVar("_T")
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 Report = Mapping[str, Any]
-"""What a job did: JSON."""
+"""Result of a job: JSON."""
 
 
 class Job:
@@ -53,7 +53,7 @@ class Job:
         self.attempts = held.attempts
 
     def spec(self, kind: type[_T]) -> _T:
-        """What is to be done.
+        """The job's task.
 
         Raises:
             JobRefused: it cannot be read.
@@ -61,15 +61,15 @@ class Job:
         return _read(self._held.spec, kind, self.id)
 
     def secret(self, kind: type[_T]) -> _T:
-        """What the job needs besides; errors as for ``spec``."""
+        """The job's secret; errors as for ``spec``."""
         return _read(self._held.secret, kind, self.id)
 
     def state(self, otherwise: _T) -> _T:
-        """What was saved last, of the type of ``otherwise``, which is given if nothing was. Errors as for ``spec``."""
+        """The last saved progress, of the type of ``otherwise``, which is the default. Errors as for ``spec``."""
         return _read(self._state, type(otherwise), self.id) if self._state else otherwise
 
     async def save(self, state: object) -> None:
-        """Keep how far it has come: from here the next one goes on, and attempts are counted anew.
+        """Save the progress. The next attempt continues from it, and attempts are counted from zero again.
 
         Raises:
             JobLost: somebody else has the job.
@@ -80,7 +80,7 @@ class Job:
         await self._jobs.save(self._held, state, step=self._step)
 
     async def hush(self) -> None:
-        """Drop the secret, which is needed no more; what was saved tells the next one. Errors as for ``save``."""
+        """Delete the secret once it is not needed; the saved progress says so. Errors as for ``save``."""
         await self._jobs.hush(self._held)
 
     async def renew(self) -> None:
@@ -131,7 +131,7 @@ it can never be done; any other error puts the job off, and counts.
 
 
 class JobRunner:
-    """Does the jobs of one database, those whose kind has a handler here."""
+    """Runs the jobs of one database whose kind has a handler here."""
 
     def __init__(self, host: Host, handlers: Mapping[str, Handler]) -> None:
         queue = host.config.queue
@@ -148,7 +148,7 @@ class JobRunner:
         return len(self._busy)
 
     async def run(self, stopping: anyio.Event) -> None:
-        """Do jobs until ``stopping``; whoever is cancelled gives back what he is at."""
+        """Run jobs until ``stopping``; a cancelled job is given back."""
         async with anyio.create_task_group() as tg:
             self._slots.open(tg)
             while not stopping.is_set():
@@ -177,7 +177,7 @@ class JobRunner:
             self._busy.discard(job_id)
 
     async def until_ended(self, job_id: str, *, within_s: float) -> JobRecord:
-        """Do a job here and now, or wait for whoever does.
+        """Run a job here immediately, or wait for the process that runs it.
 
         Raises:
             JobRefused: there is no such job.
@@ -189,13 +189,13 @@ class JobRunner:
                 await self.run_one(job_id, at_once=True)
                 record = await self.jobs.find(job_id)
                 if record is None:
-                    raise JobRefused(f"there is no job {job_id}")
+                    raise JobRefused(f"job {job_id} was not found")
                 if record.has_ended:
                     return record
                 await anyio.sleep(LOOK_S)
 
     async def run_one(self, job_id: str, *, at_once: bool = False) -> None:
-        """Do one job if nobody else is at it; ``at_once``: also one that rests.
+        """Run one job unless another process does; ``at_once``: even if the job is backing off.
 
         Raises:
             BusUnavailable: Redis is away.
@@ -213,10 +213,12 @@ class JobRunner:
                 raise
 
     async def _handled(self, held: Held) -> None:
-        """Whatever the handler comes to; raises JobLost when the job is somebody else's by now."""
+        """Handle any result of the handler; raises JobLost if another process has the job."""
         began, handler = self._host.clock.monotonic(), self._handlers.get(held.kind)
         if handler is None:  # a newer process put it down
-            await self._put_off(held, delay_s=REST_MAX_S, reason=f"nobody here does {held.kind}", counts=False)
+            await self._put_off(
+                held, delay_s=REST_MAX_S, reason=f"no worker here can run jobs of kind {held.kind}", counts=False
+            )
             return
         try:
             report = await self._while_held(held, handler)
@@ -237,7 +239,7 @@ class JobRunner:
             _log.info("job.done", attempt=held.attempts, took_s=round(self._host.clock.monotonic() - began, 3))
 
     async def _while_held(self, held: Held, handler: Handler) -> Report:
-        """What ``handler`` gives; raises JobLost when the lease is lost meanwhile."""
+        """The result of ``handler``; raises JobLost if the lease is lost meanwhile."""
         lost, reports = False, list[Report]()
 
         async def renew() -> None:
@@ -266,7 +268,7 @@ class JobRunner:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from group
         if lost and not reports:
-            raise JobLost(f"job {held.id} is done by another process now; nothing more was written")
+            raise JobLost(f"job {held.id} is now run by another process. Nothing more was written.")
         return reports[0]
 
     async def _rest(self, held: Held, reason: str) -> None:

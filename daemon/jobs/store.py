@@ -1,4 +1,4 @@
-"""Jobs as they lie in Redis: what must go on after a crash, one hash each, and who is at it.
+"""Jobs in Redis, one hash each with progress and owner: work that must continue after a crash.
 
 A job belongs to whoever took it for as long as its lease is renewed; what it has done so far is saved with it, and the
 next one goes on from there. Every script is checked by the nonce of the take, and a save by its number besides.
@@ -24,7 +24,7 @@ HUSH = load_script(__file__, "hush.lua")
 DUE = load_script(__file__, "due.lua")
 
 KEPT_S = 30 * 86_400.0
-"""How long is known what a job did; longer than anybody takes to ask."""
+"""Time for which the result of a job is kept."""
 
 REST_MAX_S = 300.0
 """Longest that a job is put off."""
@@ -38,11 +38,11 @@ Status = Literal["waiting", "running", "done", "failed"]
 
 
 class Tell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A chat that hears of a job."""
+    """A chat that is told about a job."""
 
     session: str
     out_channel: str = ""
-    """Of a push channel, which is sent a reply; empty: whoever looks at the session sees a notice."""
+    """Of a push channel, which sends a reply; empty: viewers of the session get a notice."""
     correlation: str = ""
     message_id: str = ""
     """Of the message that asked for it."""
@@ -64,7 +64,7 @@ class Held:
     spec: bytes
     secret: bytes
     state: bytes
-    """What was saved last, JSON; empty: nothing."""
+    """The last saved progress, JSON; empty: none."""
     tell: bytes
 
 
@@ -77,14 +77,14 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     ended: str = ""
     worker: str = ""
-    """Who is at it."""
+    """The process that runs the job."""
     attempts: int = 0
     """Tries since it last got on."""
     reason: str = ""
     """Why it was put off the last time."""
     spec: dict[str, Any] = {}
     report: dict[str, Any] = {}
-    """What it did."""
+    """The result."""
 
     @property
     def has_ended(self) -> bool:
@@ -93,7 +93,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Jobs:
-    """The jobs of one database. All methods raise BusUnavailable when Redis is away."""
+    """The jobs of one database. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus, *, lease_s: float, worker: str, clock: Clock) -> None:
         self._bus = bus
@@ -113,7 +113,7 @@ class Jobs:
         tell: Tell | None = None,
         delay_s: float = 0.0,
     ) -> bool:
-        """Put a job down; False when there is one of that id already, whatever became of it.
+        """Create a job; False if a job with that ID exists, in any state.
 
         Args:
             kind: names its handler.
@@ -139,7 +139,7 @@ class Jobs:
         return made == b"made"
 
     async def take(self, job_id: str, *, at_once: bool = False) -> Held | None:
-        """The job, for ``lease_s``; None when somebody else has it, it rests, has ended, or there is none.
+        """Claim the job for ``lease_s``; None if it is taken, backing off, finished or unknown.
 
         ``at_once``: also one that rests after a failure.
         """
@@ -184,7 +184,7 @@ class Jobs:
             raise _lost(held)
 
     async def hush(self, held: Held) -> None:
-        """Drop its secret, which it needs no more. Errors as for ``renew``."""
+        """Delete the secret, which is not needed any more. Errors as for ``renew``."""
         if await self._bus.run(HUSH, [self._bus.keys.job(held.id)], [held.nonce]) != b"done":
             raise _lost(held)
 
@@ -219,12 +219,12 @@ class Jobs:
     # Looking
 
     async def due(self) -> list[str]:
-        """Ids of jobs that somebody should take now."""
+        """IDs of jobs that are due."""
         found = await self._bus.run(DUE, [self._bus.keys.jobs], [self._longest_ms, MOST])
         return [job_id.decode() for job_id in found]
 
     async def find(self, job_id: str) -> JobRecord | None:
-        """A job; None when there is none of that id, or it ended long ago."""
+        """A job; None if the ID is unknown or its record has expired."""
         fields = dict(pairs(await self._bus.call("HGETALL", self._bus.keys.job(job_id))))
         return _record(job_id, fields) if b"kind" in fields else None
 
@@ -259,4 +259,4 @@ def _record(job_id: str, fields: Mapping[bytes, bytes]) -> JobRecord:
 
 
 def _lost(held: Held) -> JobLost:
-    return JobLost(f"job {held.id} is done by another process now; nothing more was written")
+    return JobLost(f"job {held.id} is now run by another process. Nothing more was written.")

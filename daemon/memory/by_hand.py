@@ -1,4 +1,4 @@
-"""What people make of a memory: edits, and older versions restored. They hold no lock: they name the version."""
+"""Changes of a memory by people: edits, and restored versions. They hold no lock, but name the version they change."""
 
 import secrets
 from collections.abc import Callable
@@ -28,9 +28,9 @@ class ByHand:
         self._current = current
 
     async def edit(self, scope: str, *, seen: str, of: int, text: str, by: str, time: str) -> int:
-        """Make ``text`` the newest version, and below it what came since it read ``seen``, as version ``of``.
+        """Make ``text``, an edit of ``seen`` (version ``of``), the newest version, with later additions below it.
 
-        Gives the number of what is current then. Errors as for ``restore``.
+        Returns the number of the then current version. Errors as for ``restore``.
         """
 
         def change(current: Recall) -> Version:
@@ -40,10 +40,10 @@ class ByHand:
         return await self._change(scope, change)
 
     async def restore(self, scope: str, old: Version, *, by: str, time: str) -> int:
-        """Make ``old`` the newest version; gives the number of what is current then.
+        """Make ``old`` the newest version; returns the number of the then current version.
 
         Raises:
-            VersionMoved: others changed the memory all the time.
+            VersionMoved: other changes of the memory kept interfering.
         """
         restored = Version(kind="restore", time=time, by=by, of=old.version, text=old.text)
         return await self._change(scope, lambda _: restored)
@@ -71,5 +71,5 @@ class ByHand:
             if own:
                 return own[0]
         raise VersionMoved(
-            f"MEMORY.md of {scope} was changed {TRIES} times while this change was tried; it was not written, try again"
+            f"MEMORY.md of {scope} was changed {TRIES} times during this edit, so nothing was written. Try again."
         )

@@ -1,4 +1,4 @@
-"""A memory's files in the workspace of its bot: what people and tools read, and where a person may edit MEMORY.md."""
+"""A memory's files in the bot's workspace, for people and tools. A person may edit MEMORY.md there."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -22,16 +22,16 @@ FOLDER = "memory"
 """Below a bot's workspace."""
 
 LOOK_S = 1.0
-"""How long what was seen of a scope's MEMORY.md counts as true."""
+"""Time for which the last look at a scope's MEMORY.md stays valid."""
 
 ALL_S = 30.0
-"""How long what was seen of its other files does: nobody is to edit those."""
+"""The same for its other files, which nobody should edit."""
 
 LIMIT_S = 5.0
-"""How long a turn waits for a slow disk before it goes on without."""
+"""Time that a turn waits for a slow disk before it continues without the files."""
 
 THREADS = 8
-"""Looks at a time at the files of one bot: a disk that hangs holds up those of the bots on it, and nothing else."""
+"""Simultaneous looks at the files of one bot: a hanging disk delays only the bots that use it."""
 
 SCOPES_MAX = 1_024
 """Scopes of which a process remembers how their files looked."""
@@ -40,13 +40,13 @@ VERSIONS_MAX = 50
 """Newest versions among which a text on the disk is looked for."""
 
 BY_FILE = "file"
-"""Who made a version by editing MEMORY.md itself."""
+"""The author of versions made by editing MEMORY.md itself."""
 
 _log = structlog.get_logger()
 
 
 def memory_folder(scope: str) -> tuple[str, ...]:
-    """Names of the folders, below the workspace of the scope's bot, that its memory lies in."""
+    """Folders that contain the memory, below the workspace of the scope's bot."""
     # The workspace's own lies beside the folders of all other scopes.
     flat = scope.endswith(":workspace") and scope.count(":") == 1
     return (FOLDER,) if flat else (FOLDER, folder_of(scope))
@@ -76,7 +76,7 @@ class MemoryFiles:
         """By bot: their workspaces may lie on different disks."""
 
     async def sync(self, scope: str, *, at_once: bool = False) -> None:
-        """Take in a person's edit, and write what is new; never raises, for no turn should fail for it.
+        """Import a person's edit and write new versions. Never raises, so that no turn fails because of files.
 
         ``scope`` is a home: one that was joined with another has no files of its own.
 
@@ -96,11 +96,11 @@ class MemoryFiles:
             _log.warning("memory.unwritten", path=str(projection.path), reason=reason)
 
     def complaints(self) -> list[tuple[str, str]]:
-        """What is wrong with the files that were looked at: scope, and why."""
+        """Problems of the examined files: scope and reason."""
         return [(scope, why) for scope, looked in self._looked.items() for why in sorted(looked.said | looked.saying)]
 
     async def failure(self, scope: str, *, within_s: float) -> str:
-        """Bring the files in step now, for somebody who has to know: why they are not, or an empty text."""
+        """Synchronize the files now; returns the reason if that failed, otherwise an empty text."""
         looked = self._looked_at(scope)
         lock_wait_s = within_s / 2  # the rest is for the writing
         try:
@@ -158,7 +158,7 @@ class _Asked:
     async def _current(self) -> Recall:
         if await self._memories.home(self._scope) != self._scope:
             # What is another's by now must not lie in this folder on the day on which they part.
-            raise MemoryMoving(f"the memory of {self._scope} has become a part of another one; its files are there")
+            raise MemoryMoving(f"the memory of {self._scope} was merged into another one, and its files are there")
         return await self._memories.current(self._scope)
 
     def history(self, first: int) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""What another program remembered of somebody, taken over into a memory: once, however often it is done."""
+"""Importing another program's memory of a person. A repeated import adds nothing."""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ _decode_note = msgspec.json.Decoder(Note).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Foreign:
-    """What was found."""
+    """The memory found in another program."""
 
     memory: str = ""
-    """As MEMORY.md is to read, or what is to stand below what it holds already."""
+    """The new MEMORY.md, or the text to append to an existing one."""
     history: tuple[str, ...] = ()
     """Entries, oldest first, as they stand in HISTORY.md."""
     notes: tuple[tuple[str, str], ...] = ()
-    """Days (``YYYY-MM-DD``) and what was noted on them, oldest first."""
+    """Days (``YYYY-MM-DD``) and their notes, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TakenOver:
-    """What was new of it."""
+    """The parts that were new."""
 
     version: int
     """Of MEMORY.md, now."""
@@ -53,7 +53,7 @@ class TakenOver:
 
 
 class TakeOver:
-    """Brings foreign memories into those of scopes."""
+    """Imports foreign memories into scopes."""
 
     def __init__(self, bus: Bus, current: Current, lists: ScopeLists) -> None:
         self._bus = bus
@@ -61,7 +61,7 @@ class TakeOver:
         self._lists = lists
 
     async def take(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
-        """Add what ``scope``, which is a home, does not have yet. Errors as for ``Memories.take_over``."""
+        """Add the parts that ``scope``, a home, does not have yet. Errors as for ``Memories.take_over``."""
         keys = self._bus.keys
         tried: TakenOver | None = None
         for _ in range(TRIES):
@@ -90,10 +90,12 @@ class TakeOver:
             if status in (b"joined", b"joining"):
                 raise moving(scope)
             tried = done
-        raise VersionMoved(f"the memory of {scope} was changed {TRIES} times while it was to take something over")
+        raise VersionMoved(
+            f"the memory of {scope} was changed {TRIES} times during the import, so nothing was imported. Try again."
+        )
 
     async def _version(self, scope: str, text: str, *, by: str, time: str, reason: str) -> Version | None:
-        """The version without its text; None when the same was taken over before, or there is nothing."""
+        """The version without its text; None if it was imported before or is empty."""
         if not text.strip():
             return None
         name = hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -21,7 +21,7 @@ class Home:
 
 
 async def home_for_turn(bus: Bus, scope: str) -> Home:
-    """As ``home_of``, in one call, and whether there is anything in it."""
+    """Like ``home_of``, in one call, and whether the memory has any content."""
     keys = bus.keys
     joined, there = await bus.run(HOME, [keys.memory(scope), keys.history(scope), keys.notes(scope)], [])
     if joined:
@@ -30,7 +30,7 @@ async def home_for_turn(bus: Bus, scope: str) -> Home:
 
 
 async def home_of(bus: Bus, scope: str) -> str:
-    """The scope whose memory, files and tools those of ``scope`` are; its own unless it was joined with another.
+    """The scope whose memory, files and tools ``scope`` uses: itself unless it was merged into another one.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -44,5 +44,5 @@ async def home_of(bus: Bus, scope: str) -> str:
 
 
 def moving(scope: str) -> MemoryMoving:
-    """What is said to whoever wants to write a memory that cannot be written."""
-    return MemoryMoving(f"the memory of {scope} is being joined with another one just now; try again in a moment")
+    """The error for writing a memory that is being merged."""
+    return MemoryMoving(f"the memory of {scope} is being merged with another one. Try again in a moment.")

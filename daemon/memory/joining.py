@@ -49,7 +49,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Marked(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a mark."""
+    """The result of setting a mark."""
 
     status: Literal["marked", "over", "joined", "busy"]
     """``over``: the job has done its work there; ``joined``: it is part of ``by``; ``busy``: the job ``by`` has it."""
@@ -57,7 +57,7 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Joining:
-    """One job's writes. All methods raise BusUnavailable when Redis is away, and JobLost when the job is over there."""
+    """One job's writes. All methods raise BusUnavailable if Redis is unavailable, and JobLost if the job has ended."""
 
     def __init__(self, bus: Bus, lists: ScopeLists, *, job: str) -> None:
         self._bus = bus
@@ -65,7 +65,7 @@ class Joining:
         self._job = job
 
     async def mark(self, scope: str, what: Mark) -> Marked:
-        """Keep a memory for this job; ``joining``: also from everybody who writes."""
+        """Reserve a memory for this job; ``joining``: also block all other writers."""
         key = self._bus.keys.memory(scope)
         status, by = b"moved", list[bytes]()
         while status == b"moved":
@@ -80,7 +80,7 @@ class Joining:
     # Joining
 
     async def take_records(self, kind: Kind, *, into: str, member: str) -> int:
-        """Put what ``member``, frozen, has of history or notes behind what ``into`` has; how many there are.
+        """Append the history or notes of the frozen ``member`` to those of ``into``; returns their number.
 
         What came from there before, and was given back, is not put there twice.
         """
@@ -101,7 +101,7 @@ class Joining:
         return at + len(records)
 
     async def take_text(self, *, into: str, member: str, current: Recall, checksum: str, version: Version) -> bool:
-        """Make ``version.text`` the MEMORY.md of both; False when ``current`` of ``into`` is current no more."""
+        """Make ``version.text`` the MEMORY.md of both; False if ``current`` of ``into`` has changed."""
         changes = version.text != current.text
         record = _encode(msgspec.structs.replace(version, text="", id=self._job)) if changes else b""
         keys = self._bus.keys
@@ -131,13 +131,13 @@ class Joining:
         await self._plain(END, scope, [len(remove), *remove, *links])
 
     async def point(self, scope: str, *, away_from: str, to: str) -> None:
-        """Have a part of ``away_from`` be one of ``to``, which that is a part of itself by now."""
+        """Record that a part of ``away_from`` now belongs to ``to``, into which ``away_from`` was merged."""
         await self._bus.run(POINT, [self._bus.keys.memory(scope)], [away_from, to, await self._joined_by(scope)])
 
     # Parting
 
     async def give_records(self, kind: Kind, *, home: str, member: str, sessions: frozenset[str]) -> int:
-        """Put what ``home`` has of ``sessions``, and ``member`` has not, behind what that had; how many these are."""
+        """Append the entries of ``sessions`` that only ``home`` has to those of ``member``; returns their number."""
         known = {_identity(record) for record in await self._lists.all(kind, member, 0)}
         joined_by = await self._joined_by(member)
         at, given = await self._given(member, kind), 0
@@ -151,14 +151,14 @@ class Joining:
         return given
 
     async def part(self, *, member: str, fields: dict[str, bytes]) -> None:
-        """From now on the memory of ``member`` is its own again, and goes on with its sessions as ``fields`` say."""
+        """Separate the memory of ``member``; it continues with its sessions as given by ``fields``."""
         parts = [part for name, value in fields.items() for part in (name, _elsewhere(name, value))]
         await self._plain(PART, member, [await self._joined_by(member), *parts])
 
     # What there is
 
     async def fields_of_sessions(self, scope: str, sessions: frozenset[str] | None = None) -> dict[str, bytes]:
-        """What the memory keeps of each session, or of those named, by field: ``<what>:<session>``."""
+        """The memory's fields of each session, or of the named ones: ``<field>:<session>``."""
         found = pairs(await self._bus.call("HGETALL", self._bus.keys.memory(scope)))
         fields = {name.decode(): value for name, value in found}
         return {
@@ -198,11 +198,11 @@ class Joining:
 
     def _check(self, status: bytes, scope: str) -> None:
         if status == b"stale":
-            raise JobLost(f"job {self._job} is over for the memory of {scope}; nothing more was written")
+            raise JobLost(f"job {self._job} for the memory of {scope} has ended. Nothing more was written.")
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells a record from all others; not its text, which may be forgotten in one memory and not in another."""
+    """The identity of a record, without its text, which may be deleted in one memory and not in another."""
 
     session: str
     time: str
@@ -216,7 +216,7 @@ _decode_named = msgspec.json.Decoder(_Named).decode
 
 
 def _identity(record: bytes) -> bytes:
-    """The same of a history entry or note wherever it lies, also when its messages were lost since."""
+    """The same for a history entry or note in any memory, even if its messages were lost."""
     return _encode(_decode_named(record))
 
 
@@ -225,5 +225,5 @@ def _session(record: bytes) -> str:
 
 
 def _elsewhere(name: str, value: bytes) -> bytes:
-    """What a field of a session is to read in another memory: places in the history it came from mean nothing there."""
+    """The value of a session's field in another memory, where positions in the old history have no meaning."""
     return value.partition(b" ")[0] if name.startswith("set_back:") else value

@@ -1,4 +1,4 @@
-"""The lists of a scope, history, versions and notes: what Redis keeps of them and what is in the archive, as one.
+"""The lists of a scope (history, versions, notes): the parts in Redis and in the archive as one list.
 
 Whoever reads sees one list whose indexes never change, whatever moves to the archive meanwhile.
 """
@@ -19,7 +19,7 @@ Kind = Literal["history", "versions", "notes"]
 
 
 class Piece(NamedTuple):
-    """What Redis holds of a part of a list, at one moment."""
+    """The part of a list in Redis, at one moment."""
 
     base: int
     """How many records are in the archive."""
@@ -34,7 +34,7 @@ class ScopeLists:
     """Reads the lists of all scopes of a database."""
 
     def __init__(self, bus: Bus, archive: Archive | None) -> None:
-        """``archive`` holds what Redis does not; without one that cannot be read."""
+        """``archive`` holds the older records; without it they cannot be read."""
         self._bus = bus
         self._archive = archive
 
@@ -60,7 +60,7 @@ class ScopeLists:
     async def pieces(
         self, kind: Kind, scope: str, *, each: int = PIECE, missing: list[str] | None = None
     ) -> AsyncGenerator[list[bytes]]:
-        """All records, ``each`` at a time: no more of them is ever held. Errors as for ``all``.
+        """All records, at most ``each`` in memory at a time. Errors as for ``all``.
 
         With ``missing`` what cannot be read is left out instead, and noted there in a sentence each.
         """
@@ -79,7 +79,7 @@ class ScopeLists:
             at = upto
 
     async def some(self, kind: Kind, scope: str, first: int, most: int) -> list[bytes]:
-        """Up to ``most`` records from index ``first`` on, maybe fewer than there are; none: no such index.
+        """Up to ``most`` records from index ``first`` on, possibly fewer; empty if the index does not exist.
 
         Errors as for ``all``.
         """
@@ -97,7 +97,7 @@ class ScopeLists:
         return [*await self._archived(kind, scope, first, piece.base, piece.lost), *piece.records]
 
     async def stretch(self, kind: Kind, scope: str, first: int, upto: int) -> list[bytes]:
-        """The records ``first`` to ``upto`` (exclusive), as far as there are any. Errors as for ``all``."""
+        """The existing records from ``first`` to ``upto`` (exclusive). Errors as for ``all``."""
         piece = await self.piece(kind, scope, first, max(0, upto - first))
         begin = max(first, piece.base)
         here = piece.records[: max(0, upto - begin)]
@@ -106,7 +106,7 @@ class ScopeLists:
         return [*await self._archived(kind, scope, first, min(upto, piece.base), piece.lost), *here]
 
     async def one(self, kind: Kind, scope: str, index: int) -> bytes | None:
-        """One record; None when there is none of that index. Errors as for ``all``."""
+        """One record; None if the index does not exist. Errors as for ``all``."""
         piece = await self.piece(kind, scope, index, 1)
         if index >= piece.base:
             return piece.records[0] if piece.records else None
@@ -128,7 +128,9 @@ class ScopeLists:
 
     async def _archived(self, kind: Kind, scope: str, first: int, upto: int, lost: frozenset[int]) -> list[bytes]:
         if self._archive is None:
-            raise ArchiveError(f"{kind} of {scope}: {first} to {upto - 1} are in the archive, which is not read here")
+            raise ArchiveError(
+                f"{kind} of {scope}: entries {first} to {upto - 1} are in the archive, which cannot be read here"
+            )
         records = await self._archive.read_range(Shelf.of(kind, scope), first, upto)
         return marked(records, first, lost) if kind == "history" else records
 

@@ -1,4 +1,4 @@
-"""The memories of one database: what a scope's MEMORY.md reads like and why, its history and its notes.
+"""The memories of one database: MEMORY.md with its versions, the history and the notes of each scope.
 
 What is written for a session is written by whoever holds its consolidation lock, who opens the memory first. The lock
 may lie on another server: what keeps an earlier holder out is the fence that opening records, and what keeps a command
@@ -40,7 +40,7 @@ _decode_note = msgspec.json.Decoder(Note).decode
 
 
 class Memories:
-    """Reads and writes the memories of all scopes. All methods raise BusUnavailable when Redis is away."""
+    """Reads and writes the memories of all scopes. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus, archive: Archive | None = None) -> None:
         """Nothing is asked yet.
@@ -70,11 +70,11 @@ class Memories:
         return await home_for_turn(self._bus, scope)
 
     async def current(self, scope: str) -> Recall:
-        """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
+        """The current MEMORY.md; its text is fetched only if it changed since the last call."""
         return await self._current.recall(scope)
 
     async def read(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md of this very scope, and its checksum: what whoever changes it has to name."""
+        """MEMORY.md of exactly this scope, and its checksum, which a change has to name."""
         return await self._current.read(scope)
 
     # For the holder of a session's consolidation lock
@@ -113,14 +113,14 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
-                "take the lock again with a higher one",
+                f"the memory of session {session} was opened with fence {found}, but this lock has fence "
+                f"{fence}. Take the lock again with a higher one.",
                 highest=int(found),
             )
         return opened_from(found, asked)
 
     async def begin_at(self, scope: str, session: str, upto: int) -> None:
-        """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
+        """Record that a new session starts at index ``upto``, so that earlier messages are not added to the memory."""
         await self._bus.call("HSETNX", self._bus.keys.memory(await self.home(scope)), f"upto:{session}", upto)
 
     async def apply(
@@ -184,7 +184,7 @@ class Memories:
     async def append(
         self, opened: Opened, update: Version | None, *, cycle: int, notes: Sequence[Note] = ()
     ) -> Applied:
-        """Append what a flush of ``cycle`` found: ``update.added`` to MEMORY.md, and the notes. Once a cycle.
+        """Append the results of the flush of ``cycle``: ``update.added`` to MEMORY.md, and the notes. Once per cycle.
 
         The status is ``over`` when this cycle was flushed before. Errors as for ``apply``.
         """
@@ -212,7 +212,7 @@ class Memories:
         )
 
     async def set_back(self, opened: Opened, *, head: int) -> SetBack:
-        """Mark as lost what the memory took in of messages that the session has no more: those from ``head`` on.
+        """Mark entries as lost if the session does not have their messages any more: those from ``head`` on.
 
         Every entry that holds any of them is marked, and ``upto`` goes back to where the first of these began.
         Errors as for ``apply``.
@@ -244,7 +244,7 @@ class Memories:
         return Applied(status="over" if status == b"over" else "done", opened=now)
 
     async def last_entry(self, opened: Opened) -> HistoryEntry | None:
-        """The entry that ends where the session's memory does; None: nobody can tell it any more."""
+        """The history entry that ends where the memory's part of the session ends; None if it is unknown."""
         newest = map(_decode_entry, reversed((await self._lists.piece("history", opened.scope, None, PIECE)).records))
         of_session = (entry for entry in newest if entry.session == opened.session and not entry.lost)
         return next((entry for entry in of_session if entry.upto == opened.upto), None)
@@ -257,7 +257,7 @@ class Memories:
         return [(index, _decode_entry(entry)) for index, entry in zip(indexes, found, strict=True) if entry]
 
     async def shelve(self, scope: str) -> None:
-        """Move what is old of the scope's lists to the archive; without one nothing is done.
+        """Move old records of the scope's lists to the archive, if there is an archive.
 
         Raises:
             ArchiveError: it cannot be used; nothing is lost.
@@ -268,7 +268,7 @@ class Memories:
     # For people
 
     async def edit(self, scope: str, *, of: int, text: str, by: str, time: str) -> int:
-        """Make ``text``, a person's edit of version ``of``, the newest version; the number of what is current then.
+        """Make ``text``, a person's edit of version ``of``, the newest version; returns the then current number.
 
         When there are newer versions than ``of``, the lines that came since are appended below ``text``.
 
@@ -284,7 +284,7 @@ class Memories:
         return await self._by_hand.edit(scope, seen=seen, of=of, text=text, by=by, time=time)
 
     async def restore(self, scope: str, *, version: int, by: str, time: str) -> int:
-        """Make an older version the newest one, a rejected one too; the number of what is current then.
+        """Make an older or rejected version the newest one; returns the then current number.
 
         Raises:
             NoSuchVersion: there is none of that number.
@@ -293,7 +293,7 @@ class Memories:
         return await self._by_hand.restore(scope, await self.version(scope, version), by=by, time=time)
 
     async def take_over(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
-        """Add what another program remembered: below MEMORY.md, as a version, and to history and notes.
+        """Add another program's memory: below MEMORY.md, as a version, and to history and notes.
 
         What was taken over before is not taken over again. ``reason`` says where it is from.
 
@@ -307,7 +307,7 @@ class Memories:
     # Reading
 
     async def forgets(self, scope: str) -> int:
-        """How often something of the history or the notes was forgotten: what shows them is to be written anew then."""
+        """Number of deletions in history or notes; after each, the files that show them must be rewritten."""
         return int(await self._bus.call("HGET", self._bus.keys.memory(scope), "forgets") or 0)
 
     async def version(self, scope: str, number: int) -> Version:
@@ -319,10 +319,8 @@ class Memories:
         found = await self._find(scope, number)
         if found is None:
             there = (await self._lists.piece("versions", scope, None, 0)).upto
-            raise NoSuchVersion(
-                f"MEMORY.md of {scope} has no version {number}; "
-                + (f"there are 1 to {there}" if there else "there is none")
-            )
+            known = f"Choose from 1 to {there}." if there else "It has no versions yet."
+            raise NoSuchVersion(f"MEMORY.md of {scope} has no version {number}. {known}")
         return found
 
     async def _find(self, scope: str, number: int) -> Version | None:
@@ -357,26 +355,28 @@ class Memories:
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
 
     async def some(self, kind: Kind, scope: str, *, first: int, most: int) -> list[bytes]:
-        """A part of a list as it is stored, JSON; see ``ScopeLists.some``."""
+        """A part of a list as stored JSON; see ``ScopeLists.some``."""
         return await self._lists.some(kind, scope, first, most)
 
     def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
-        """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""
+        """A whole list as stored JSON, some records at a time; see ``ScopeLists.pieces``."""
         return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)
 
 
 def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
-    """The memory as it reads after a script of the lock's holder; raises what the script refused."""
+    """The memory after a script of the lock's holder; raises the script's refusal."""
     if status in (b"joined", b"joining"):
         # That is done under the locks of all its sessions.
         status = b"lost"
     if status == b"lost":
-        raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
+        raise LockLost(
+            f"session {opened.session} is now being consolidated by another worker. Its memory was not written."
+        )
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} ends before message {now.upto}, not {opened.upto}; "
-            "open it again and begin there",
+            f"the memory of session {opened.session} ends before message {now.upto}, not "
+            f"{opened.upto}. Open it again and start there.",
             upto=now.upto,
         )
     return now

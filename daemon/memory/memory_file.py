@@ -1,4 +1,4 @@
-"""The file MEMORY.md as it lies in its folder. All of it blocks."""
+"""The file MEMORY.md in its folder. All functions block."""
 
 import os
 import time
@@ -23,7 +23,7 @@ Stat = tuple[int, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What there is."""
+    """The state of the file."""
 
     stat: Stat | None = None
     """None: no such file."""
@@ -32,9 +32,9 @@ class Found:
     checksum: str = ""
     """SHA-256 of its bytes, when it was read."""
     settled: bool = True
-    """False: somebody is writing it just now."""
+    """False: the file is being written right now."""
     refused: str = ""
-    """Why it can neither be read nor replaced, and what to do."""
+    """The reason why it can neither be read nor replaced, and the remedy."""
 
 
 def look(folder: int, *, clean: Stat | None, written: str) -> Found:
@@ -58,7 +58,7 @@ def look(folder: int, *, clean: Stat | None, written: str) -> Found:
 
 
 def stat_of(folder: int) -> Stat | None:
-    """How MEMORY.md looks without being read; None when there is none."""
+    """The file status of MEMORY.md; None if it does not exist."""
     try:
         found = os.stat(MEMORY, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def stat_of(folder: int) -> Stat | None:
 
 
 def refusal(folder: int) -> str:
-    """Why MEMORY.md of an opened folder can neither be read nor replaced, and what to do; empty: it can.
+    """The reason why MEMORY.md of an opened folder can neither be read nor replaced, and the remedy; empty: it can.
 
     Raises:
         OSError: the folder cannot be read.
@@ -83,11 +83,11 @@ def _look(folder: int, clean: Stat | None) -> Found:
         content = _content(folder)
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return Found(stat=stat, refused="it is not UTF-8: save it as UTF-8")
+        return Found(stat=stat, refused="the file is not UTF-8. Save it as UTF-8")
     except ValueError as error:
         return Found(stat=stat, refused=str(error))
     except OSError as error:
-        return Found(stat=stat, refused=f"{error.strerror}: put a plain file there, or nothing")
+        return Found(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
 
@@ -96,5 +96,5 @@ def _content(folder: int) -> bytes:
     with plain_file(folder, MEMORY) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"it has more than {MAX_BYTES:,} bytes: shorten it")
+        raise ValueError(f"the file has more than {MAX_BYTES:,} bytes. Shorten it")
     return content

@@ -28,20 +28,20 @@ _NOTHING = Recall(text="", version=0)
 
 @dataclass
 class Looked:
-    """What one process remembers of a folder from one look to the next."""
+    """The state of a folder that one process remembers between two looks."""
 
     clean: Stat | None = None
-    """How MEMORY.md looked when it was last seen to be what was written."""
+    """File status of MEMORY.md when it last matched the written text."""
     seen: Recall = _NOTHING
-    """What Redis held then."""
+    """The text in Redis at that time."""
     next_at: float = 0.0
     """From when on it is worth looking again, by the event loop's clock."""
     all_at: float = 0.0
     """From when on it is worth looking at all files, not at MEMORY.md alone."""
     said: frozenset[str] = frozenset()
-    """What the last look had to complain of."""
+    """Problems of the last look."""
     saying: set[str] = field(default_factory=set[str])
-    """What this one has."""
+    """Problems of this look."""
 
     def is_new(self, complaint: str) -> bool:
         """Whether it was not logged when the files were looked at last."""
@@ -85,7 +85,7 @@ class Projection:
                     write_side_car(folder, side)
 
     def untouched(self) -> bool:
-        """Whether MEMORY.md lies there as it was last seen to be what was written; or does not, as then.
+        """Whether the state of MEMORY.md is unchanged since it last matched the written text.
 
         Raises:
             OSError: the folder cannot be read.
@@ -100,7 +100,7 @@ class Projection:
         found = look(folder, clean=self.looked.clean, written=side.memory)
         if found.refused:
             if self.looked.is_new(found.refused):
-                reason = f"{found.refused}; until then nothing is written there"
+                reason = f"{found.refused}. Until then, the file is not updated."
                 _log.warning("memory.refused", path=str(self.path / MEMORY), reason=reason)
             return side
         if found.text is None or found.checksum == side.memory:
@@ -136,7 +136,7 @@ class Projection:
         elif (current.version, text) == (side.version, side.text):
             return side
         elif current.version < side.version:
-            reason = "Redis has lost the newest versions; `millpond memory edit` can store what the file holds again"
+            reason = "Redis lost the newest versions. Run `millpond memory edit` to store the file's text again."
             if self.looked.is_new(reason):
                 _log.warning("memory.behind", path=str(self.path / MEMORY), reason=reason)
             return side

@@ -13,7 +13,7 @@ SCOPES_MAX = 10_000
 
 
 def refused_memories(workspace: Path) -> Iterator[tuple[str, str]]:
-    """Each such file, by its path from the workspace, with the reason and what to do."""
+    """Each such file, as a path from the workspace, with the reason and the remedy."""
     for names in ((FOLDER,), *((FOLDER, scope) for scope in _scopes(workspace))):
         try:
             with folder_below(workspace, *names, make=False) as folder:
@@ -21,7 +21,7 @@ def refused_memories(workspace: Path) -> Iterator[tuple[str, str]]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            why = f"its folder cannot be read: {error.strerror}"
+            why = f"the file's folder cannot be read: {error.strerror}"
         if why:
             yield "/".join((*names, MEMORY)), why
 

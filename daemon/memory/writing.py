@@ -1,4 +1,4 @@
-"""What people make of a memory, with its files brought in step before and after."""
+"""Changes of a memory by people, with its files synchronized before and after."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from daemon.memory.memories import Memories
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What became of a change."""
+    """The result of a change."""
 
     version: int
-    """What is current then."""
+    """The current version afterwards."""
     changed: bool
     """False: it read like that before."""
 
@@ -26,7 +26,7 @@ async def written(
     *,
     expect: int | None = None,
 ) -> Written:
-    """Carry out ``change``, which gives the number of what is current then; ``scope`` is a home.
+    """Carry out ``change``, which returns the number of the then current version; ``scope`` is a home.
 
     Raises:
         VersionMoved: the current version is not the one that is expected; nothing was changed.
@@ -34,7 +34,9 @@ async def written(
     await files.sync(scope, at_once=True)  # a file that was edited is a version before this one
     before = (await memories.current(scope)).version
     if expect is not None and expect != before:
-        raise VersionMoved(f"MEMORY.md of {scope} is at version {before} by now, not {expect}; read it again")
+        raise VersionMoved(
+            f"MEMORY.md of {scope} is now at version {before}, not {expect}. Read it again before you change it."
+        )
     version = await change()
     await files.sync(scope, at_once=True)
     return Written(version=version, changed=version != before)

@@ -206,17 +206,17 @@ class AnswerParts:
         """
         has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
         if not self._finish and not (marked and are_whole and (has_text or self._calls)):
-            raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
+            raise InvalidAnswer(f"the answer of {self._asked} was cut off before its end")
         if self._finish in _BROKEN:
-            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}); it may work later")
+            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
         if reason := _CUT_OFF.get(self._finish):
             why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
-            text = f"the answer of {self._asked} is cut off: {why}"
+            text = f"the answer of {self._asked} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
-                raise OnlyThought(f"the answer of {self._asked} holds reasoning and nothing else", answer=answer)
+                raise OnlyThought(f"the answer of {self._asked} contains only reasoning", answer=answer)
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
         return answer
 
@@ -251,7 +251,7 @@ class AnswerParts:
             fields = characters.decoded(payload)
             return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
         except UNREADABLE as error:
-            raise InvalidAnswer(f"{self._asked} sent something that is no answer ({_shape(payload)})") from error
+            raise InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed ({_shape(payload)})") from error
 
     def _choice(self, choice: Choice) -> str:
         self._finish = (choice.finish_reason or self._finish).lower()
@@ -259,7 +259,7 @@ class AnswerParts:
         try:
             message = msgspec.convert(fields, _Message, strict=False)
         except UNREADABLE as error:
-            raise InvalidAnswer(f"{self._asked} sent a message of a shape that is no answer") from error
+            raise InvalidAnswer(f"{self._asked} sent an answer with unexpected fields") from error
         for call, of_call in zip(message.tool_calls or (), _raw_calls(fields), strict=True):
             self._fragment(call, of_call)
         if unknown := own.unknown(fields, own.KNOWN):
@@ -319,7 +319,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls:
             if not call.name:
-                raise InvalidAnswer(f"{self._asked} calls a tool without naming it")
+                raise InvalidAnswer(f"{self._asked} called a tool without its name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"

@@ -25,7 +25,8 @@ try:
     import anthropic
 except ImportError as error:
     raise ConfigError(
-        "a bot's model.api is anthropic, which needs a package that is not installed: pip install 'millpond[anthropic]'"
+        "a bot's model.api is anthropic, which needs a package that is not installed. "
+        "Run: pip install 'millpond[anthropic]'"
     ) from error
 
 

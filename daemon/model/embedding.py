@@ -110,15 +110,15 @@ class Embeddings:
     def _read(self, body: bytes, count: int) -> list[list[float]]:
         items = _decode(body).data
         if len(items) != count:
-            raise InvalidAnswer(f"{self._asked} gave {len(items)} vectors for {count} texts")
+            raise InvalidAnswer(f"{self._asked} returned {len(items)} vectors for {count} texts")
         if all(item.index is not None for item in items):
             items.sort(key=lambda item: item.index or 0)
             if [item.index for item in items] != list(range(count)):
-                raise InvalidAnswer(f"{self._asked} gave vectors that belong to none of its texts")
+                raise InvalidAnswer(f"{self._asked} returned vectors that belong to none of the texts")
         vectors = [item.embedding for item in items]
         sizes = {len(vector) for vector in vectors}
         if len(sizes) != 1 or 0 in sizes:
-            raise InvalidAnswer(f"{self._asked} gave vectors of {sorted(sizes)} numbers; all must have as many")
+            raise InvalidAnswer(f"{self._asked} returned vectors of different lengths: {sorted(sizes)}")
         if not all(math.isfinite(sum(vector)) for vector in vectors):
-            raise InvalidAnswer(f"{self._asked} gave a vector with a number that is none")
+            raise InvalidAnswer(f"{self._asked} returned a vector with an invalid number")
         return vectors

@@ -30,6 +30,7 @@ from daemon.errors import (
     ModelUnavailable,
     RateLimited,
     SetupFault,
+    Unreachable,
 )
 from daemon.model.setup_faults import STATUSES, connection_fault, status_of
 
@@ -177,32 +178,31 @@ def translated(
         return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
-        return SetupFault(sentence)
-    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
+        return Unreachable(sentence)
+    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
     if status in (400, 413, 422) and is_overflow(body):
-        text = f"the prompt is too large for {asked}"
-        advice = "check context_window_tokens"
-        return ContextOverflow(f"{text}: {words}; {advice}", brief=f"{text}; {advice}")
+        text, advice = f"the prompt is too large for {asked}", "Check context_window_tokens."
+        return ContextOverflow(f"{text}: {words}. {advice}", brief=f"{text}. {advice}")
     if status in (400, 403, 422, 451) and is_filtered(body):
-        text = f"the content filter of {asked} refuses the request ({status})"
+        text = f"the content filter of {asked} refused the request ({status})"
         return ContentFiltered(f"{text}: {words}", status=status, brief=text)
     if (meant := status_of(status, _said(body))) is not None:
         return _setup_fault(meant, asked, "" if meant in (401, 403) else words)
     if status == 429:
-        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
-        text = f"{asked} limits its rate (429)"
-        return RateLimited(f"{text}: {words}; {later}", retry_after_s=retry_s, brief=f"{text}; {later}")
+        later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
+        text = f"{asked} limits the request rate (429)"
+        return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
     if status == 408 or status >= 500:
-        text = f"{asked} fails ({status})"
-        return ModelUnavailable(f"{text}: {words}; it may work later", brief=f"{text}; it may work later")
-    text = f"{asked} refuses the request ({status})"
+        text = f"{asked} failed ({status})"
+        return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
+    text = f"{asked} refused the request ({status})"
     brief = ", ".join((text, *_codes(body)))
-    return ModelRefused(f"{text}: {words}; check the bot's model settings", status=status, brief=brief)
+    return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
 
 
 def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
@@ -317,16 +317,16 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "cannot be reached, or broke the connection",
+    ModelUnavailable: "cannot be reached, or closed the connection",
     ModelTimeout: "did not answer in time",
-    ModelRefused: "cannot be asked",
-    SetupFault: "cannot be asked",
-    InvalidAnswer: "sent something that is no answer",
+    ModelRefused: "cannot be called",
+    SetupFault: "cannot be called",
+    InvalidAnswer: "sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "check base_url and the network",
-    ModelTimeout: "see call_timeout_s and chunk_timeout_s",
-    ModelRefused: "check base_url, the key and the proxy settings",
-    SetupFault: "check base_url, the key and the proxy settings",
-    InvalidAnswer: "check that base_url and api fit the server",
+    ModelUnavailable: "Check base_url and the network.",
+    ModelTimeout: "See call_timeout_s and chunk_timeout_s.",
+    ModelRefused: "Check base_url, the key and the proxy settings.",
+    SetupFault: "Check base_url, the key and the proxy settings.",
+    InvalidAnswer: "Check that base_url and api match the server.",
 }

@@ -162,7 +162,7 @@ class HttpModel(ABC):
         with anyio.CancelScope(deadline=min(silent, deadline)):
             return await anext(pieces, b"")
         if silent < deadline:
-            what = f"fell silent in the middle of its answer for {silence_s:g} s (chunk_timeout_s)"
+            what = f"sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
         else:
             what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
         raise ModelTimeout(f"{self._asked} {what}")
@@ -232,7 +232,7 @@ class HttpModel(ABC):
     def _check_limit(self) -> None:
         left_s = self._limited_until - anyio.current_time()
         if left_s > 0:
-            text = f"{self._asked} limits its rate (429) and is not asked for another {left_s:.0f} s"
+            text = f"{self._asked} limits the request rate (429) and is not called for another {left_s:.0f} s"
             raise RateLimited(text, retry_after_s=left_s)
 
     def _limited(self, refusal: Refusal) -> ModelError:
@@ -253,7 +253,7 @@ def _host(base_url: str) -> str:
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL as error:
-        raise ConfigError("a bot's model.base_url is no address; write it as https://host/v1") from error
+        raise ConfigError("a bot's model.base_url is not a valid address. Write it as https://host/v1.") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigError("a bot's model.base_url must begin with http:// or https://, as in https://host/v1")
+        raise ConfigError("a bot's model.base_url must begin with http:// or https://. Write it as https://host/v1.")
     return url.netloc.decode()

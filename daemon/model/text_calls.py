@@ -116,7 +116,7 @@ def _read(text: str) -> Found:
 
 def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Found]) -> Found:
     if form.sub("", text).strip():
-        raise ValueError("there is more than calls")
+        raise ValueError("the text contains more than tool calls")
     for found in form.finditer(text):
         yield from read(found)
 
@@ -154,7 +154,7 @@ def _described(text: str) -> Found:
                 call = _object(cast("object", call["function"]))
             name, arguments = call.pop("name", None), call.pop("arguments", call.pop("parameters", None))
             if not isinstance(name, str) or set(call) - {"id", "type"}:
-                raise ValueError("an object that is no call")
+                raise ValueError("an object is not a tool call")
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
             yield name, _json(_object(arguments or {}))
 

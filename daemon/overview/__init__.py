@@ -2,13 +2,14 @@
 
 from daemon.overview.leaders import Leader, read_leaders
 from daemon.overview.problems import Problem, read_problems
-from daemon.overview.queues import Lengths, Queues, push_channels, read_queues
+from daemon.overview.queues import BACKING_OFF, Lengths, Queues, push_channels, read_queues
 from daemon.overview.resting import Parked, Paused
 from daemon.overview.system import System, read_system
 from daemon.overview.unknown import Unknown, read_unknown
 from daemon.overview.workers import Lease, Worker, Workers, read_workers, web_addresses
 
 __all__ = [
+    "BACKING_OFF",
     "Leader",
     "Lease",
     "Lengths",

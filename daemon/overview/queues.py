@@ -12,6 +12,9 @@ from daemon.config import Config, PushConfig
 from daemon.heartbeat import workers
 from daemon.session import Standing, standings
 
+BACKING_OFF = "backing off after a failed answer, or put off by a limit or a pause"
+"""The reason of a session that is not parked and has to wait all the same."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
@@ -49,7 +52,7 @@ class Queues:
     parked: int
     """Sessions that are parked or backing off, of the 1,000 that are looked at."""
     reasons: dict[str, int]
-    """The same by reason; empty for a failed answer that is tried again."""
+    """The same by reason; empty for a failed answer that is tried again (``BACKING_OFF``)."""
 
 
 def push_channels(config: Config) -> list[str]:

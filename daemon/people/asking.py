@@ -53,7 +53,7 @@ class Asking:
         """
         check_linkable(into, member)
         if await home_of(self._host.bus, into) == await home_of(self._host.bus, member):
-            raise JobRefused(f"{member} shares its memory with {into} already")
+            raise JobRefused(f"{member} already shares its memory with {into}")
         return await self._put_down(LINK, LinkSpec(into=into, member=member, by=by))
 
     async def unlink(self, member: str, *, by: str, chat: Tell | None = None) -> str | None:

@@ -57,7 +57,7 @@ class Codes:
             args: list[Part] = [scope, bot, _encode(chat), link, round(VALID_S * 1000)]
             if await self._bus.run(OFFER, [self._bus.keys.pair(code)], args) == b"made":
                 return code
-        raise JobRefused("no free code was found; try again")
+        raise JobRefused("no unused code was found. Try again.")
 
     async def redeem(self, code: str, *, who: str, bot: str, family: list[str]) -> Redeemed | Refused:
         """Use a code up; said again by the same ``who`` it gives the same again.

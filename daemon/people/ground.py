@@ -70,9 +70,9 @@ def check_linkable(into: str, member: str) -> None:
     """
     for scope in (into, member):
         if not is_person(scope):
-            raise JobRefused(f"{scope} is not a person's memory; only the memories of persons can be linked")
+            raise JobRefused(f"{scope} is not a person's memory. Only memories of persons can be linked.")
     if bot_of(into) != bot_of(member):
-        raise JobRefused(f"{into} and {member} are remembered by two bots; link identities of one bot")
+        raise JobRefused(f"{into} and {member} belong to different bots. Link identities of the same bot.")
 
 
 def is_person(scope: str) -> bool:

@@ -153,7 +153,7 @@ class Linking:
                     await self._joining.unmark(other, given)
                 if found.status == "joined":
                     await self._save(LinkState())  # somebody else has linked one of them
-                raise JobWaits(f"the memory of {scope} is being joined with another one", delay_s=REST_S)
+                raise JobWaits(f"the memory of {scope} is being merged with another one", delay_s=REST_S)
             statuses[mark] = found.status
         return statuses
 
@@ -182,7 +182,7 @@ class Linking:
                 into=into, member=member, current=current, checksum=checksum, version=version
             ):
                 return
-        raise JobWaits(f"the MEMORY.md of {into} changes all the time", delay_s=REST_S)
+        raise JobWaits(f"the MEMORY.md of {into} keeps changing", delay_s=REST_S)
 
     async def _note(self, scope: str) -> None:
         time = stamp(self._ground.host.clock.now())
@@ -196,7 +196,7 @@ class Linking:
         left = await left_of(self._ground.host.bus, self._state.turns)
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
-            raise JobWaits("turns that began before it still go on", delay_s=REST_S)
+            raise JobWaits("turns that began before the link are still running", delay_s=REST_S)
         await self._move()
         home = await self._ground.memories.home(self._state.into)
         with suppress(ArchiveError):  # the next consolidation tries again
@@ -212,7 +212,11 @@ class Linking:
         def work() -> int:
             moved = move_files(workspace, member=member, home=into)
             if not remove_projection(projection):
-                _log.warning("memory.left", path=str(projection), reason="somebody has edited it: look what is missing")
+                _log.warning(
+                    "memory.left",
+                    path=str(projection),
+                    reason="the file was edited by hand. Check whether the merged memory lacks anything.",
+                )
             return moved
 
         moved = await to_thread.run_sync(work, limiter=ground.threads)

@@ -96,7 +96,7 @@ async def under_locks(
                 except BusError as error:
                     _log.debug("lock.kept", session=lock.session, reason=brief(error))
     if not done:
-        raise JobWaits("somebody else has taken one of its sessions", delay_s=REST_S)
+        raise JobWaits("another worker has taken one of the sessions", delay_s=REST_S)
     return done[0]
 
 

@@ -140,7 +140,7 @@ class Parting:
         if marked.status != "marked":
             if marked.status == "joined":
                 await self._save(msgspec.structs.replace(self._state, step="begin"))
-            raise JobWaits(f"the memory of {home} is being joined with another one", delay_s=REST_S)
+            raise JobWaits(f"the memory of {home} is being merged with another one", delay_s=REST_S)
         given = 0
         fields = await joining.fields_of_sessions(home, sessions)
         # Not when it has left before, and this is done again to let go of its sessions.
@@ -160,7 +160,7 @@ class Parting:
         left = await left_of(ground.host.bus, self._state.turns)
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
-            raise JobWaits("turns that began before it still go on", delay_s=REST_S)
+            raise JobWaits("turns that began before the unlinking are still running", delay_s=REST_S)
         workspace = ground.workspace(member)
         await to_thread.run_sync(lambda: copy_back(workspace, member=member, home=home), limiter=ground.threads)
         await ground.files.sync(member, at_once=True)

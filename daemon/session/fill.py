@@ -37,5 +37,5 @@ async def fill(bus: Bus, session: str, entries: Sequence[LogEntry], *, scope: st
         ],
     )
     if status != b"done":
-        raise InboundError(f"session {session} exists already, and what was said in it stays; choose another name")
+        raise InboundError(f"session {session} exists already. Choose another name.")
     await bus.activity.noted(session)

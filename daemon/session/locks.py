@@ -205,4 +205,4 @@ def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
 
 
 def _lost(lock: Lock) -> LockLost:
-    return LockLost(f"session {lock.session} is being consolidated by another worker now; nothing more was written")
+    return LockLost(f"session {lock.session} is now being consolidated by another worker. Nothing more was written.")

@@ -41,6 +41,8 @@ class SessionState:
     since_ms: int = 0
     """When its holder began the turn in progress."""
     retry_at_ms: int = 0
+    parked_why: str = ""
+    """``<kind>: <reason>``: why the session was parked since its last commit; empty unless it was."""
     scope: str = ""
     options: Options = NO_OPTIONS
     continuity: Continuity | None = None
@@ -85,6 +87,7 @@ class SessionReader:
             lease_ms=int(fields.get(b"lease", b"0")),
             since_ms=int(fields.get(b"since", b"0")),
             retry_at_ms=int(fields.get(b"retry_at", b"0")),
+            parked_why=fields.get(b"parked_why", b"").decode(errors="replace"),
             scope=fields.get(b"scope", b"").decode(),
             options=options_from(fields.get(b"options", b"")),
             continuity=continuity_from(fields.get(b"continuity", b"")),

@@ -84,5 +84,5 @@ class Sayings:
             ],
         )
         if status == b"stale":
-            raise LeaseLost(f"session {claim.session} is held by another worker now; nothing was said")
+            raise LeaseLost(f"session {claim.session} is now held by another worker. Nothing was sent.")
         return "said" if status == b"said" else "again" if status == b"again" else "foreign"

@@ -383,4 +383,4 @@ def _or_empty(number: int | None) -> int | str:
 
 
 def _lost(claim: Claim) -> LeaseLost:
-    return LeaseLost(f"session {claim.session} is held by another worker now; this turn was not written")
+    return LeaseLost(f"session {claim.session} is now held by another worker. This turn was not written.")

@@ -89,8 +89,8 @@ def synthetic(plot: Plot, tokenizer: Tokenizer, *, sender: str) -> list[LogEntry
     kinds = [list(shape) for shape in _shapes(plot.messages, chance)]
     speaking = [at for at, kind in enumerate(kind for turn in kinds for kind in turn) if not kind.startswith("call")]
     if plot.oversized > len(speaking):
-        text = f"only {len(speaking)} of these {plot.messages} messages can be oversized, the others call tools"
-        raise InboundError(f"{text}; choose fewer, or more messages")
+        text = f"only {len(speaking)} of these {plot.messages} messages can be oversized, because the others call tools"
+        raise InboundError(f"{text}. Choose fewer oversized messages, or more messages.")
     oversized = frozenset(chance.sample(speaking, plot.oversized))
     author = _Author(plot=plot, tokenizer=tokenizer, sender=sender, chance=chance, oversized=oversized)
     return [entry for turn in kinds for entry in author.turn(turn)]

@@ -1,4 +1,4 @@
-"""What was answered, by whom it does not matter: questions, flags, or what was there already."""
+"""The answers, from questions, flags or existing files."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,17 +9,17 @@ from daemon.setup.apis import Api
 from daemon.wording import Language
 
 Access = Literal["pairing", "private", "open"]
-"""Who may talk to the bot: who was let in, the owner alone, or everybody."""
+"""People who may talk to the bot: approved people, only the owner, or anyone."""
 
 POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 """``access.policy`` for each."""
 
 ACCESS = (
-    ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
-    ("private", "you alone; the bot says nothing to anybody else"),
-    ("open", "everybody who finds it, at your cost"),
+    ("pairing", "you and people you approve: a stranger gets a code, and you write /pair CODE"),
+    ("private", "only you; the bot ignores all other people"),
+    ("open", "anyone who finds the bot, at your cost"),
 )
-"""Each as it is explained to a person."""
+"""The explanation of each choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class TelegramAnswer:
     owner: Owner | None = None
     access: Access = "pairing"
     allow: tuple[str, ...] = ()
-    """Ids of people who are let in beside the owner."""
+    """IDs of people who are allowed besides the owner."""
 
     @property
     def admins(self) -> tuple[str, ...]:
@@ -72,11 +72,11 @@ class SlackAnswer:
     base_url: str
     bot_token: Secret
     app_token: Secret
-    """Empty: Slack brings what is said to ``events_url``."""
+    """Empty: Slack sends events to ``events_url``."""
     signing_secret: Secret
     events_url: str = ""
     name: str = ""
-    """What people call the bot there; empty: not asked."""
+    """The bot's name on the platform; empty: unknown."""
     link: str = ""
     """Opens a direct message to it; empty: not known."""
     owner: Owner | None = None

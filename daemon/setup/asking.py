@@ -1,4 +1,4 @@
-"""Who answers the questions: a person at a terminal, or nobody, and then flags and defaults alone."""
+"""The source of answers: a person at a terminal, or only flags and defaults."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -10,7 +10,7 @@ from daemon.errors import ConfigError
 from daemon.printable import printable
 
 Check = Callable[[str], str]
-"""What is wrong with an answer, as a sentence; empty: nothing."""
+"""The problem with an answer, as a sentence; empty: none."""
 
 
 def fine(_: str) -> str:
@@ -19,14 +19,14 @@ def fine(_: str) -> str:
 
 
 def address_problem(text: str) -> str:
-    """What is wrong with an address; empty: nothing."""
+    """The problem with an address; empty: none."""
     if text == "-":
         return ""
     parts = text.split("://", 1)
     if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
-        return "an address begins with https:// or http://, as https://api.openai.com/v1"
+        return "write an address that begins with https:// or http://, such as https://api.openai.com/v1"
     if "@" in parts[1].split("/")[0]:
-        return "an address without user and password, please; a key is asked for by itself"
+        return "write the address without user and password; the key is a separate question"
     return ""
 
 
@@ -34,14 +34,14 @@ class Asker(Protocol):
     """Asks one thing at a time. Every question names the flag that answers it."""
 
     asks: bool
-    """Whether there is somebody to ask."""
+    """Whether a person can be asked."""
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
-        """A text that passes ``check``; ``given`` is what the flag said, ``default`` what stands for no answer."""
+        """A text that passes ``check``; ``given`` is the flag's value, ``default`` replaces an empty answer."""
         ...
 
     def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
-        """A text that is not shown; an empty one where there is none."""
+        """A text that is not shown while it is typed; may be empty."""
         ...
 
     def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
@@ -49,7 +49,7 @@ class Asker(Protocol):
         ...
 
     def confirm(self, question: str, *, default: bool) -> bool:
-        """Yes or no; ``default`` when nobody is asked."""
+        """Yes or no; ``default`` if no person can be asked."""
         ...
 
 
@@ -59,7 +59,7 @@ class Nobody:
     asks = False
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
-        """What was given, or the default.
+        """The given value, or the default.
 
         Raises:
             ConfigError: it will not do.
@@ -71,12 +71,12 @@ class Nobody:
         return answer
 
     def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
-        """What was given, or the default, or none."""
+        """The given value, the default, or nothing."""
         del question, flag
         return given or default or Secret("")
 
     def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
-        """What was given, or the default."""
+        """The given value, or the default."""
         del question, of
         return given or default
 
@@ -92,7 +92,7 @@ class Person:
     asks = True
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
-        """Ask until the answer will do; what was given is not asked again, but when it will not do."""
+        """Ask until the answer is valid; a valid given value is not asked for again."""
         del flag
         answer = given
         while True:
@@ -106,11 +106,11 @@ class Person:
             answer = None
 
     def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
-        """Ask without showing what is typed; Enter alone keeps the default, ``-`` stands for none."""
+        """Ask without showing the input; Enter keeps the default, ``-`` means none."""
         del flag
         if given is not None:
             return given
-        known = " [Enter: the one that is there, -: none]" if default else ""
+        known = " [Enter: keep the current one, -: none]" if default else ""
         answer = str(click.prompt(f"{question}{known}", default="", show_default=False, hide_input=True)).strip()
         if answer == "-":
             return Secret("")
@@ -129,7 +129,7 @@ class Person:
         words = [word for word, _ in of]
 
         def check(answer: str) -> str:
-            return "" if _meant(answer, words) else f"one of {', '.join(words)}, please"
+            return "" if _meant(answer, words) else f"please write one of {', '.join(words)}"
 
         return _meant(self.text("Which", flag="", given=None, default=default, check=check), words)
 

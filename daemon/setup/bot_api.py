@@ -19,7 +19,7 @@ from daemon.proxies import http_client
 CONFLICT = 409
 """Another program asks for the bot's messages, or a webhook is set."""
 CALL_S = 15.0
-"""How long an answer may take beyond what the call itself waits for."""
+"""Limit for an answer, in addition to the waiting time of the call itself."""
 
 
 class TelegramSaysNo(MillpondError):
@@ -28,12 +28,12 @@ class TelegramSaysNo(MillpondError):
     def __init__(self, message: str, *, code: int = 0, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.code = code
-        """As it was answered; 0: there was no answer."""
+        """Status of the answer; 0 without an answer."""
         self.retry_after_s = retry_after_s
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """Who the bot is."""
+    """The bot's identity."""
 
     id: int
     username: str = ""
@@ -74,7 +74,7 @@ class BotApi:
         self._base_url = base_url.rstrip("/")
 
     async def me(self) -> Me:
-        """Who the bot is.
+        """The bot's identity.
 
         Raises:
             TelegramSaysNo: the token is none, or Telegram cannot be asked.
@@ -86,7 +86,7 @@ class BotApi:
         return msgspec.json.decode(await self.call("getWebhookInfo"), type=_Webhook).url
 
     async def updates(self, *, offset: int | None, wait_s: int) -> list[dict[str, Any]]:
-        """What waits for the bot. With ``offset`` all updates below it are gone for good. Errors as for ``me``."""
+        """The bot's pending updates. ``offset`` deletes all earlier ones permanently. Errors as for ``me``."""
         params: dict[str, object] = {"timeout": wait_s, "limit": 100}
         if offset is not None:
             params["offset"] = offset
@@ -98,17 +98,19 @@ class BotApi:
         """Ask once. Errors as for ``me``."""
         # Only characters that a token can have: anything else would be another address.
         if not all(sign.isascii() and (sign.isalnum() or sign in ":_-") for sign in self._token.reveal()):
-            raise TelegramSaysNo("that is no token; BotFather gives one like 123456789:AbCd…", code=404)
+            raise TelegramSaysNo("this is not a bot token. BotFather's tokens look like 123456789:AbCd…", code=404)
         url = f"{self._base_url}/bot{self._token.reveal()}/{method}"
         try:
             with anyio.fail_after(CALL_S + wait_s):
                 response = await self._client.post(url, json=params or {})
         except TimeoutError:
-            raise TelegramSaysNo(f"{self._base_url} did not answer within {CALL_S + wait_s:g} s") from None
+            raise TelegramSaysNo(
+                f"{self._base_url} did not answer within {CALL_S + wait_s:g} s. Check the network."
+            ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             reason = type(error).__name__
             raise TelegramSaysNo(
-                f"{self._base_url} cannot be reached ({reason}); check the network, and the proxy if there is one"
+                f"{self._base_url} cannot be reached ({reason}). Check the network, and the proxy if you use one."
             ) from None
         return self._result(response)
 
@@ -117,16 +119,17 @@ class BotApi:
             answer = _decode(response.content)
         except msgspec.MsgspecError:
             raise TelegramSaysNo(
-                f"{self._base_url} answers, but not as a Bot API server does (status {response.status_code})"
+                f"{self._base_url} is not a Bot API server (it answered with status "
+                f"{response.status_code}). Correct --telegram-url."
             ) from None
         if answer.ok:
             return answer.result
         code = answer.error_code or response.status_code
         if code in (401, 404):
-            raise TelegramSaysNo("Telegram does not know this token; copy it from BotFather again, whole", code=code)
+            raise TelegramSaysNo("Telegram refused the token. Copy the whole token from BotFather again.", code=code)
         said = without(answer.description, self._token)[:300]
         raise TelegramSaysNo(
-            f"Telegram refuses ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
+            f"Telegram refused the request ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
         )
 
 

@@ -1,4 +1,4 @@
-"""What was said on the command line; whatever is None was not."""
+"""Values of command-line options; None: not given."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +24,14 @@ class Flags:
     model_key: str | None = None
     model_key_file: str | None = None
     telegram: bool | None = None
-    """Whether there is to be a bot at Telegram; None: if there is a token."""
+    """Whether to set up Telegram; None: if there is a token."""
     telegram_token: str | None = None
     telegram_token_file: str | None = None
     telegram_url: str | None = None
     channel: str | None = None
     owner: str | None = None
     slack: bool | None = None
-    """Whether there is to be an app at Slack; None: if there is a token."""
+    """Whether to set up Slack; None: if there is a token."""
     slack_token: str | None = None
     slack_token_file: str | None = None
     slack_app_token: str | None = None
@@ -43,7 +43,7 @@ class Flags:
     slack_channel: str | None = None
     slack_owner: str | None = None
     pair: bool | None = None
-    """Whether to wait for the owner; None: if there is somebody at the terminal."""
+    """Whether to wait for the owner; None: if a person is at the terminal."""
     access: str | None = None
     source: Path | None = None
     """Folder of another program, to be taken over."""
@@ -59,7 +59,7 @@ class Flags:
 
     @property
     def for_slack(self) -> bool:
-        """Whether Slack was spoken of: then it is what is set up."""
+        """Whether an option about Slack was given, so that Slack is set up."""
         tokens = (self.slack_token, self.slack_token_file, self.slack_app_token, self.slack_app_token_file)
         others = (self.slack_signing_secret, self.slack_signing_secret_file, self.slack_events_url)
         given = (*tokens, *others, self.slack_channel, self.slack_owner)
@@ -93,7 +93,7 @@ def given_secret(flag: str, text: str | None, file: str | None) -> Secret | None
         ConfigError: both were given, or the file cannot be read.
     """
     if text is not None and file is not None:
-        raise ConfigError(f"{flag} and {flag}-file: name one of the two")
+        raise ConfigError(f"{flag} and {flag}-file cannot be used together. Remove one of them.")
     if file is not None:
         try:
             return Secret(read_secret_file(Path(file).expanduser())[0])

@@ -1,4 +1,4 @@
-"""What another program kept: found in its folders, nothing of it changed. All of it blocks.
+"""Data of another program, found in its folders and never changed. All functions block.
 
 nanobot keeps ``config.json`` beside ``workspace/``, in which ``memory/`` holds MEMORY.md and HISTORY.md, newer ones
 ``history.jsonl``. OpenClaw keeps ``openclaw.json`` beside a workspace with MEMORY.md at its top and a file a day in
@@ -29,7 +29,7 @@ NOT_TAKEN = (
     *("sessions", "cron", "canvas", "prompts", "agents", "credentials"),
     *("HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md"),
 )
-"""What lies beside it and has no place here."""
+"""Other files there, for which Millpond has no equivalent."""
 
 FILE_MAX_BYTES = 1_000_000
 """As large as MEMORY.md may be."""
@@ -55,18 +55,18 @@ class Elsewhere:
     """Files by their paths below ``skills/``."""
     remembered: Foreign = field(default_factory=Foreign)
     left: list[str] = field(default_factory=list[str])
-    """What is not taken over, a line each."""
+    """Data that is not imported, a line each."""
 
 
 def find(folder: Path, environ: Mapping[str, str]) -> Elsewhere:
-    """What lies in ``folder``: the one of a nanobot or an OpenClaw, or the workspace in it.
+    """The data in ``folder``: the folder of a nanobot or an OpenClaw, or the workspace in it.
 
     Raises:
         InboundError: there is neither.
     """
     folder = folder.expanduser()
     if not folder.is_dir():
-        raise InboundError(f"--from {folder}: there is no such folder")
+        raise InboundError(f"--from {folder}: the folder was not found. Correct the path.")
     program, config, workspace = _layout(folder)
     found = Elsewhere(program=program, workspace=workspace)
     if config is not None:
@@ -94,8 +94,8 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
     if (workspace / "MEMORY.md").is_file() or any(True for _ in _days(memory)) or (workspace / "SOUL.md").is_file():
         return "OpenClaw", None, workspace
     raise InboundError(
-        f"--from {folder}: neither a nanobot (~/.nanobot) nor an OpenClaw (~/.openclaw) lies here; name the folder "
-        "with its config.json or openclaw.json, or its workspace"
+        f"--from {folder}: no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) was found there. "
+        "Name the folder with its config.json or openclaw.json, or its workspace."
     )
 
 
@@ -130,7 +130,7 @@ def _settings(program: Program, config: Path, environ: Mapping[str, str], left: 
     try:
         tables = read_json5(config.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        left.append(f"{config.name}: it cannot be read")
+        left.append(f"{config.name}: the file cannot be read")
         return Settings()
     if program == "nanobot":
         return nanobot_settings(tables, environ)
@@ -141,7 +141,7 @@ def _settings(program: Program, config: Path, environ: Mapping[str, str], left: 
             file = config.parent / Path(found.token_file).expanduser()
             return replace(found, token=Secret(read_secret_file(file)[0]))
         except (ConfigError, RuntimeError):
-            left.append(f"{found.token_file}: the token in it cannot be read")
+            left.append(f"{found.token_file}: the token file cannot be read")
     return found
 
 
@@ -191,10 +191,10 @@ def journal_entries(text: str) -> Iterator[str]:
 
 
 def _folder(path: Path, left: list[str]) -> Path:
-    """``path``, or a folder that is never there when it is a link: that may lead to anything of this machine's."""
+    """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
-    left.append(f"{path.name}: it is a link; name what it leads to with --from, or copy it by hand")
+    left.append(f"{path.name}: this is a link. Name the link's target with --from, or copy the files by hand")
     return path / ".none"
 
 
@@ -231,7 +231,7 @@ def _read_skills(found: Elsewhere) -> None:
         for name in sorted(names):
             path = Path(folder, name)
             if len(found.skills) >= SKILL_FILES_MAX:
-                found.left.append(f"skills: more than {SKILL_FILES_MAX:,} files; copy the rest by hand")
+                found.left.append(f"skills: only the first {SKILL_FILES_MAX:,} files are copied. Copy the rest by hand")
                 return
             if (content := _content(path, found.left)) is not None and path.parent != root:
                 found.skills[path.relative_to(root).as_posix()] = content
@@ -242,7 +242,7 @@ def _name_the_rest(found: Elsewhere, root: Path) -> None:
         for name in NOT_TAKEN:
             if (place / name).exists():
                 found.left.append(
-                    f"{name}: it has no place here" if name != "sessions" else "sessions: whole conversations"
+                    f"{name}: Millpond has no equivalent" if name != "sessions" else "sessions: whole conversations"
                 )
 
 
@@ -255,16 +255,16 @@ def _text(path: Path, left: list[str], most: int = FILE_MAX_BYTES) -> str:
     try:
         return (content or b"").decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        left.append(f"{path.name}: not UTF-8")
+        left.append(f"{path.name}: the file is not UTF-8")
         return ""
 
 
 def _content(path: Path, left: list[str], most: int = FILE_MAX_BYTES) -> bytes | None:
-    """What a plain file holds; None when there is none, or it is not to be taken."""
+    """The contents of a regular file; None if it does not exist or must not be imported."""
     try:
         # A link may point to anything of this machine's.
         if not stat.S_ISREG(path.lstat().st_mode):
-            left.append(f"{path.name}: no plain file")
+            left.append(f"{path.name}: not a regular file")
             return None
         with path.open("rb") as file:
             content = file.read(most + 1)
@@ -274,6 +274,6 @@ def _content(path: Path, left: list[str], most: int = FILE_MAX_BYTES) -> bytes |
         left.append(f"{path.name}: {error.strerror}")
         return None
     if len(content) > most:
-        left.append(f"{path.name}: larger than {most:,} bytes")
+        left.append(f"{path.name}: the file is larger than {most:,} bytes")
         return None
     return content

@@ -1,4 +1,4 @@
-"""The questions, in order, each with what is tried right after it."""
+"""The questions in order, each with the test of its answer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -92,7 +92,7 @@ class Interview:
     def _language(self, bot: str) -> Language:
         known = self._place.word("language", "bots", bot) or language_here(self._environ)
         of = (("en", "English"), ("zh", "中文"))
-        question = "Language of what it says itself"
+        question = "Language of the bot's own messages"
         return cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
 
     def _time_zone(self, bot: str) -> str:
@@ -108,7 +108,8 @@ class Interview:
             return None
         flags, environ = self._flags, self._environ
         click.echo(
-            "\nThe model: a server of OpenAI's or Anthropic's API. Without an address and a key a stand-in answers."
+            "\nModel: a server with OpenAI's or Anthropic's API. "
+            "Without an address and a key, the offline stand-in answers."
         )
         api = self._api(bot)
         theirs = APIS[api]
@@ -130,7 +131,7 @@ class Interview:
             if url == "-":
                 return None
             key = self._asker.secret(
-                "Key (Enter alone: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url, api)
+                "API key (Enter: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url, api)
             )
             named = self._model_name(ModelAnswer(base_url=url, name=name, key=key, api=api), flags)
             answer = ModelAnswer(base_url=url, name=named, key=key, api=api)
@@ -142,7 +143,7 @@ class Interview:
             flags = Flags(yes=flags.yes)
 
     def _api(self, bot: str) -> Api:
-        """The model's API; asked for where Anthropic's is in the configuration, or the environment has a key for it."""
+        """The model's API; asked for if the configuration uses Anthropic's, or the environment has a key for it."""
         known = self._place.word("api", "bots", bot, "model")
         if self._flags.model_api:
             return cast("Api", self._flags.model_api)
@@ -165,14 +166,14 @@ class Interview:
             offered = run(lambda: models_at(asked.base_url, asked.key, asked.api))
         if offered:
             more = f" and {len(offered) - SHOWN:,} more" if len(offered) > SHOWN else ""
-            click.echo(f"  It offers {printable(', '.join(offered[:SHOWN]))}{more}.")
+            click.echo(f"  Models on this server: {printable(', '.join(offered[:SHOWN]))}{more}.")
         only, theirs = offered[0] if len(offered) == 1 else "", APIS[asked.api]
         return self._asker.text(
             "Name of the model",
             flag="--model",
             given=flags.model,
             default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),
-            check=lambda text: "" if text else "the server has to be told which model to use",
+            check=lambda text: "" if text else "name the model to use on this server",
         )
 
     def _known_key(self, bot: str, url: str, api: Api) -> Secret | None:
@@ -188,30 +189,34 @@ class Interview:
     def _tried_model(self, answer: ModelAnswer) -> "ModelAnswer | Literal['again'] | None":
         if not self._flags.test:
             return answer
-        click.echo(f"Asking {answer.name} at {answer.base_url} …")
+        click.echo(f"Testing {answer.name} at {answer.base_url} …")
         try:
             tried = run(lambda: try_model(answer))
         except ModelError as error:
             if not self._asker.asks:
                 raise
-            click.echo(f"  It does not answer: {error}")
+            click.echo(f"  The model did not answer: {error}")
         else:
             where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
-            click.echo(f"  It answers{where}.")
+            click.echo(f"  The model answers{where}.")
             for finding in self._found_out(tried):
-                click.echo(f"  {finding[0].upper()}{finding[1:]}.")
+                click.echo(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
-        of = (("again", "ask for address, name and key again"), ("keep", "keep it as it is"), ("offline", "none"))
-        chosen = self._asker.choice("What now", of, given=None, default="again")
+        of = (
+            ("again", "ask for address, name and key again"),
+            ("keep", "keep these settings anyway"),
+            ("offline", "none"),
+        )
+        chosen = self._asker.choice("Next step", of, given=None, default="again")
         return "again" if chosen == "again" else answer if chosen == "keep" else None
 
     @staticmethod
     def _found_out(answer: ModelAnswer) -> list[str]:
-        """What shows when the model is tried with tools and a picture; it answers, so that nothing here is an error."""
+        """Findings of a test with tools and a picture. The model answers, so none of them is an error."""
         try:
             return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model_config(answer))))
         except MillpondError as error:
-            return [f"with tools it does not: {error}"]
+            return [f"the model fails with tools: {error}"]
 
     # Telegram
 
@@ -233,15 +238,15 @@ class Interview:
         if wrong := address_problem(base_url):
             raise ConfigError(f"--telegram-url: {wrong}")
         if asker.asks:
-            click.echo(
-                "\nTelegram: open https://t.me/BotFather there, write /newbot, and copy the token that it gives."
-            )
+            click.echo("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
         while True:
-            question = "Token (Enter alone: no Telegram)" if not known else "Token"
+            question = "Token (Enter: do not use Telegram)" if not known else "Token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:
-                    raise ConfigError("--telegram-token: missing; BotFather gives one (https://t.me/BotFather)")
+                    raise ConfigError(
+                        "--telegram-token is not set. Get a token from BotFather (https://t.me/BotFather)."
+                    )
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
             tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)
@@ -257,9 +262,9 @@ class Interview:
         """
         others = (name for name in self._place.channels("telegram") if name != answer.channel)
         other = next((name for name in others if self._place.secret("token", "channels", name) == answer.token), "")
-        text = f"that token is the one of channels.{other}; make another bot, each has a token of its own"
+        text = f"this token is already used by channels.{other}. Create another bot: each channel needs its own token"
         if other and not self._asker.asks:
-            raise ConfigError(f"--telegram-token: {text}, or name that channel with --channel {other}")
+            raise ConfigError(f"--telegram-token: {text}, or choose that channel with --channel {other}")
         if other:
             click.echo(f"  {text}")
         return bool(other)
@@ -274,17 +279,21 @@ class Interview:
                 raise
             click.echo(f"  {error}")
         else:
-            click.echo(f"  It is {me.first_name or me.username}: {me.link}")
+            click.echo(f"  The bot is {me.first_name or me.username}: {me.link}")
             return replace(answer, username=me.username)
-        of = (("again", "ask for the token again"), ("keep", "keep it as it is"), ("skip", "go on without Telegram"))
-        chosen = self._asker.choice("What now", of, given=None, default="again")
+        of = (
+            ("again", "ask for the token again"),
+            ("keep", "keep this token anyway"),
+            ("skip", "continue without Telegram"),
+        )
+        chosen = self._asker.choice("Next step", of, given=None, default="again")
         return "again" if chosen == "again" else answer if chosen == "keep" else None
 
     def _with_people(self, bot: str, answer: TelegramAnswer, language: Language) -> TelegramAnswer:
         answer = replace(answer, owner=self._owner(bot, answer, language))
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
-        access = self._asker.choice("Who may talk to it", ACCESS, given=self._flags.access, default=usual)
+        access = self._asker.choice("Allowed people", ACCESS, given=self._flags.access, default=usual)
         # Alone means alone: whoever might talk to the other program has to be let in anew.
         allow = () if access == "private" else answer.allow
         return replace(answer, access=cast("Access", access), allow=allow)
@@ -293,13 +302,13 @@ class Interview:
         flags, asker = self._flags, self._asker
         if flags.owner is not None:
             if not flags.owner.isdecimal():
-                raise ConfigError(f"--owner {flags.owner}: Telegram's id of a person is a number")
+                raise ConfigError(f"--owner {flags.owner}: a Telegram user ID is a number")
             return Owner(id=flags.owner)
         admins = strings(self._place.section("bots", bot).get("admins"))
         there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
         if there and flags.pair is None:
-            click.echo(f"  Its owner is {there}.")
-            if not asker.confirm("Somebody else as well", default=False):
+            click.echo(f"  The bot's owner is {there}.")
+            if not asker.confirm("Add another owner", default=False):
                 return Owner(id=there.partition(":")[2])
         if flags.pair is False or not (flags.pair or asker.asks) or not answer.username:
             return None
@@ -307,10 +316,10 @@ class Interview:
 
     def _paired(self, answer: TelegramAnswer, language: Language) -> Owner | None:
         code = new_code()
-        click.echo("\nNow open this in Telegram and press Start; it tells me who you are:")
+        click.echo("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
         click.echo(f"  https://t.me/{answer.username}?start={code}")
         try:
-            click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
+            click.echo("Waiting for you, for at most five minutes. Ctrl-C continues without you …")
             owner = run(lambda: _pair(answer, code, language))
         except KeyboardInterrupt:
             owner = None
@@ -322,18 +331,20 @@ class Interview:
             click.echo(f"  {error}")
             owner = None
         if owner is None:
-            click.echo("  Going on without an owner; `millpond init` can be run again, or name one with --owner ID.")
+            click.echo(
+                "  Continuing without an owner. Run `millpond init` again later, or name the owner with --owner ID."
+            )
         else:
             click.echo(f"  You are {owner.name or 'there'} ({owner.id}).")
         return owner
 
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
-        """Whether there was one, and the person wants it gone; what waits for the bot stays."""
+        """Whether a webhook existed and the person had it deleted; pending messages of the bot stay."""
         try:
             if not (url := run(lambda: _webhook(answer))):
                 return False
-            click.echo(f"  Telegram calls {printable(url)} for this bot, so nobody else can read its messages.")
-            if not self._asker.confirm("Take that webhook away", default=False):
+            click.echo(f"  A webhook is set for this bot ({printable(url)}), so its messages cannot be read here.")
+            if not self._asker.confirm("Delete that webhook", default=False):
                 return False
             run(lambda: _without_webhook(answer))
         except TelegramSaysNo as error:

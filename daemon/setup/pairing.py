@@ -1,4 +1,4 @@
-"""Finding out who the owner is: whoever sends the bot a code that only this terminal shows."""
+"""Identifying the owner: the person who sends the bot a code that only this terminal shows."""
 
 import secrets
 from collections.abc import Callable
@@ -17,22 +17,22 @@ LENGTH = 12
 WAIT_S = 300.0
 """How long a person may take to open the link."""
 POLL_S = 10
-"""How long Telegram holds an answer back while there is nothing new."""
+"""Time for which Telegram delays an answer while it has no new updates."""
 LOOK_S = 1.0
 """Time between two looks while other messages wait, with which Telegram answers at once."""
 PAUSE_S = 2.0
 """Time between two tries when Telegram fails."""
 FULL = 100
-"""Updates that are shown at once: what comes behind so many cannot be seen without deleting them."""
+"""Updates in one answer: later ones cannot be seen without deleting these."""
 
 
 def new_code() -> str:
-    """A code that nobody guesses."""
+    """A code that cannot be guessed."""
     return "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
 
 
 async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S) -> Owner | None:
-    """Whoever sends ``code`` in a direct chat; None when nobody does in time.
+    """The person who sends ``code`` in a direct chat; None if that does not happen in time.
 
     What other people wrote stays with Telegram for the daemon: the message with the code is taken away only when it
     is the oldest one.
@@ -46,7 +46,7 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
             updates = await _asked(api)
             if updates is None:
                 if not is_told:
-                    say("Telegram does not answer just now; I go on asking.")
+                    say("Telegram does not answer right now. Still trying.")
                 is_told = True
                 await anyio.sleep(PAUSE_S)
                 continue
@@ -58,17 +58,17 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
                     return owner
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
-                    f"{FULL} messages wait for the bot already, so yours cannot be seen; name yourself with --owner ID "
-                    "(bots like @userinfobot tell your id), or run Millpond first"
+                    f"{FULL} messages are already pending for the bot, so yours cannot be seen. Name yourself "
+                    "with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
                 )
             if updates:
                 await anyio.sleep(LOOK_S)
-    say("Nobody sent the code in time.")
+    say("The code did not arrive in time.")
     return None
 
 
 async def _confirm(api: BotApi, update_id: int) -> None:
-    """Take an update away; when that fails the daemon gets it, and answers it like any ``/start``."""
+    """Delete an update. If that fails, the daemon gets it and answers it like any ``/start``."""
     with suppress(TelegramSaysNo):
         await api.updates(offset=update_id + 1, wait_s=0)
 
@@ -83,7 +83,7 @@ async def greet(api: BotApi, owner: Owner, text: str) -> None:
 
 
 async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
-    """What waits; None: Telegram cannot tell just now."""
+    """Pending updates; None: Telegram is unavailable right now."""
     try:
         return await api.updates(offset=None, wait_s=POLL_S)
     except TelegramSaysNo as error:
@@ -95,14 +95,15 @@ async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
         if error.code != CONFLICT:
             raise
         raise TelegramSaysNo(
-            "another program reads this bot's messages just now, or a webhook is set for it: end that program "
-            "(another Millpond, nanobot, OpenClaw …) and try again, or name yourself with --owner ID",
+            "another program reads this bot's messages, or a webhook is set for it. Stop that "
+            "program (another Millpond, nanobot, OpenClaw …) and try again, or name yourself with "
+            "--owner ID.",
             code=CONFLICT,
         ) from error
 
 
 def _sender_of(update: dict[str, Any], code: str) -> Owner | None:
-    """Who sent the code; None: it is something else."""
+    """The sender of the code; None for any other update."""
     message = _table(update.get("message"))
     sender, chat, text = _table(message.get("from")), _table(message.get("chat")), message.get("text")
     if not isinstance(text, str) or chat.get("type") != "private" or sender.get("is_bot"):

@@ -1,4 +1,4 @@
-"""Where the configuration goes, and what stands there already."""
+"""The path of the configuration, and its existing contents."""
 
 import os
 import tomllib
@@ -23,11 +23,11 @@ class Place:
     data_dir: str
     """As the configuration has to say it; empty: the one that everybody looks in."""
     text: str
-    """What the file says; empty: there is none."""
+    """The file's contents; empty if it does not exist."""
     tables: Table
 
     def section(self, *names: str) -> Table:
-        """One section of the file; empty when there is none."""
+        """One section of the file; empty if it does not exist."""
         table = self.tables
         for name in names:
             inner = table.get(name)
@@ -35,12 +35,12 @@ class Place:
         return table
 
     def word(self, key: str, *names: str) -> str:
-        """A text of a section; empty when there is none."""
+        """A text of a section; empty if it is not set."""
         value = self.section(*names).get(key)
         return value if isinstance(value, str) else ""
 
     def secret(self, key: str, *names: str) -> Secret | None:
-        """A secret of a section, by value or by file; None when there is none that can be read."""
+        """A secret of a section, by value or by file; None if it is not set or unreadable."""
         if value := self.word(key, *names):
             return Secret(value)
         file = self.word(f"{key}_file", *names)
@@ -54,7 +54,7 @@ class Place:
 
     @property
     def bots(self) -> list[str]:
-        """Names of the bots that there are."""
+        """Names of the configured bots."""
         return list(self.section("bots"))
 
     def channels(self, kind: str, bot: str = "") -> Iterator[str]:
@@ -72,7 +72,7 @@ class Place:
 
 
 def place_of(config: Path | None, data_dir: str | None, environ: Mapping[str, str]) -> Place:
-    """Where the configuration of ``--config``, ``--data-dir`` and the environment lies.
+    """The path of the configuration, from ``--config``, ``--data-dir`` and the environment.
 
     Raises:
         ConfigError: it cannot be read, or is no TOML.
@@ -87,7 +87,9 @@ def place_of(config: Path | None, data_dir: str | None, environ: Mapping[str, st
     try:
         tables: Table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: no TOML: {error}; mend it, or move it away to begin anew") from error
+        raise ConfigError(
+            f"{path}: the file is not valid TOML: {error}. Correct it, or move it away to start over."
+        ) from error
     if data_dir is None and isinstance(tables.get("data_dir"), str):
         return Place(path=path, data_dir="", text=text, tables=tables)
     told = str(folder.absolute()) if folder.absolute() != expanded(Config().data_dir).absolute() else ""

@@ -21,7 +21,7 @@ CALL_S = 15.0
 NO_PREVIEW = {"unfurl_links": "false", "unfurl_media": "false"}
 
 ANSWER_MAX_BYTES = 1_048_576
-"""Largest answer that is read; those that are asked for here have a few hundred bytes."""
+"""Largest answer that is read; the answers used here have a few hundred bytes."""
 
 
 class SlackSaysNo(MillpondError):
@@ -30,12 +30,12 @@ class SlackSaysNo(MillpondError):
     def __init__(self, message: str, *, code: str = "", retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.code = code
-        """As Slack calls it; empty: there was no answer, or none of Slack's."""
+        """Slack's code for the error; empty without an answer of Slack."""
         self.retry_after_s = retry_after_s
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """Who the app is in its workspace."""
+    """The app's identity in its workspace."""
 
     team_id: str
     team: str = ""
@@ -46,7 +46,7 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     bot_id: str = ""
     scopes: tuple[str, ...] = ()
-    """What the token allows."""
+    """The token's permissions."""
     app_id: str = ""
     """Empty: Slack does not say."""
 
@@ -92,14 +92,14 @@ TOKEN_CODES = frozenset(
 
 
 class SlackApi:
-    """Slack's Web API, for whoever has a token."""
+    """Slack's Web API, with any token."""
 
     def __init__(self, session: aiohttp.ClientSession, base_url: str) -> None:
         self.session = session
         self._base_url = base_url.rstrip("/")
 
     async def me(self, token: Secret) -> Me:
-        """Who a bot token belongs to.
+        """The owner of a bot token.
 
         Raises:
             SlackSaysNo: the token is none, or Slack cannot be asked.
@@ -109,7 +109,9 @@ class SlackApi:
         try:
             me = msgspec.json.decode(content, type=Me)
         except msgspec.MsgspecError:
-            raise SlackSaysNo(f"{self._base_url} answers, but does not say whose token that is") from None
+            raise SlackSaysNo(
+                f"{self._base_url} answered, but did not say which bot the token belongs to. Correct --slack-url."
+            ) from None
         scopes = tuple(scope.strip() for scope in granted if scope.strip())
         return msgspec.structs.replace(me, scopes=scopes, app_id=await self._app_id(token, me.bot_id))
 
@@ -127,13 +129,17 @@ class SlackApi:
         try:
             url = msgspec.json.decode(content, type=_Socket).url
         except msgspec.MsgspecError:
-            raise SlackSaysNo(f"{self._base_url} answers, but with no address of a socket") from None
+            raise SlackSaysNo(
+                f"{self._base_url} answered, but returned no socket address. Correct --slack-url."
+            ) from None
         if not is_slacks(url, self._base_url):
-            raise SlackSaysNo(f"{self._base_url} answers with an address of a socket that is not Slack's")
+            raise SlackSaysNo(
+                f"{self._base_url} returned a socket address that does not belong to Slack. Correct --slack-url."
+            )
         return url
 
     async def name_of(self, token: Secret, user_id: str) -> str:
-        """What people call somebody; empty when Slack does not say."""
+        """A person's name; empty if Slack does not return it."""
         try:
             content, _ = await self._asked(token, "users.info", user=user_id)
             user = msgspec.json.decode(content, type=_UserFound).user
@@ -149,7 +155,7 @@ class SlackApi:
     async def _asked(self, token: Secret, method: str, **params: str) -> tuple[bytes, Mapping[str, str]]:
         # Only characters that a token can have: anything else would be another header.
         if not all(sign.isascii() and (sign.isalnum() or sign in "-._") for sign in token.reveal()):
-            raise SlackSaysNo("that is no token of Slack's", code="invalid_auth")
+            raise SlackSaysNo("this is not a Slack token", code="invalid_auth")
         headers = {"Authorization": f"Bearer {token.reveal()}"}
         url = f"{self._base_url}/{method}"
         try:
@@ -157,11 +163,11 @@ class SlackApi:
                 async with self.session.post(url, data=params, headers=headers, allow_redirects=False) as response:
                     content = await _body(response)
         except TimeoutError:
-            raise SlackSaysNo(f"{self._base_url} did not answer within {CALL_S:g} s") from None
+            raise SlackSaysNo(f"{self._base_url} did not answer within {CALL_S:g} s. Check the network.") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             reason = type(error).__name__
             raise SlackSaysNo(
-                f"{self._base_url} cannot be reached ({reason}); check the network, and the proxy if there is one"
+                f"{self._base_url} cannot be reached ({reason}). Check the network, and the proxy if you use one."
             ) from None
         self._judge(method, response, content)
         return content, response.headers
@@ -170,22 +176,25 @@ class SlackApi:
         if response.status == 429:
             after = response.headers.get("Retry-After", "")
             raise SlackSaysNo(
-                "Slack is asked too often just now; try again in a minute",
+                "Slack limits the request rate. Try again in a minute.",
                 code="ratelimited",
                 retry_after_s=float(after) if after.isdecimal() else 1.0,
             )
         try:
             answer = _decode(content)
         except msgspec.MsgspecError:
-            text = f"{self._base_url} answers, but not as Slack does (status {response.status})"
+            text = (
+                f"{self._base_url} is not a Slack Web API (it answered with status {response.status}). "
+                "Correct --slack-url."
+            )
             raise SlackSaysNo(text) from None
         if answer.ok:
             return
         error = answer.error[:100]
         if error in TOKEN_CODES:
-            raise SlackSaysNo(f"Slack does not take this token ({error}); copy it again, whole", code=error)
-        needed = f"; it needs the scope {answer.needed[:100]}" if answer.needed else ""
-        raise SlackSaysNo(f"Slack refuses {method} ({error or response.status}){needed}", code=error)
+            raise SlackSaysNo(f"Slack refused the token ({error}). Copy the whole token again.", code=error)
+        needed = f". Add the scope {answer.needed[:100]}" if answer.needed else ""
+        raise SlackSaysNo(f"Slack refused {method} ({error or response.status}){needed}", code=error)
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
@@ -199,7 +208,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def _refuse_redirect(_session: object, _context: object, _params: object) -> None:
-    raise aiohttp.ClientError("Slack sends nobody on")
+    raise aiohttp.ClientError("the server redirected the request, which Slack never does")
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The questions about Slack, each with what is tried right after it."""
+"""The questions about Slack, each with the test of its answer."""
 
 import re
 from collections.abc import Callable
@@ -36,14 +36,16 @@ _MEMBER = re.compile(r"[UW][A-Z0-9]{2,30}")
 """As Slack calls people."""
 _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 """An app token, which names its app."""
-WHERE_MEMBER = "your profile at Slack, the three dots, Copy member ID"
+WHERE_MEMBER = "in your Slack profile, under the three dots, Copy member ID"
 
 STEPS = """
-Slack: an app of your own, made from a text that says what it may do. `millpond init --slack-manifest` prints it.
+Slack: create an app from a manifest, which lists the app's permissions. `millpond init --slack-manifest` prints it.
   1. https://api.slack.com/apps, Create New App, From a manifest: choose the workspace, paste the text, Create.
-  2. Install App, Install to Workspace, Allow. It shows the Bot User OAuth Token, xoxb-…"""
-STEP_SOCKET = "  3. Basic Information, App-Level Tokens, Generate: add the scope connections:write. It shows xapp-…"
-STEP_HTTP = "  3. Basic Information, App Credentials: it shows the Signing Secret."
+  2. Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
+STEP_SOCKET = (
+    "  3. Basic Information, App-Level Tokens, Generate: add the scope connections:write. Copy the token, xapp-…"
+)
+STEP_HTTP = "  3. Basic Information, App Credentials: copy the Signing Secret."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +57,13 @@ class _Secret:
     given: Secret | None
     known: Secret | None
     problem: Callable[[Secret], str]
-    """What is wrong with its form."""
+    """The problem with its form."""
     tried: Callable[[Secret], None]
     """Raises SlackSaysNo when it does not work."""
 
 
 class SlackInterview:
-    """Asks what the configuration needs of Slack. Nothing is written."""
+    """Asks for everything that the configuration needs for Slack. Nothing is written."""
 
     def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
         self._asker = asker
@@ -70,7 +72,7 @@ class SlackInterview:
         self._me: Me | None = None
 
     def answer(self, bot: str, language: Language, *, offered: bool) -> SlackAnswer | None:
-        """Ask all of it; None when there is to be no app at Slack.
+        """Ask all questions; None if Slack is not to be set up.
 
         ``offered``: a person is asked although no flag speaks of Slack. Errors as for ``Interview.answers``.
         """
@@ -118,19 +120,19 @@ class SlackInterview:
             others = (name for name in self._place.channels("slack") if name != answer.channel)
             other = next((name for name in others if self._place.secret("bot_token", "channels", name) == token), "")
             if other:
-                return f"is the one of channels.{other} already; name that channel with --slack-channel {other}"
+                return f"is already used by channels.{other}. Choose that channel with --slack-channel {other}"
             return bot_token_problem(token)
 
         def tried(token: Secret) -> None:
             self._me = me = run(lambda: _me(answer.base_url, token))
-            click.echo(f"  It is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
+            click.echo(f"  The bot is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
             if me.scopes and (missing := missing_of(me.scopes)):
-                click.echo(f"  It may not do everything; it lacks {', '.join(missing)}.")
-                click.echo("  Paste the manifest again (App Manifest in its settings), and install it again.")
+                click.echo(f"  The app lacks permissions: {', '.join(missing)}.")
+                click.echo("  Paste the manifest again (App Manifest in its settings), and install the app again.")
 
         token = self._asked(
             _Secret(
-                question="Bot token (Enter alone: no Slack)",
+                question="Bot token (Enter: do not use Slack)",
                 flag="--slack-token",
                 given=self._flags.bot_token(),
                 known=self._place.secret("bot_token", "channels", answer.channel),
@@ -139,21 +141,23 @@ class SlackInterview:
             )
         )
         if token is None and self._flags.for_slack:
-            self._go_without(f"--slack-token: missing; {WHERE_BOT_TOKEN}")
+            self._go_without(f"--slack-token is not set: {WHERE_BOT_TOKEN}.")
         me = self._me
         named = replace(answer, name=me.user, link=link_of(me)) if me else answer
         return replace(named, bot_token=token) if token else None
 
     def _heard(self, answer: SlackAnswer) -> SlackAnswer | None:
-        """With what it hears by: the token for a socket, or the secret of an address that Slack calls."""
+        """With the means to receive events: the token for Socket Mode, or the signing secret for an address."""
 
         def tried(token: Secret) -> None:
             app = _APP.fullmatch(token.reveal())
             me = self._me
             if app and me and me.app_id and app[1] != me.app_id:
-                raise SlackSaysNo(f"that is the app token of another app, {app[1]}; the bot token is of {me.app_id}")
+                raise SlackSaysNo(
+                    f"this app-level token is for another app, {app[1]}. The bot token is for {me.app_id}"
+                )
             run(lambda: _socket(answer.base_url, token))
-            click.echo("  Slack lets it hear over a socket.")
+            click.echo("  The app can receive messages over Socket Mode.")
 
         where = ("channels", answer.channel)
         if answer.events_url:
@@ -168,7 +172,7 @@ class SlackInterview:
                 )
             )
             if secret is None:
-                self._go_without(f"--slack-signing-secret: missing; {WHERE_SECRET}")
+                self._go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
             return replace(answer, signing_secret=secret) if secret else None
         token = self._asked(
             _Secret(
@@ -181,17 +185,17 @@ class SlackInterview:
             )
         )
         if token is None:
-            self._go_without(f"--slack-app-token: missing; {WHERE_APP_TOKEN}")
+            self._go_without(f"--slack-app-token is not set: {WHERE_APP_TOKEN}.")
         return replace(answer, app_token=token) if token else None
 
     def _go_without(self, text: str) -> None:
-        """A person may; a script is told what is missing."""
+        """Lets a person continue; a script gets an error with the missing values."""
         if not self._asker.asks:
             raise ConfigError(text)
-        click.echo("  Going on without Slack.")
+        click.echo("  Continuing without Slack.")
 
     def _asked(self, what: _Secret) -> Secret | None:
-        """A secret that works, or that the person keeps as it is; None: there is none."""
+        """A secret that works, or that the person keeps anyway; None: none."""
         given, known = what.given, what.known
         while True:
             secret = self._asker.secret(what.question, flag=what.flag, given=given, default=known)
@@ -218,8 +222,8 @@ class SlackInterview:
             click.echo(f"  {printable(str(error))}")
         else:
             return "keep"
-        of = (("again", "ask for it again"), ("keep", "keep it as it is"), ("skip", "go on without Slack"))
-        chosen = self._asker.choice("What now", of, given=None, default="again")
+        of = (("again", "ask again"), ("keep", "keep this value anyway"), ("skip", "continue without Slack"))
+        chosen = self._asker.choice("Next step", of, given=None, default="again")
         return cast("Literal['again', 'keep', 'skip']", chosen)
 
     # People
@@ -228,7 +232,7 @@ class SlackInterview:
         answer = replace(answer, owner=self._owner(bot, answer, language))
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
-        access = self._asker.choice("Who may talk to it at Slack", ACCESS, given=self._flags.access, default=usual)
+        access = self._asker.choice("Allowed people on Slack", ACCESS, given=self._flags.access, default=usual)
         return replace(answer, access=cast("Access", access))
 
     def _owner(self, bot: str, answer: SlackAnswer, language: Language) -> Owner | None:
@@ -240,16 +244,18 @@ class SlackInterview:
         admins = strings(self._place.section("bots", bot).get("admins"))
         there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
         if there and flags.pair is None:
-            click.echo(f"  Its owner is {there}.")
-            if not asker.confirm("Somebody else as well", default=False):
+            click.echo(f"  The bot's owner is {there}.")
+            if not asker.confirm("Add another owner", default=False):
                 return Owner(id=there.partition(":")[2])
         if flags.pair is False or not (flags.pair or asker.asks):
             return None
         if answer.app_token and self._me is not None:
             return self._paired(answer, self._me, language)
         if not asker.asks:
-            raise ConfigError("--pair: nobody can be heard without a socket; name yourself with --slack-owner ID")
-        question = f"Your member ID ({WHERE_MEMBER}; Enter alone: nobody)"
+            raise ConfigError(
+                "--pair needs Socket Mode to receive your message. Name yourself with --slack-owner ID instead."
+            )
+        question = f"Your member ID ({WHERE_MEMBER}; Enter: none)"
         member = asker.text(
             question, flag="--slack-owner", given=None, check=lambda text: text and member_problem(text)
         )
@@ -257,11 +263,11 @@ class SlackInterview:
 
     def _paired(self, answer: SlackAnswer, me: Me, language: Language) -> Owner | None:
         code = new_code()
-        click.echo("\nNow write this to the app, as a direct message; it tells me who you are:")
+        click.echo("\nSend this code to the app as a direct message, so that the bot knows who you are:")
         click.echo(f"  {code}")
-        click.echo(f"The app is under Apps in Slack{f', or here: {answer.link}' if answer.link else ''}")
+        click.echo(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
         try:
-            click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
+            click.echo("Waiting for you, for at most five minutes. Ctrl-C continues without you …")
             owner = run(lambda: _pair(answer, me, code, language))
         except KeyboardInterrupt:
             owner = None
@@ -271,15 +277,17 @@ class SlackInterview:
             click.echo(f"  {printable(str(error))}")
             owner = None
         if owner is None:
-            click.echo("  Going on without an owner; `millpond init --slack` can be run again, or --slack-owner ID.")
+            click.echo(
+                "  Continuing without an owner. Run `millpond init --slack` again later, or use --slack-owner ID."
+            )
         else:
             click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
         return owner
 
 
 def member_problem(text: str) -> str:
-    """What is wrong with the id of a person; empty: nothing."""
-    return "" if _MEMBER.fullmatch(text) else f"Slack's id of a person is like U0123ABCD: {WHERE_MEMBER}"
+    """The problem with a person's ID; empty: none."""
+    return "" if _MEMBER.fullmatch(text) else f"a Slack member ID looks like U0123ABCD: {WHERE_MEMBER}"
 
 
 def link_of(me: Me) -> str:

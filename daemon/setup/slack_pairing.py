@@ -54,7 +54,7 @@ class _Payload(msgspec.Struct, frozen=True):
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """What comes over the socket: hello, disconnect, or an envelope."""
+    """A message of the socket: hello, disconnect, or an envelope."""
 
     type: str = ""
     reason: str = ""
@@ -69,7 +69,7 @@ _decode = msgspec.json.Decoder(_Frame).decode
 async def wait_for_owner(
     api: SlackApi, app_token: Secret, me: Me, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S
 ) -> Written | None:
-    """Whoever writes ``code`` to the app in a direct message; None when nobody does in time.
+    """The person who sends ``code`` to the app in a direct message; None if that does not happen in time.
 
     Raises:
         SlackSaysNo: Slack lets nobody hear with this token.
@@ -88,13 +88,13 @@ async def wait_for_owner(
             except SlackSaysNo as error:
                 if error.code not in TRY_AGAIN:
                     raise
-                once("Slack does not answer just now; I go on asking.")
+                once("Slack does not answer right now. Still trying.")
                 await anyio.sleep(max(PAUSE_S, error.retry_after_s))
                 continue
             if written is not None:
                 return written
             await anyio.sleep(PAUSE_S)
-    say("Nobody wrote the code in time.")
+    say("The code did not arrive in time.")
     return None
 
 
@@ -118,7 +118,8 @@ async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str]
                     return None
                 if frame.type == "hello" and frame.num_connections > 1:
                     say(
-                        "Another program hears for this app too, and may get the code: end it, or write the code again."
+                        "Another program receives this app's messages too and may get the code. Stop it, or send "
+                        "the code again."
                     )
                 written = _written(frame, me, code)
                 if written is not None:
@@ -138,7 +139,7 @@ def _read(content: object) -> _Frame:
 
 def _judge(reason: str) -> None:
     if reason == "link_disabled":
-        text = "Socket Mode is off for this app: turn it on in the app's settings, under Socket Mode"
+        text = "Socket Mode is off for this app. Turn it on in the app's settings, under Socket Mode."
         raise SlackSaysNo(text, code=reason)
 
 

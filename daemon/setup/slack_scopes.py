@@ -1,4 +1,4 @@
-"""What an app at Slack has to be allowed. The manifest, ``deploy/slack/manifest.yaml``, asks for exactly that."""
+"""Permissions of a Slack app. The manifest, ``deploy/slack/manifest.yaml``, requests exactly these."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 from daemon.errors import OutputError
 
 SCOPES = {
-    "app_mentions:read": "to hear when it is mentioned",
-    "channels:history": "to hear channels",
+    "app_mentions:read": "to receive mentions",
+    "channels:history": "to receive channel messages",
     "chat:write": "to answer",
     "commands": "for /millpond",
-    "files:read": "to get files that people send",
-    "files:write": "to send files",
-    "groups:history": "to hear private channels",
-    "im:history": "to hear direct messages",
-    "mpim:history": "to hear direct messages of several people",
-    "reactions:write": "to mark messages",
-    "users:read": "to know names",
+    "files:read": "to download files that people send",
+    "files:write": "to upload files",
+    "groups:history": "to receive messages of private channels",
+    "im:history": "to receive direct messages",
+    "mpim:history": "to receive group direct messages",
+    "reactions:write": "to add reactions",
+    "users:read": "to look up names",
 }
-"""Each scope of the bot's token, and what it is for."""
+"""Each scope of the bot's token, and its purpose."""
 
 VIEW_SCOPE = "assistant:write"
 """Comes with ``agent_view``, which only some plans of Slack have; nothing is missing without it."""
@@ -29,7 +29,7 @@ PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[2] / "deploy" / 
 
 
 def missing_of(granted: Iterable[str]) -> list[str]:
-    """What the scopes of a token do not allow, as ``scope (what it is for)``."""
+    """Scopes that a token lacks, as ``scope (purpose)``."""
     there = frozenset(granted)
     return [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in there]
 
@@ -39,11 +39,11 @@ _BY_HTTP = (
     ("  event_subscriptions:\n", "  event_subscriptions:\n    request_url: {url}\n"),
     ("socket_mode_enabled: true", "socket_mode_enabled: false"),
 )
-"""What is another line in the manifest of an app to which Slack brings everything at ``url``."""
+"""Lines of the manifest that differ if Slack sends events to ``url``."""
 
 
 def manifest(events_url: str = "") -> str:
-    """The text that Slack makes an app from: one that hears over a socket, or at ``events_url``.
+    """The manifest of an app that receives events over Socket Mode, or at ``events_url``.
 
     Raises:
         OutputError: it is not where it was installed.
@@ -56,4 +56,6 @@ def manifest(events_url: str = "") -> str:
         for line, other in _BY_HTTP if events_url else ():
             text = text.replace(line, other.format(url=events_url))
         return text
-    raise OutputError("the manifest is missing from this installation; it is deploy/slack/manifest.yaml in the sources")
+    raise OutputError(
+        "slack_manifest.yaml was not found in this installation. Use deploy/slack/manifest.yaml from the source code."
+    )

@@ -1,4 +1,4 @@
-"""Putting what another program kept where it belongs: files into the workspace, what it remembered into a memory."""
+"""Importing another program's data: files into the workspace, its memory into a memory."""
 
 import getpass
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Copied:
-    """What became of the files."""
+    """The result for the files."""
 
     taken: tuple[str, ...]
     there: tuple[str, ...]
-    """Left alone: something else of that name is there already."""
+    """Not imported, because a different file of that name exists."""
 
 
 def copy_files(found: Elsewhere, workspace: Path) -> Copied:
@@ -56,7 +56,7 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def scope_in(config: Config, bot: str, identity: str) -> str:
-    """The scope of somebody's direct chat with a bot; ``identity`` is ``<channel>:<sender>``.
+    """The scope of a person's direct chat with a bot; ``identity`` is ``<channel>:<sender>``.
 
     Raises:
         ConfigError: there is no such channel, or it is no identity.
@@ -65,8 +65,8 @@ def scope_in(config: Config, bot: str, identity: str) -> str:
     key = SessionKey.parse(identity)
     if key.channel not in config.channels or key.thread:
         raise ConfigError(
-            f"--memory-of {identity}: write <channel>:<sender>, as telegram:12345; there are the channels "
-            f"{', '.join(config.channels)}"
+            f"--memory-of {identity}: write <channel>:<sender>, such as telegram:12345. The channels "
+            f"are {', '.join(config.channels)}."
         )
     inbound = Inbound(
         id="init",
@@ -82,7 +82,7 @@ def scope_in(config: Config, bot: str, identity: str) -> str:
 
 
 async def remember(config: Config, bot: str, scope: str, found: Elsewhere) -> TakenOver:
-    """Take what was remembered into the memory of ``scope``, once. Starts the embedded server if need be.
+    """Import the found memory into the memory of ``scope``, once. Starts the embedded server if necessary.
 
     Raises:
         MillpondError: Redis cannot be used, or the memory is busy; the text says what to do.
@@ -94,7 +94,7 @@ async def remember(config: Config, bot: str, scope: str, found: Elsewhere) -> Ta
             found.remembered,
             by=await to_thread.run_sync(_user),
             time=stamp(SystemClock().now()),
-            reason=f"taken over from {found.program}, {found.workspace}",
+            reason=f"imported from {found.program}, {found.workspace}",
         )
         files = MemoryFiles(memories, workspace_of=lambda name: bot_workspace(config, name))
         await files.sync(await memories.home(scope), at_once=True)

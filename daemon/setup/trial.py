@@ -86,7 +86,9 @@ async def _ask(answer: ModelAnswer) -> None:
     except CutOff:
         pass  # no room for more: it answers
     except TimeoutError as error:
-        raise ModelTimeout(f"no answer within {TRIAL_S:g} s; check the address and the network") from error
+        raise ModelTimeout(
+            f"the server did not answer within {TRIAL_S:g} s. Check the address and the network"
+        ) from error
     finally:
         with anyio.move_on_after(2.0, shield=True):
             await model.aclose()

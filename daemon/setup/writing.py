@@ -1,4 +1,4 @@
-"""Writing what setting up came to: the configuration, its secrets, and a workspace's first files. All of it blocks."""
+"""Writing the results of the setup: the configuration, its secrets, a workspace's first files. All functions block."""
 
 import os
 import secrets
@@ -21,15 +21,15 @@ HEAD = "# Written by `millpond init`. Every key: docs/configuration.md. Check it
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the configuration."""
+    """The result for the configuration."""
 
     changed: bool
     backup: Path | None = None
-    """A copy of what was there before."""
+    """A copy of the previous file."""
 
 
 def text_of(path: Path) -> str:
-    """What the configuration file says now; empty when there is none.
+    """The current contents of the configuration file; empty if it does not exist.
 
     Raises:
         ConfigError: it cannot be read.
@@ -41,7 +41,7 @@ def text_of(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+        raise ConfigError(f"{path} cannot be read: {reason}. Check the file and its permissions.") from error
 
 
 def checked(path: Path, tables: Table, files: Sequence[SecretFile], environ: Mapping[str, str]) -> Config:
@@ -84,7 +84,7 @@ def write(path: Path, before: str, tables: Table, files: Sequence[SecretFile], *
         OutputError: something cannot be written.
     """
     if text_of(path) != before:
-        raise OutputError(f"{path} was changed by somebody else meanwhile; nothing was written, try again")
+        raise OutputError(f"{path} was changed by another program meanwhile, so nothing was written. Try again.")
     text = changed(before, tables) if before else HEAD + toml_of(tables)
     same = text == before and all(_holds(path.with_name(file.name), file) for file in files)
     if same:
@@ -106,7 +106,7 @@ def _holds(path: Path, file: SecretFile) -> bool:
 
 
 def write_templates(workspace: Path, *, language: str, values: Mapping[str, str]) -> list[str]:
-    """The names of the first files that were put into a workspace; what is there already stays as it is.
+    """The names of the first files that were created in a workspace; existing files stay unchanged.
 
     Raises:
         OutputError: one cannot be written.
@@ -122,7 +122,7 @@ def write_templates(workspace: Path, *, language: str, values: Mapping[str, str]
 
 
 def put_new(path: Path, content: bytes) -> bool:
-    """Whether a file was written: not where there is anything of that name already.
+    """Whether a file was written; an existing one is not replaced.
 
     Raises:
         OutputError: it cannot be written.
@@ -148,4 +148,6 @@ def _write_bytes(path: Path, content: bytes, *, replace: bool) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or type(error).__name__}") from error
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or type(error).__name__}. Check the folder and its permissions."
+        ) from error

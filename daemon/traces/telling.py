@@ -10,9 +10,9 @@ from daemon.traces.reading import Found
 from daemon.traces.records import Span, Unavailable
 
 _WHY = {
-    "slow": "it did not answer in time",
-    "broken": "it could not be used",
-    "large": "its tools do not fit into the model's window",
+    "slow": "the server did not answer in time",
+    "broken": "the server could not be used",
+    "large": "the server's tools do not fit into the model's context window",
 }
 
 NANO = 1_000_000_000

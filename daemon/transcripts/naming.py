@@ -44,7 +44,7 @@ async def find(bus: Bus, transcripts: Transcripts, name: str) -> Named:
             if segment.name == name:
                 return Named(session=session, segment=segment)
     raise NoSuchTranscript(
-        f"there is no transcript {name}; `millpond transcript list` shows those there are, by session"
+        f"transcript {name} was not found. `millpond transcript list` lists the transcripts by session."
     )
 
 

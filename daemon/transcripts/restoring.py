@@ -86,7 +86,7 @@ async def _free_key(bus: Bus, session: str) -> str:
         key = str(SessionKey.parse(f"{session}~{number}"))
         if not await bus.call("EXISTS", bus.keys.session(key)):
             return key
-    raise InboundError(f"session {session} was restored {COPIES_MAX:,} times; forget some of them")
+    raise InboundError(f"session {session} was restored {COPIES_MAX:,} times already. Delete some of the copies.")
 
 
 async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequence[bytes]]) -> Restored | None:
@@ -100,7 +100,7 @@ async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequenc
         count += len(part)
         tokens += sum(_decode(raw).tokens for raw in part)
     if not count:
-        raise InboundError(f"session {source.session} holds no messages that could be restored")
+        raise InboundError(f"session {source.session} has no messages to restore")
     own = keys.of(key)
     status = await bus.run(
         RESTORE,
@@ -117,7 +117,7 @@ async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequenc
 
 def _late(key: str) -> ArchiveError:
     return ArchiveError(
-        f"session {key} was not made: what was read first was gone before all of it was there; try again"
+        f"session {key} was not created, because messages were deleted while they were read. Try again."
     )
 
 

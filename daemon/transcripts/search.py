@@ -81,7 +81,7 @@ class Needle:
         """``text`` has at least one word, or ValueError is raised."""
         self._words = [folded(word) for word in text.split()]
         if not self._words:
-            raise ValueError("there is nothing to look for")
+            raise ValueError("the search text is empty. Write some words.")
 
     def excerpt(self, text: str) -> str:
         """What stands around the first word in ``text``, on one line; empty when not all of them stand there."""

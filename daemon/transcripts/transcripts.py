@@ -195,8 +195,8 @@ class _Archived:
                 reason = str(error)
         end = gap_end(self._listed or (), at, upto)
         reason = reason or (
-            f"session {self._session}: messages {at} to {end - 1} are neither in its log nor listed as archived; "
-            "somebody changed its keys by hand, or a backup was put back in part"
+            f"session {self._session}: messages {at} to {end - 1} are neither in its log nor in the "
+            "archive. The keys were changed by hand, or a backup was restored only in part."
         )
         return Piece(first=at, upto=end, reason=reason)
 

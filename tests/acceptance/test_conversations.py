@@ -17,10 +17,7 @@ from tests.fakes.openai_server import Failure, Say, fake_openai
 from tests.limits import HANG_S
 from tests.processes import Daemon, answered, environment_of, shut_down, start
 
-pytestmark = pytest.mark.anyio
-
-KEY = "sk-planted-0123456789"
-"""Stands in the configuration and must stand in nothing that anybody reads."""
+KEY = "sk-planted-0123456789"  # stands in the configuration and must stand in nothing that anybody reads
 
 
 @asynccontextmanager

@@ -50,7 +50,7 @@ def set_up(
     """Answer all questions of ``millpond init``; ``say`` gets the code that its owner writes."""
     questions = {
         "Name of the bot": "", "Which": "en", "Time zone": "Europe/Berlin", "Address": model.base_url,
-        "Key": "some-key", "Name of the model": "m", **tokens,
+        "API key": "some-key", "Name of the model": "m", **tokens,
     }  # fmt: skip
     with on_terminal("init", *flags, environ=environment_of(folder, {})) as terminal:
         for question, answer in questions.items():
@@ -96,7 +96,7 @@ def test_from_the_manifest_to_the_first_reply_at_slack(folder: Path, portal: Blo
         lake = slack.channel(*people)
         flags, tokens = ("--slack", "--slack-url", slack.base_url), {"Bot token": slack.bot.token}
         tokens["App token"] = slack.app.token
-        asked = r"as a direct message; it tells me who you are:\s+([A-Z0-9]+)"
+        asked = r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)"
         set_up(folder, model, flags, tokens, asked, lambda code: portal.call(ann.say, code))
 
         with running(folder):

@@ -16,9 +16,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     shut_down(tmp_path / "data")
 
 
-def test_what_was_to_be_remembered_stands_in_memory_and_is_recalled_when_its_words_are_consolidated(
-    folder: Path,
-) -> None:
+def test_what_was_to_be_remembered_stands_in_memory_and_is_recalled_when_its_words_are_consolidated(folder: Path):
     with running(folder, **SMALL) as daemon:
         told = remembered_later(folder, daemon)
 

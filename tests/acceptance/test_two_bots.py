@@ -13,11 +13,8 @@ from tests.fakes.telegram import Chat, FakeTelegram, fake_telegram
 from tests.limits import HANG_S
 from tests.processes import shut_down, start
 
-pytestmark = pytest.mark.anyio
-
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "two-bots.toml"
-OWNER = 123456789
-"""As the example has it."""
+OWNER = 123456789  # as the example has it
 
 
 @pytest.fixture

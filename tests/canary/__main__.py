@@ -19,7 +19,6 @@ from tests.processes import shut_down
 
 
 def plan_of(words: Sequence[str]) -> Plan:
-    """The plan that a command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.canary", description="Let scopes try to see each other.")
     for each in fields(Plan):
         choices = ("", *CHECKS) if each.name == "sabotage" else None
@@ -30,7 +29,6 @@ def plan_of(words: Sequence[str]) -> Plan:
 
 
 def main() -> int:
-    """Run, and print what was found."""
     plan = plan_of(sys.argv[1:])
     log.configure("error")
     began = time.monotonic()

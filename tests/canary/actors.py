@@ -24,22 +24,12 @@ from tests.canary.voice import Voice
 BALLAST_WORDS = (60, 260)
 """What a message carries besides: the window is small, and every conversation is consolidated several times."""
 
-WAITING_MAX = 3
-"""Messages of a session that wait, before whoever speaks in it does."""
-
-TOGETHER = 0.6
-"""How often everything is answered before somebody asks for something to be forgotten."""
-
-WRONG_CODES_MAX = 3
-"""Tries of a person: after a few more no code is looked at for minutes."""
-
+WAITING_MAX = 3  # messages of a session that wait, before whoever speaks in it does
+TOGETHER = 0.6  # how often everything is answered before somebody asks for something to be forgotten
+WRONG_CODES_MAX = 3  # tries of a person: after a few more no code is looked at for minutes
 ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
-OFTEN = 10
-"""What happens once, when other things happen so many times."""
-
-FILES = f"bots/{BOT}/files/"
-"""Below the data directory: scopes' own files."""
-
+OFTEN = 10  # what happens once, when other things happen so many times
+FILES = f"bots/{BOT}/files/"  # below the data directory: scopes' own files
 FOUND_NOTHING = "I found no stored text"
 FORGOTTEN = ("The text was forgotten", "The text was already gone")
 NOT_DONE = "These steps failed"
@@ -49,8 +39,6 @@ _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
 
 @dataclass(kw_only=True)
 class World:
-    """What all have in common."""
-
     data: Path
     dice: random.Random
     voice: Voice
@@ -63,8 +51,7 @@ class World:
     counts: Counts
     heirlooms: dict[str, str] = field(default_factory=dict[str, str])
     """By scope, the canary of a file of its own; these are never forgotten."""
-    diary: Path
-    """What was linked, parted and forgotten, and when, for whoever looks into a finding."""
+    diary: Path  # what was linked, parted and forgotten, and when, for whoever looks into a finding
     said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Canaries that stand in each session's log, as long as they are not forgotten."""
 
@@ -74,12 +61,10 @@ class World:
             self.knowledge.say(who.scope, self.heirlooms[who.scope])
 
     def note(self, what: str) -> None:
-        """Write it down."""
         with self.diary.open("a") as lines:
             lines.write(f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f} {self.counts.operations} {what}\n")
 
     def new_word(self, who: Identity) -> str:
-        """A canary that was never said."""
         self.counts.said += 1
         return canary(who.label, self.counts.said, self.dice)
 
@@ -95,7 +80,6 @@ class Actor:
         self._wrong_codes = 0
 
     async def act(self) -> None:
-        """Do something."""
         dice = self._world.dice
         acts: list[tuple[Callable[[Identity], Awaitable[None]], int]] = [
             (self._say, 4 * OFTEN),
@@ -266,7 +250,6 @@ class Actor:
         world.note(f"{member.scope} is a part of no other")
 
     async def _whole(self, session: str) -> str:
-        """What stands in a chat, with what was said aside."""
         world = self._world
         shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
         return "\n".join([shown, *(notice.text for notice in await world.voice.notices(session))])

@@ -8,29 +8,22 @@ from collections.abc import Iterable
 LABEL_CHARS = 4
 NUMBER_CHARS = 5
 TAIL_CHARS = 12
-FRAGMENT_CHARS = 2 + LABEL_CHARS + NUMBER_CHARS + 4
-"""A piece from the beginning that is long enough to be nothing else."""
-
+FRAGMENT_CHARS = 2 + LABEL_CHARS + NUMBER_CHARS + 4  # A piece from the beginning that is long enough to be nothing else
 _WORD = re.compile(rf"cn[a-z]{{{LABEL_CHARS}}}\d{{{NUMBER_CHARS}}}[a-z]{{{TAIL_CHARS}}}")
 _WORD_IN_BYTES = re.compile(_WORD.pattern.encode())
-
-ANYBODYS = rf"cn[a-z]+\d{{{NUMBER_CHARS}}}"
-"""An expression that finds all of them and is none."""
+ANYBODYS = rf"cn[a-z]+\d{{{NUMBER_CHARS}}}"  # an expression that finds all of them and is none
 
 
 def canary(label: str, number: int, dice: random.Random) -> str:
-    """A new one."""
     tail = "".join(dice.choice(string.ascii_lowercase) for _ in range(TAIL_CHARS))
     return f"cn{label}{number:0{NUMBER_CHARS}}{tail}"
 
 
 def words_in(text: str) -> set[str]:
-    """All canaries of a text."""
     return set(_WORD.findall(text))
 
 
 def words_in_bytes(raw: bytes) -> set[str]:
-    """All canaries of what need be no text."""
     return {word.decode() for word in _WORD_IN_BYTES.findall(raw)}
 
 
@@ -40,7 +33,6 @@ def blurred(word: str) -> str:
 
 
 def beginning(word: str) -> str:
-    """What tells a canary from all others, and is no canary."""
     return word[: 2 + LABEL_CHARS + NUMBER_CHARS]
 
 

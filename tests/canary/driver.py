@@ -46,17 +46,12 @@ WORKER = "tests.canary.sabotage"
 IDLE_S = 600.0
 LOOK_S = 0.2
 FILES_EVERY_S = 1.5
-SERVER_KILLS = 0.2
-"""Of all kills."""
-
-PLAIN_AGAIN = 20
-"""How often a server that has just started is asked to write plainly."""
+SERVER_KILLS = 0.2  # of all kills
+PLAIN_AGAIN = 20  # how often a server that has just started is asked to write plainly
 
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way."""
-
     plan: Plan
     folder: Path
     process: Process
@@ -69,7 +64,6 @@ class Run:
     deaths: set[int] = field(default_factory=set[int])
 
     async def storm(self) -> None:
-        """Do everything, then wait until the rest is answered."""
         most = self.plan.operations
         self.deaths = set(self.dice.sample(range(most), min(most, self.plan.deaths)))
         persons = [list(each) for _, each in groupby(IDENTITIES, key=lambda identity: identity.person)]
@@ -139,7 +133,6 @@ class Run:
             await world.terminal.look(scope)
 
     async def scan(self, redis: Redis) -> None:
-        """Look for what is forgotten in all that is kept."""
         world, gone, data = self.world, self.world.knowledge.gone(), self.folder / "data"
         self.counts.forgotten = len(gone)
         unplant(workspace(data))
@@ -168,11 +161,7 @@ async def plainly(server: EmbeddedServer) -> None:
 
 
 async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
-    """Run the plan in a folder of its own.
-
-    Raises:
-        Inconclusive: the processes took too long to start.
-    """
+    """Run the plan in a folder of its own. Raises Inconclusive: the processes took too long to start."""
     dice, findings, counts = random.Random(plan.seed), Findings(), Counts()
     data, knowledge = folder / "data", Knowledge(SCOPES)
     server = EmbeddedServer(data, idle_s=IDLE_S)

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from tests.chaos.ends import End, end_of
 
-SHOWN = 8
-"""Findings of each kind that a report names."""
-
+SHOWN = 8  # findings of each kind that a report names
 KEPT = 1_000
 
 KINDS: Mapping[str, str] = {
@@ -39,7 +37,6 @@ class Findings:
         return end_of({kind: list(found) for kind, found in self._found.items()}, undecided)
 
     def add(self, kind: str, finding: str) -> None:
-        """Note one, once, with the time."""
         found = self._found[kind]
         if finding in found or len(found) == KEPT:
             return
@@ -47,7 +44,6 @@ class Findings:
         print(f"{time} {kind}: {finding}", file=sys.stderr)
 
     def report(self) -> str:
-        """A line a kind, and the first findings of each."""
         lines: list[str] = []
         for kind, text in KINDS.items():
             found = self._found[kind]

@@ -13,25 +13,17 @@ from tests.canary.people import IDENTITIES, OF_SCOPE, folders_of, workspace
 from tests.canary.scan import paths_below
 from tests.fakes.openai_server import Call
 
-PLANTED = "planted"
-"""Names in a scope's files that begin so were put there by the run, from outside."""
-
+PLANTED = "planted"  # names in a scope's files that begin so were put there by the run, from outside
 HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
 
 HEIRLOOM = "heirloom.md"
-
-MESSAGES = 60
-"""Of a session so many are asked for by name."""
-
+MESSAGES = 60  # of a session so many are asked for by name
 Arguments = Mapping[str, object]
-Wish = tuple[str, Arguments]
-"""A tool, and what it is asked."""
+Wish = tuple[str, Arguments]  # A tool, and what it is asked
 
 
 class Hostile:
-    """Makes calls for the turns of any scope."""
-
     def __init__(self, dice: random.Random, data: Path) -> None:
         """``data``: the data directory of the run."""
         self._dice = dice
@@ -68,7 +60,6 @@ class Hostile:
         ]
 
     def search(self, scope: str, foreign: Sequence[str]) -> Wish:
-        """A search for what others know."""
         return self._searching(scope, "", foreign)
 
     def _reading(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
@@ -145,7 +136,6 @@ class Hostile:
         return self._dice.choice(wishes)
 
     def path(self, scope: str) -> str:
-        """A path out of the scope, or so it hopes."""
         other = self._dice.choice([each.scope for each in IDENTITIES if each.scope != scope])
         folder, own, chat = folder_of(other), folder_of(scope), self._dice.choice(OF_SCOPE[other].sessions)
         memory, files = folders_of(self._data, other)
@@ -199,7 +189,6 @@ class Hostile:
 
 
 def call_of(wish: Wish, name: str) -> Call:
-    """A wish as a model says it."""
     tool, arguments = wish
     return Call(tool, json.dumps(arguments), id=name)
 

@@ -57,7 +57,6 @@ class Knowledge:
         return sorted(self._own[scope])
 
     def may(self, scope: str) -> frozenset[str]:
-        """What the scope may see."""
         return frozenset(self._may[scope])
 
     def was_forgotten(self, scope: str, word: str) -> bool:
@@ -77,7 +76,6 @@ class Knowledge:
         return set.intersection(*(self.foreign(each, found) for each in self._met[scope]))
 
     def gone(self) -> set[str]:
-        """What nobody may see any more."""
         return self._all.difference(*self._may.values())
 
     def others(self, scope: str) -> list[str]:

@@ -35,7 +35,6 @@ class Looks:
     # Files.
 
     async def files(self) -> None:
-        """Look at all files of all scopes."""
         for scope in SCOPES:
             before = self._knowledge.may(scope)
             found = await to_thread.run_sync(self.in_files, scope)
@@ -75,7 +74,6 @@ class Looks:
             after = page["messages"][-1]["index"]
 
     async def sessions(self, client: httpx2.AsyncClient, url: str) -> None:
-        """The list of sessions holds nothing that anybody said."""
         text = json.dumps(await self._page(client, f"{url}/api/sessions"))
         for word in sorted(words_in(text)):
             self._findings.add("answers", f"list of sessions: {word}")
@@ -114,5 +112,4 @@ class Looks:
             self._findings.add(kind, f"{session}: …{text[max(0, at - 100) : at + 30]}…")
 
     def on_delivery(self) -> Callable[[Any], None]:
-        """What looks at each part that a platform is sent."""
         return lambda post: self.judge("deliveries", post["session"], json.dumps(post, ensure_ascii=False))

@@ -17,16 +17,10 @@ from tests.chaos.keeper import is_flush, is_summary
 from tests.fakes.openai_server import Call, Failure, FakeOpenAI, Reply, Say
 from tests.fakes.said import said
 
-MEMORY_MAX = 9
-"""Canaries in a MEMORY.md: it must have room in a small window."""
-
+MEMORY_MAX = 9  # canaries in a MEMORY.md: it must have room in a small window
 CONTINUITY_MAX = 6
-WRONG = 0.08
-"""How many summaries cannot be used: enough in a row become a raw entry."""
-
-TELLS_ALL = 0.1
-"""How many answers repeat every canary of their prompt."""
-
+WRONG = 0.08  # how many summaries cannot be used: enough in a row become a raw entry
+TELLS_ALL = 0.1  # how many answers repeat every canary of their prompt
 _TAG = re.compile(r"@\[([^\]\s]+)\]")
 _SAID_IN = re.compile(r"^\[[^\]\n]*\] USER\b[^\n]*?@\[([^\]\s]+)\]", re.MULTILINE)
 """In what is to be summed up; results of searches there hold messages of the person's other sessions."""
@@ -71,7 +65,6 @@ class Minds:
         self._heard: set[str] = set()
 
     def plan(self, rounds: list[list[Wish]]) -> str:
-        """What a message has to hold so that its turn does this."""
         number = len(self._plans)
         self._plans[number] = rounds
         return f"do={number}"

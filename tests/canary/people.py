@@ -14,8 +14,7 @@ WEB, PAGE, CLUB = "web", "page", "support"
 class Identity:
     """Somebody, as one channel knows them; or a group."""
 
-    label: str
-    """Stands in its canaries."""
+    label: str  # stands in its canaries
     person: str
     channel: str
     sender: str
@@ -24,14 +23,12 @@ class Identity:
 
     @property
     def scope(self) -> str:
-        """Whose memory it is, as long as nothing is linked."""
         if self.is_group:
             return f"{BOT}:group:{self.sessions[0]}"
         return f"{BOT}:person:{self.channel}:{self.sender}"
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """Keys of its sessions."""
         return tuple(f"{self.channel}:{chat}" for chat in self.chats)
 
 
@@ -48,15 +45,12 @@ SCOPE_OF = {session: each.scope for each in IDENTITIES for session in each.sessi
 """Of each session, the scope that it had when it began; it keeps it."""
 
 OF_SCOPE = {each.scope: each for each in IDENTITIES}
-MEMBERS = ("ann", "bob")
-"""Who speaks in the group."""
+MEMBERS = ("ann", "bob")  # who speaks in the group
 
 
 def workspace(data: Path) -> Path:
-    """The bot's."""
     return data / "bots" / BOT
 
 
 def folders_of(data: Path, scope: str) -> tuple[Path, Path]:
-    """Where a scope's memory lies, and its own files."""
     return workspace(data) / "memory" / folder_of(scope), workspace(data) / "files" / folder_of(scope)

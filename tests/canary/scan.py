@@ -12,8 +12,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-DEPTH_MAX = 4
-"""Archives inside each other."""
+DEPTH_MAX = 4  # archives inside each other
 
 
 def unpacked(raw: bytes, depth: int = DEPTH_MAX) -> Iterator[bytes]:
@@ -45,7 +44,6 @@ def paths_below(folder: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder itself, and no link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -64,7 +62,6 @@ def contents(path: Path) -> bytes:
 
 
 async def keys_of(redis: Redis) -> AsyncIterator[tuple[str, bytes]]:
-    """Each key, and all that is in it."""
     async for key in redis.scan_iter(count=500):
         match await redis.type(key):
             case b"string":

@@ -19,8 +19,6 @@ NOTHING, INCOMPLETE = 65, 74
 
 
 class Terminal:
-    """Runs commands, each about one scope."""
-
     def __init__(self, config: Path, data: Path, knowledge: Knowledge, findings: Findings, counts: Counts) -> None:
         self._config = config
         self._data = data

@@ -20,25 +20,14 @@ from tests.fakes.sink import Sink
 
 LOOK_S = 0.05
 AGAIN_S = 0.2
-WAIT_S = 240.0
-"""How long an answer may take, whoever is killed meanwhile."""
-
-UNKNOWN = 1_000
-"""Messages that may wait while the server is away."""
-
+WAIT_S = 240.0  # how long an answer may take, whoever is killed meanwhile
+UNKNOWN = 1_000  # messages that may wait while the server is away
 _decode_notice = msgspec.json.Decoder(Notice).decode
 
 
 class Voice:
-    """Speaks for everybody in the run."""
-
     def __init__(
-        self,
-        process: Process,
-        client: httpx2.AsyncClient,
-        urls: Mapping[str, str],
-        platform: Sink,
-        findings: Findings,
+        self, process: Process, client: httpx2.AsyncClient, urls: Mapping[str, str], platform: Sink, findings: Findings
     ) -> None:
         self.client = client
         self._process = process
@@ -48,7 +37,6 @@ class Voice:
         self._number = 0
 
     def url(self, session: str) -> str:
-        """Of a channel by which the session can be seen."""
         return self._urls.get(session.partition(":")[0], self._urls[WEB])
 
     async def say(self, who: Identity, session: str, text: str, *, member: str = MEMBERS[0]) -> str:
@@ -80,7 +68,6 @@ class Voice:
     # Hearing.
 
     async def quiet(self, sessions: Sequence[str]) -> None:
-        """Wait until nothing waits in any of them."""
         for session in sessions:
             await self.room(session, 1)
 
@@ -112,7 +99,6 @@ class Voice:
 
     @property
     def delivered(self) -> int:
-        """How many parts were delivered so far."""
         return len(self._platform.delivered)
 
     async def _told(self, session: str, name: str, since: int) -> list[str]:
@@ -121,7 +107,6 @@ class Voice:
         return [notice.text for notice in await self.notices(session) if notice.message_id == name]
 
     async def notices(self, session: str) -> list[Notice]:
-        """What was said aside in it lately."""
         bus = self._process.bus
         try:
             found: Any = await bus.call("XRANGE", bus.keys.notices(session), "-", "+")

@@ -34,7 +34,6 @@ LONG = Plan(
 
 
 def plan_of(words: Sequence[str]) -> Plan:
-    """The plan that a command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Kill processes, then count answers.")
     parser.add_argument("--long", action="store_true", help="start from the numbers of a release")
     for each in fields(Plan):
@@ -48,7 +47,6 @@ def plan_of(words: Sequence[str]) -> Plan:
 
 
 def main() -> int:
-    """Run, and print what was found."""
     plan = plan_of(sys.argv[1:])
     log.configure("error")
     switch_off(plan.sabotage)

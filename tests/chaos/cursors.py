@@ -36,7 +36,6 @@ class Cursors:
             await anyio.sleep(self._every_s)
 
     async def look(self) -> None:
-        """Read them once."""
         pipeline = self._redis.pipeline(transaction=False)
         for key in self._keys:
             pipeline.hget(key, "cursor")

@@ -53,37 +53,20 @@ CONSOLIDATORS = ("consolidation-0", "consolidation-1")
 SCRIPTS = (CLAIM, COMMIT, JOURNAL, LEAD, MARKS, LOCK, NOTE, SETTLE, OPEN, APPLY, APPEND, DIGEST, SET_BACK)
 """What the witness looks at."""
 
-SINK_FAULT_EVERY = 15
-"""Each so-many-th request to the platform goes wrong in some way."""
-
-AGAIN_CHANCE = 0.1
-"""A platform delivers the same update twice."""
-
-BURST_CHANCE = 0.6
-"""The next message of a session follows at once."""
-
-BALLAST_WORDS = (30, 160)
-"""What a message carries besides."""
-
-SESSIONS_A_PERSON = 5
-"""Half of them on each channel, in one memory."""
-
+SINK_FAULT_EVERY = 15  # each so-many-th request to the platform goes wrong in some way
+AGAIN_CHANCE = 0.1  # A platform delivers the same update twice
+BURST_CHANCE = 0.6  # the next message of a session follows at once
+BALLAST_WORDS = (30, 160)  # what a message carries besides
+SESSIONS_A_PERSON = 5  # half of them on each channel, in one memory
 LOOK_S = 0.2
 IDLE_S = 600.0
-
-CALL_WAIT_S = 3.0
-"""How long is waited for somebody to ask the model, before he is killed or paused at any other moment."""
-
-FOUND_AGAIN_S = 1.0
-"""How long it takes processes to find a server that is there again."""
-
+CALL_WAIT_S = 3.0  # how long is waited for somebody to ask the model, before he is killed or paused at any other moment
+FOUND_AGAIN_S = 1.0  # how long it takes processes to find a server that is there again
 PAUSE_S = (1.3 * LEASE_S, 2.0 * LEASE_S)
 
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way."""
-
     plan: Plan
     process: Process
     fleet: Fleet
@@ -227,16 +210,11 @@ class Run:
 
 
 def sessions_of(plan: Plan) -> dict[str, list[str]]:
-    """The sessions of a run, without a message yet."""
     return {f"{(PUSH, PULL)[number % 2]}:s{number:02}": [] for number in range(plan.sessions)}
 
 
 async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts, End]:
-    """Run the plan in a folder of its own.
-
-    Raises:
-        Inconclusive: the processes took too long to start.
-    """
+    """Run the plan in a folder of its own. Raises Inconclusive: the processes took too long to start."""
     dice = random.Random(plan.seed)
     server = EmbeddedServer(folder / "data", idle_s=IDLE_S)
     address = await server.ensure()

@@ -14,8 +14,7 @@ import anyio
 
 LOOK_S = 0.2
 
-HELD, BROKEN, INCONCLUSIVE = 0, 1, os.EX_TEMPFAIL
-"""Exit codes of a run; the last one is 75."""
+HELD, BROKEN, INCONCLUSIVE = 0, 1, os.EX_TEMPFAIL  # exit codes of a run; the last one is 75
 
 UNFINISHED = frozenset(
     {"unsent", "unfounded", "unrecorded", "mismatched", "untold", "left"}
@@ -33,8 +32,6 @@ class Inconclusive(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """How a run ended."""
-
     code: int
     text: str
 
@@ -76,16 +73,12 @@ def leave(folder: Path, end: End, sabotage: str) -> int:
 class Drain:
     """Waiting for the rest of a run's work, and telling slow work from work that has stopped."""
 
-    limit_s: float
-    """The work may take so long altogether, ..."""
-    still_s: float
-    """... and make no progress for so long, while nobody starts."""
+    limit_s: float  # the work may take so long altogether,
+    still_s: float  # ... and make no progress for so long, while nobody starts
     left: Mapping[str, int] = field(default_factory=dict[str, int])
     """Work by its kind, as last seen; -1: nobody could tell."""
-    stopped: str = ""
-    """The work that makes no progress any more."""
-    undecided: str = ""
-    """Why the wait was ended while work went on."""
+    stopped: str = ""  # the work that makes no progress any more
+    undecided: str = ""  # why the wait was ended while work went on
     _began_s: float = 0.0
     _least: int | None = None
     _most: int = 0

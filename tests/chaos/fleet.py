@@ -15,12 +15,8 @@ from tests.chaos.ends import Inconclusive
 from tests.limits import HANG_S
 from tests.processes import environment_of
 
-WORKER = "tests.fakes.tool_worker"
-"""Millpond with tools of tests."""
-
-NOTES_FILE = "notes"
-"""Where tools note what they do."""
-
+WORKER = "tests.fakes.tool_worker"  # millpond with tools of tests
+NOTES_FILE = "notes"  # where tools note what they do
 STARTED = b'"process.started"'
 LOOK_S = 0.2
 
@@ -46,12 +42,10 @@ class Member:
 
     @property
     def pid(self) -> int:
-        """Of the process that fills it now."""
         return self._process.pid
 
     @property
     def has_started(self) -> bool:
-        """Whether the process that fills it now said so."""
         with self._log.open("rb") as lines:
             lines.seek(self._began)
             return STARTED in lines.read()
@@ -67,21 +61,15 @@ class Member:
         self._process.wait(HANG_S)
 
     def replace(self) -> None:
-        """Kill it, and start another at once."""
         self.kill()
         self.start()
 
     def start(self) -> None:
-        """Start another, where one has ended."""
         self._process = self._start()
         self.paused = False
 
     def stop(self) -> int:
-        """SIGTERM; the exit code, once it has ended. Blocks.
-
-        Raises:
-            subprocess.TimeoutExpired: it goes on and on.
-        """
+        """SIGTERM; the exit code, once it has ended. Blocks. Raises subprocess.TimeoutExpired: it goes on and on."""
         self._process.terminate()
         return self._process.wait(HANG_S)
 
@@ -101,8 +89,6 @@ class Member:
 
 
 class Fleet:
-    """All processes but the server's."""
-
     def __init__(self, folder: Path, configs: Mapping[str, Path], *, sabotage: str, module: str = WORKER) -> None:
         """Start them.
 
@@ -151,7 +137,6 @@ class Fleet:
             raise Inconclusive(f"not all processes had started after {within_s:g} s, so nothing was tried")
 
     def kill(self) -> None:
-        """End all."""
         for member in self.members.values():
             member.kill()
 

@@ -18,21 +18,12 @@ from tests.fakes.said import said
 
 SAVE_MEMORY = "save_memory"
 FLUSH = "Session nearing compaction."
-
-DEADLY = 3
-"""So many deaths in a row are what a range is then taken in as it is for."""
-
-WRONG = 0.2
-"""How many answers are none that can be used."""
-SLOW = 0.4
-"""How many take long enough to be met by a kill, or a pause."""
+DEADLY = 3  # so many deaths in a row are what a range is then taken in as it is for
+WRONG = 0.2  # how many answers are none that can be used
+SLOW = 0.4  # how many take long enough to be met by a kill, or a pause
 SLOW_S = (0.3, 1.8)
-
-UNCHANGED = 0.1
-"""How many leave MEMORY.md as it is, though there is something new."""
-SILENT = 0.5
-"""How many of the silent turns have nothing to keep."""
-
+UNCHANGED = 0.1  # how many leave MEMORY.md as it is, though there is something new
+SILENT = 0.5  # how many of the silent turns have nothing to keep
 _MEMORY = "## Current Long-term Memory"
 _CONVERSATION = "## Conversation to Process"
 _SO_FAR = "## Summary So Far"
@@ -40,12 +31,10 @@ _TODAY = re.compile(r"today is (\d{4}-\d\d-\d\d)")
 
 
 def is_summary(body: Mapping[str, Any]) -> bool:
-    """Whether a request asks for a summary."""
     return any(tool["function"]["name"] == SAVE_MEMORY for tool in body.get("tools", ()))
 
 
 def is_flush(body: Mapping[str, Any]) -> bool:
-    """Whether it asks what to keep."""
     return str(body["messages"][0]["content"]).startswith(FLUSH)
 
 

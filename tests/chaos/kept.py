@@ -11,8 +11,7 @@ from daemon.memory import HistoryEntry, Note, Version
 from tests.chaos.marks import NONE, Numbers, heard, marked, together
 from tests.chaos.shown import Shown
 
-SLACK_TOKENS = 64
-"""How far our count of a prompt and of what might have been added may be off the bot's own."""
+SLACK_TOKENS = 64  # how far our count of a prompt and of what might have been added may be off the bot's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,29 +21,22 @@ class Conversation:
     session: str
     scope: str
     cursor: int
-    base: int
-    """Where what Redis holds of its log begins."""
+    base: int  # where what Redis holds of its log begins
     head: int
-    entries: Sequence[LogEntry]
-    """From the first to the head, those that have left Redis from the archive."""
-    raws: Sequence[bytes]
-    """The same as they are stored."""
+    entries: Sequence[LogEntry]  # from the first to the head, those that have left Redis from the archive
+    raws: Sequence[bytes]  # the same as they are stored
     archived: Mapping[int, frozenset[bytes]]
     """Index → the message, as the archive's segments have it; one, if all is well."""
-    upto: int
-    """Where its memory ends."""
+    upto: int  # where its memory ends
     is_locked: bool = False
     is_unsettled: bool = False
-    name: str = ""
-    """What its marks begin with; empty: the last part of its key."""
+    name: str = ""  # what its marks begin with; empty: the last part of its key
 
     @property
     def chat(self) -> str:
-        """What its marks begin with."""
         return self.name or self.session.rpartition(":")[2]
 
     def numbers(self, first: int, upto: int) -> Numbers:
-        """The numbers of the messages in a range of its log."""
         return together(*(marked(raw.decode()) for raw in self.raws[first:upto])).get(self.chat, NONE)
 
     def places(self) -> dict[int, int]:
@@ -60,11 +52,9 @@ class Memory:
     text: str
     version: int
     history: Sequence[HistoryEntry]
-    versions: Sequence[Version]
-    """Oldest first."""
+    versions: Sequence[Version]  # oldest first
     notes: Sequence[Note]
-    files: Mapping[str, str]
-    """Name → content."""
+    files: Mapping[str, str]  # name → content
 
     def of(self, session: str) -> list[HistoryEntry]:
         """A session's entries, in the order of its messages, without those that were lost."""
@@ -74,12 +64,9 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Everything that was kept."""
-
     conversations: Sequence[Conversation] = ()
     memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
-    doomed: Sequence[str] = ()
-    """Chats whose workers were killed over a summary until it was given up."""
+    doomed: Sequence[str] = ()  # chats whose workers were killed over a summary until it was given up
 
     def each(self) -> Iterator[tuple[Conversation, Memory, list[HistoryEntry]]]:
         """Each conversation, the memory it went to, and its entries there."""
@@ -183,8 +170,6 @@ def unraw(kept: Kept) -> Iterator[str]:
 
 
 class Accounts:
-    """Where the messages of one conversation were at any time."""
-
     def __init__(self, conversation: Conversation, memory: Memory) -> None:
         self._places = conversation.places()
         self._entries = conversation.entries
@@ -208,7 +193,6 @@ class Accounts:
         return gaps + [number for number in before if not self._is_settled(number, call)]
 
     def _turn_tokens(self, number: int) -> int:
-        """What the whole turn of a message counts."""
         turn = self._entries[self._places[number]].turn
         return sum(entry.tokens for entry in self._entries if entry.turn == turn)
 

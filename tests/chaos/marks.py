@@ -10,15 +10,12 @@ from itertools import groupby
 Numbers = frozenset[int]
 NONE: Numbers = frozenset()
 
-Marked = Mapping[str, Numbers]
-"""Chat → the numbers of its messages."""
-
+Marked = Mapping[str, Numbers]  # chat → the numbers of its messages
 _MARK = re.compile(r"@(s\d{2,})\.(\d+)\b")
 _RANGES = re.compile(r"\b(s\d{2,}):((?: \d+-\d+)+)")
 
 
 def mark(chat: str, number: int) -> str:
-    """What a chat's message of that number carries."""
     return f"@{chat}.{number}"
 
 
@@ -39,7 +36,6 @@ def heard(text: str) -> Marked:
 
 
 def together(*parts: Marked) -> Marked:
-    """The messages of all of them."""
     return {chat: NONE.union(*(part.get(chat, NONE) for part in parts)) for part in parts for chat in part}
 
 

@@ -13,8 +13,6 @@ from tests.fakes.openai_server import FakeOpenAI, Reply
 
 
 class Models:
-    """A script of the server."""
-
     server: FakeOpenAI
 
     def __init__(self, tokenizer: Tokenizer, keeper: Keeper) -> None:

@@ -13,16 +13,12 @@ RESENT, GIVEN_UP = "resent", "given up"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One attempt at sending one part."""
-
     reply: str
     part: int
-    number: int
-    """From 1."""
+    number: int  # from 1
 
     @property
     def key(self) -> tuple[str, int]:
-        """Names the part of the reply."""
         return self.reply, self.part
 
     def __str__(self) -> str:
@@ -31,38 +27,28 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One request, as the platform saw it."""
-
     place: Place
-    leader: str
-    """Nonce of who sent it."""
-    taken: bool = True
-    """Whether it was delivered."""
-    answered: bool = True
-    """Whether its sender took in the whole answer."""
-    in_time: bool = True
-    """Whether it did so well before it would have given up waiting."""
+    leader: str  # nonce of who sent it
+    taken: bool = True  # whether it was delivered
+    answered: bool = True  # whether its sender took in the whole answer
+    in_time: bool = True  # whether it did so well before it would have given up waiting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One line of ``queue unknown``."""
 
-    place: Place
-    """The attempt of which nobody knows."""
+    place: Place  # the attempt of which nobody knows
     action: str
 
 
 @dataclass(kw_only=True)
 class Book:
-    """What the server was told of attempts."""
-
     asked: dict[str, Place] = field(default_factory=dict[str, Place])
     """By its mark, each attempt that somebody wanted to begin."""
     leaders: dict[Place, str] = field(default_factory=dict[Place, str])
     """Who was allowed to begin it, or gave the part up in its stead."""
-    noted: set[Place] = field(default_factory=set[Place])
-    """Attempts whose outcome was noted."""
+    noted: set[Place] = field(default_factory=set[Place])  # attempts whose outcome was noted
 
 
 def unlisted(attempts: Sequence[Attempt], listed: Sequence[Outcome], book: Book) -> list[str]:

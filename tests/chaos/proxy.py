@@ -19,19 +19,10 @@ GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError,
 """What a stream raises when the other side is not there (any more)."""
 
 LOOPBACK = "127.0.0.1"
-
-DRAIN_S = 2.0
-"""How long the server's answers are awaited for a client that is gone: what it sent is carried out."""
-
-LATE_MIN_S = 0.1
-"""The soonest that a copy arrives."""
-
-AWAY_PAUSE_S = 0.2
-"""Before a late copy is offered again to a server that is away."""
-
-LATE_LIMIT_S = 30.0
-"""How long it is offered."""
-
+DRAIN_S = 2.0  # how long the server's answers are awaited for a client that is gone: what it sent is carried out
+LATE_MIN_S = 0.1  # the soonest that a copy arrives
+AWAY_PAUSE_S = 0.2  # before a late copy is offered again to a server that is away
+LATE_LIMIT_S = 30.0  # how long it is offered
 _NOTHING = object()
 
 Command = Sequence[bytes]
@@ -51,10 +42,8 @@ class Observer(Protocol):
 class Faults:
     """How often what goes wrong; may be changed at any time."""
 
-    drop: float = 0.0
-    """Chance that the reply to a script call is dropped."""
-    late: float = 0.0
-    """Chance that a copy of a script call arrives later."""
+    drop: float = 0.0  # chance that the reply to a script call is dropped
+    late: float = 0.0  # chance that a copy of a script call arrives later
     late_max_s: float = 20.0
 
 
@@ -65,7 +54,6 @@ class Commands:
         self._reader = hiredis.Reader(notEnoughData=_NOTHING)
 
     def feed(self, received: bytes) -> list[Any]:
-        """What is complete now."""
         self._reader.feed(received)
         found = []
         while (value := self._reader.gets()) is not _NOTHING:
@@ -79,7 +67,6 @@ def packed(command: Command) -> bytes:
 
 
 def is_script_call(command: Command) -> bool:
-    """Whether a copy of it may arrive late."""
     return command[0].upper() == b"EVALSHA"
 
 
@@ -119,7 +106,6 @@ class Proxy:
                 await _Connection(self, client, server).run()
 
     def remember(self, command: Command) -> None:
-        """Let a copy of the command arrive later."""
         assert self._tasks is not None
         self.pending += 1
         # As many soon as late: most of what a copy could spoil is over within a second.
@@ -148,8 +134,6 @@ class Proxy:
 
 
 class _Connection:
-    """One client's."""
-
     def __init__(self, proxy: Proxy, client: ByteStream, server: ByteStream) -> None:
         self._proxy = proxy
         self._client = client
@@ -174,7 +158,6 @@ class _Connection:
             tg.cancel_scope.cancel()
 
     async def _commands(self) -> None:
-        """Forward until the client is gone, or is cut off."""
         reader = Commands()
         try:
             while not self._deaf:

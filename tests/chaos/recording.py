@@ -34,8 +34,6 @@ WAIT_MAX_S = TURN_WAIT_S + 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Whoever knows something of a run."""
-
     folder: Path
     process: Process
     platform: Sink
@@ -54,7 +52,6 @@ async def waiting_in(bus: Bus) -> frozenset[tuple[str, str]]:
 
 
 async def recorded(accepted: Mapping[str, list[str]], sources: Sources) -> Record:
-    """Everything that is known of a run that has ended."""
     process, witness, attempts = sources.process, sources.witness, sources.platform.attempts
     waiting = await waiting_in(process.bus)  # first: what is answered meanwhile is seen twice, and not missed
     transcripts, book = process.transcripts, witness.book

@@ -23,20 +23,14 @@ INTERRUPTED = "Error: interrupted, outcome unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One call of a tool."""
-
     session: str
     turn: int
-    place: str
-    """Where the call stands in its turn."""
-    call: str
-    """The model's id of it."""
-    job: str
-    """What is done, once in a session."""
+    place: str  # where the call stands in its turn
+    call: str  # the model's id of it
+    job: str  # what is done, once in a session
 
     @property
     def result(self) -> str:
-        """What its tool gives back."""
         return f"{NOTED} {self.call}"
 
     def __str__(self) -> str:
@@ -45,8 +39,6 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """Everything that tools did."""
-
     began: tuple[Run, ...] = ()
     ended: frozenset[Run] = frozenset()
 
@@ -56,16 +48,12 @@ class Called:
     """A call as it stands in a log."""
 
     call: str
-    results: Sequence[str]
-    """Those that follow it before the next answer; one, if all is well."""
+    results: Sequence[str]  # those that follow it before the next answer; one, if all is well
 
 
 @dataclass(kw_only=True)
 class Told:
-    """What the model was told of its calls."""
-
-    results: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """By call."""
+    results: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by call
 
 
 def append(file: Path, word: str, run: Run) -> None:
@@ -114,7 +102,6 @@ _decode = msgspec.json.Decoder(_Message).decode
 
 
 def called(log: Sequence[LogEntry]) -> list[Called]:
-    """A log's calls with their results."""
     found, _ = _matched(log)
     return [Called(call=call, results=results) for call, results in found]
 
@@ -142,7 +129,6 @@ def _matched(log: Sequence[LogEntry]) -> tuple[list[tuple[str, list[str]]], list
 
 
 def rerun(runs: Runs) -> list[str]:
-    """What was done, or begun, more than once."""
     jobs: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in runs.began:
         jobs[run.session, run.job].append(run)

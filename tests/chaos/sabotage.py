@@ -31,19 +31,12 @@ from workers.agent.loop import Loop
 
 @dataclass(frozen=True)
 class Cut:
-    """One change to a script."""
-
     script: Script
-    pattern: str
-    """Regular expression that matches once."""
+    pattern: str  # regular expression that matches once
     instead: str
 
     def cut(self) -> str:
-        """The script as it is to be.
-
-        Raises:
-            LookupError: what is to be cut is not there, or not only once.
-        """
+        """The script as it is to be. Raises LookupError: what is to be cut is not there, or not only once."""
         text, found = re.subn(self.pattern, self.instead, self.script.text.decode(), flags=re.DOTALL)
         if found != 1:
             raise LookupError(f"{self.script.name}: {self.pattern!r} was found {found} times, not once")
@@ -58,8 +51,6 @@ class Cut:
 
 @dataclass(frozen=True)
 class Swap:
-    """One change to a class, or to a module."""
-
     owner: Any
     name: str
     instead: Any

@@ -23,30 +23,21 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What one call of a turn showed of its chat."""
-
     chat: str
-    time: float
-    """Seconds since 1970."""
+    time: float  # seconds since 1970
     messages: Numbers
-    memory: Numbers = NONE
-    """What MEMORY.md told of."""
-    continuity: Numbers = NONE
-    """What the summary before the history told of."""
+    memory: Numbers = NONE  # what MEMORY.md told of
+    continuity: Numbers = NONE  # what the summary before the history told of
     tokens: int = 0
-    is_shortened: bool = False
-    """Whether of a message only the beginning and the end were shown."""
+    is_shortened: bool = False  # whether of a message only the beginning and the end were shown
 
 
 @dataclass(kw_only=True)
 class Gallery:
-    """Everything that was shown."""
-
     tokenizer: Tokenizer
     window_tokens: int
     budget_tokens: int
-    calls: list[Shown] = field(default_factory=list[Shown])
-    """Of turns."""
+    calls: list[Shown] = field(default_factory=list[Shown])  # of turns
     overfull: list[str] = field(default_factory=list[str])
     orphaned: list[str] = field(default_factory=list[str])
     most_tokens: int = 0

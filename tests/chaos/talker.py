@@ -16,12 +16,8 @@ from tests.fakes.openai_server import Call, Say
 from tests.fakes.said import said
 
 NOTE = "note"
-COUNT_PAUSE_S = 0.1
-"""Between two numbers: an answer that takes long enough to be met by a kill."""
-
-PAUSES_S = (0.0, 0.1, 0.3, 0.8)
-"""How long runs of tools take, in turn."""
-
+COUNT_PAUSE_S = 0.1  # between two numbers: an answer that takes long enough to be met by a kill
+PAUSES_S = (0.0, 0.1, 0.3, 0.8)  # how long runs of tools take, in turn
 _WANTED = re.compile(r"\bnote((?: [1-9])+) for (\w+)")
 _COUNT = re.compile(r"\bcount to (\d+)")
 _BALLAST = re.compile(r"@\S+ | \([^()]*\)")
@@ -37,7 +33,6 @@ class Talker:
         self._numbers = itertools.count()
 
     def __call__(self, body: Mapping[str, Any]) -> Say:
-        """The answer to a request's body."""
         messages: Sequence[Message] = body["messages"]
         for message in messages:
             if message["role"] == "tool":
@@ -60,6 +55,5 @@ class Talker:
 
 
 def _rounds(counts: Sequence[str], name: str) -> Iterator[list[str]]:
-    """The jobs of each round."""
     for at, count in enumerate(counts):
         yield [f"{name}-{at}-{number}" for number in range(int(count))]

@@ -14,16 +14,12 @@ from tests.chaos.outcomes import GIVEN_UP, Attempt, Book, Outcome, unfounded, un
 from tests.chaos.runs import Runs, Told, invented, mismatched, rerun, unrecorded, untold
 from tests.chaos.shown import Shown
 
-SHOWN = 5
-"""Findings of a kind that the report shows."""
+SHOWN = 5  # findings of a kind that the report shows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What was seen of consolidation while messages flowed."""
-
-    calls: Sequence[Shown] = ()
-    """What each model call of a turn was shown."""
+    calls: Sequence[Shown] = ()  # what each model call of a turn was shown
     budget_tokens: int = 0
     overfull: Sequence[str] = ()
     orphaned: Sequence[str] = ()
@@ -33,34 +29,22 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a run left behind."""
-
-    accepted: Mapping[str, Sequence[str]]
-    """Session → the ids of its messages, in the order in which they were accepted."""
+    accepted: Mapping[str, Sequence[str]]  # session → the ids of its messages, in the order in which they were accepted
     logs: Mapping[str, Sequence[LogEntry]]
     waiting: frozenset[tuple[str, str]] = frozenset()
     """Session and id of each message that is still queued for an answer."""
-    stopped: str = ""
-    """The work that makes no progress any more."""
-    attempts: Sequence[Attempt] = ()
-    """In the order of arrival."""
-    unmarked: Sequence[str] = ()
-    """What was sent under a mark that nobody had asked for."""
-    unknown: Sequence[Outcome] = ()
-    """What ``queue unknown`` lists, oldest first."""
+    stopped: str = ""  # the work that makes no progress any more
+    attempts: Sequence[Attempt] = ()  # in the order of arrival
+    unmarked: Sequence[str] = ()  # what was sent under a mark that nobody had asked for
+    unknown: Sequence[Outcome] = ()  # what ``queue unknown`` lists, oldest first
     book: Book = field(default_factory=Book)
-    push: frozenset[str] = frozenset()
-    """Sessions whose replies are sent."""
+    push: frozenset[str] = frozenset()  # sessions whose replies are sent
     part_max_chars: int = 4_000
-    stale: Sequence[str] = ()
-    """Writes by somebody who had lost the lease."""
-    runs: Runs = field(default_factory=Runs)
-    """What tools did."""
+    stale: Sequence[str] = ()  # writes by somebody who had lost the lease
+    runs: Runs = field(default_factory=Runs)  # what tools did
     told: Told = field(default_factory=Told)
-    kept: Kept = field(default_factory=Kept)
-    """What was consolidated."""
-    watched: Watched = field(default_factory=Watched)
-    """What was seen while it was."""
+    kept: Kept = field(default_factory=Kept)  # what was consolidated
+    watched: Watched = field(default_factory=Watched)  # what was seen while it was
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +84,9 @@ class Tally:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
         return not any(getattr(self, each.name) for each in fields(self))
 
     def report(self) -> str:
-        """A line a kind, and the first findings of each."""
         lines: list[str] = []
         for each in fields(self):
             found: list[str] = getattr(self, each.name)
@@ -114,7 +96,6 @@ class Tally:
 
 
 def tally(record: Record) -> Tally:
-    """Everything that is wrong with what a run left."""
     return Tally(
         lost=[each for name, ids in record.accepted.items() for each in _lost(name, ids, record)],
         doubled=[each for name in record.accepted for each in _doubled(name, record.logs[name])],
@@ -138,7 +119,6 @@ def tally(record: Record) -> Tally:
 
 
 def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
-    """What is wrong with what was consolidated."""
     checks = (
         *(kept.untiled, kept.unsaid, kept.unraw, kept.unversioned, kept.unfiled),
         *(kept.unarchived, kept.untrimmed, kept.unreleased),
@@ -154,12 +134,10 @@ def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
 
 
 def said(log: Iterable[LogEntry]) -> list[str]:
-    """The ids of a log's user messages."""
     return [entry.id for entry in log if entry.id]
 
 
 def answered(log: Iterable[LogEntry]) -> list[str]:
-    """The ids that a log's turns answer."""
     return [message_id for entry in log for message_id in entry.answers]
 
 
@@ -200,7 +178,6 @@ def _unsent(record: Record) -> list[str]:
 
 
 def _due(session: str, log: Sequence[LogEntry], part_max_chars: int) -> list[tuple[str, int]]:
-    """Every part that a session's turns owe the platform."""
     return [
         (f"{session}#{entry.turn}", part)
         for entry in log

@@ -12,28 +12,21 @@ from pathlib import Path
 from tests.chaos.ends import INCONCLUSIVE, Inconclusive
 
 ROOT = Path(__file__).resolve().parents[2]
-HANG_S = 1_200.0
-"""A run takes half a minute, and ten times as long on a busy machine."""
-
-PATIENCE = ("1", "2")
-"""Of a run, and of the second one after an inconclusive one."""
+HANG_S = 1_200.0  # A run takes half a minute, and ten times as long on a busy machine
+PATIENCE = ("1", "2")  # of a run, and of the second one after an inconclusive one
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a run printed, and its exit code."""
-
     code: int
     output: str
 
     @property
     def found(self) -> dict[str, int]:
-        """Numbers of findings by kind."""
         return {text: int(count) for count, text in re.findall(r"^ *(\d+)  (\w.*)$", self.output, re.MULTILINE)}
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was done."""
         counts = self.output.partition("Counts(")[2]
         return {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", counts)}
 

@@ -18,8 +18,7 @@ SERVER = "server"
 class Halt:
     """Somebody did nothing for a while; seconds since 1970."""
 
-    name: str
-    """One of the run's processes, or the server."""
+    name: str  # one of the run's processes, or the server
     began: float
     ended: float
 
@@ -30,8 +29,6 @@ class Halt:
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """One turn's wait."""
-
     turn: str
     process: str
     ended: float
@@ -51,7 +48,6 @@ class _Line(msgspec.Struct):
 
 
 def waits(folder: Path) -> Iterator[Wait]:
-    """Each wait in a run's logs."""
     for log in sorted(folder.glob("*.log")):
         for line in log.read_bytes().splitlines():
             if WAITED in line:
@@ -61,5 +57,4 @@ def waits(folder: Path) -> Iterator[Wait]:
 
 
 def impatient(found: Sequence[Wait], halts: Sequence[Halt], *, most_s: float) -> list[str]:
-    """Turns that waited longer."""
     return [f"{wait.turn} waited {wait.waited_s:.1f} s" for wait in found if wait.own_s(halts) > most_s]

@@ -12,20 +12,16 @@ import msgspec
 
 from tests.chaos.outcomes import Book, Place
 
-ARGUMENTS = 2
-"""Words of an EVALSHA before the number of its keys, that number not counted."""
-
+ARGUMENTS = 2  # words of an EVALSHA before the number of its keys, that number not counted
 PACKED = {"claim.lua": 4, "commit.lua": 7, "marks.lua": 7}
 """Scripts that do the same for several: which argument is that of each, packed in one list."""
 
 AHEAD, STEP_KEYS, FIELDS = 3, 2, 8
 """Keys of ``marks.lua`` before those of its steps, and the keys and arguments of each step."""
 
-BEGINS = ("sending", "asking", "looked")
-"""Steps that may mark a part."""
+BEGINS = ("sending", "asking", "looked")  # steps that may mark a part
 
-SHARED_KEYS, COMMIT_KEYS = 6, 7
-"""Keys of ``commit.lua`` before those of its turns, and of each turn."""
+SHARED_KEYS, COMMIT_KEYS = 6, 7  # keys of ``commit.lua`` before those of its turns, and of each turn
 
 COMMIT_ARGS = 14
 """Packed arguments of each turn; the ids that follow, whose number is the last but one, are not counted."""
@@ -65,7 +61,6 @@ class Witness:
         """What was said of the parts of replies."""
 
     def asked(self, command: Sequence[bytes]) -> None:
-        """A command is about to be sent."""
         call = self._call(command)
         if call is None:
             return
@@ -79,7 +74,6 @@ class Witness:
             self._begun[name] = -1 if name in self._begun else self._highest.get(key, 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
-        """What the server said to it."""
         call = self._call(command)
         if call is None:
             return
@@ -149,7 +143,6 @@ def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
 
 
 def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:
-    """Names a session's part of a memory."""
     return keys[0] + b" for " + args[0]
 
 

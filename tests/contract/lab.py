@@ -15,13 +15,10 @@ from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
 from tests.limits import HANG_S
 
-RETRY_AFTER_S = 7.0
-"""What ``Fault.TOO_MANY`` asks for."""
+RETRY_AFTER_S = 7.0  # what ``Fault.TOO_MANY`` asks for
 
 
 class Fault(Enum):
-    """How a request goes wrong."""
-
     TOO_MANY = "the platform wants nothing for RETRY_AFTER_S"
     SERVER_ERROR = "the platform fails, and says so"
     PAGE = "something in between answers with an error and a page for people"
@@ -54,52 +51,36 @@ class Feature(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A message of ours as people see it."""
-
     id: str
     text: str
-    files: tuple[str, ...] = ()
-    """Their names."""
+    files: tuple[str, ...] = ()  # their names
     reply_to: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """A message of a person's, to be said."""
-
     text: str = "hello"
-    chat: str = ""
-    """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
-    thread: str = ""
-    """In the lab's ``group``, one that ``Lab.begin_thread`` gave."""
-    answers: str = ""
-    """Id of a message that it answers, of the bot's or of a person's."""
+    chat: str = ""  # as ``Lab.a_chat`` names it; empty: the lab's ``chat``
+    thread: str = ""  # in the lab's ``group``, one that ``Lab.begin_thread`` gave
+    answers: str = ""  # id of a message that it answers, of the bot's or of a person's
     sender: str = "1001"
     is_bot: bool = False
-    mentioned: bool = True
-    """In a group."""
-    edits: str = ""
-    """Id of the message of which it is a new version."""
-    deletes: str = ""
-    """Id of the message of the same sender, chat and thread that is taken back; then nothing is said."""
+    mentioned: bool = True  # in a group
+    edits: str = ""  # id of the message of which it is a new version
+    deletes: str = ""  # id of the message of the same sender, chat and thread that is taken back; then nothing is said
     album: str = ""
-    file: bytes | None = None
-    """Something that comes with it."""
+    file: bytes | None = None  # something that comes with it
 
 
 class Lab(ABC):
     """A platform with one bot on it, and the adapter that is tested."""
 
     channel: Channel
-    chat: SessionKey
-    """A direct chat."""
+    chat: SessionKey  # A direct chat
     group: SessionKey
-    workspace: Path
-    """Where the files lie that the bot sends."""
-    missing: frozenset[Feature] = frozenset()
-    """What there is not on this platform."""
-    impossible: frozenset[Fault] = frozenset()
-    """What cannot go wrong on this platform."""
+    workspace: Path  # where the files lie that the bot sends
+    missing: frozenset[Feature] = frozenset()  # what there is not on this platform
+    impossible: frozenset[Fault] = frozenset()  # what cannot go wrong on this platform
     _threads = 40
 
     def __init__(self) -> None:
@@ -126,7 +107,6 @@ class Lab(ABC):
 
     @property
     def typed_in(self) -> SessionKey:
-        """Where it can be shown that an answer is being written."""
         return self.chat
 
     async def begin_thread(self) -> str:
@@ -187,10 +167,8 @@ class Heard:
     """Called before something is noted; what it raises, ``take`` raises."""
     arrivals: list[Arrival] = field(default_factory=list)
     _changed: anyio.Event = field(default_factory=anyio.Event)
-    gates: dict[str, anyio.Event] = field(default_factory=dict)
-    """By text: what is taken only once the event is set."""
-    held: set[str] = field(default_factory=set)
-    """Texts that wait at their gates."""
+    gates: dict[str, anyio.Event] = field(default_factory=dict)  # by text: what is taken only once the event is set
+    held: set[str] = field(default_factory=set)  # texts that wait at their gates
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:
         return await one_by_one(self, arrivals)
@@ -214,13 +192,11 @@ class Heard:
         return [arrival.text for arrival in self.arrivals]
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something that changes with what is taken."""
         with anyio.fail_after(HANG_S):
             while not reached():
                 await self._changed.wait()
 
     async def count(self, number: int) -> None:
-        """Wait until so many were taken."""
         await self.until(lambda: len(self.arrivals) >= number)
 
     def _tell(self) -> None:

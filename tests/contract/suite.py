@@ -40,13 +40,11 @@ ERRORS = {
     Fault.CUT_AFTER: SendUnknown,
     Fault.HANG: SendUnknown,
 }
-DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})
-"""Faults after which it was done all the same."""
+DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})  # faults after which it was done all the same
 
 PURPOSES: tuple[Purpose, ...] = ("send", "begin", "edit")
 
-IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused for fault in Fault}
-"""Of what only reads."""
+IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused for fault in Fault}  # of what only reads
 
 
 def each_fault(*faults: Fault) -> Callable[[Any], Any]:
@@ -64,7 +62,6 @@ def each_fault(*faults: Fault) -> Callable[[Any], Any]:
 
 
 def a_part(text: str = PLAIN, *, number: int = 0, **more: object) -> Part:
-    """A part of a reply, the attempt named after its text."""
     given: dict[str, Any] = {"reply": "here:1#7", "attempt": f"a-{number}-{abs(hash(text))}", **more}
     return Part(number=number, text=text, **given)
 
@@ -79,8 +76,6 @@ async def receiving(channel: Channel, heard: Heard) -> AsyncIterator[anyio.Cance
 
 
 def needs(*features: Feature) -> Callable[[Any], Any]:
-    """A test for platforms alone that have these features."""
-
     def note(test: Any) -> Any:
         test.needs = frozenset(features)
         return test
@@ -96,12 +91,10 @@ def go_wrong(lab: Lab, fault: Fault) -> None:
 
 
 def chat_of(lab: Lab, row: int | Fault = 1) -> SessionKey:
-    """A direct chat for one row of a table, or for one fault."""
     number = list(Fault).index(row) if isinstance(row, Fault) else row
     return SessionKey(channel=lab.channel.name, chat=lab.a_chat(number))
 
 
-@pytest.mark.anyio
 class ChannelContract:
     """Inherit, and give the fixture ``lab``."""
 
@@ -160,9 +153,7 @@ class ChannelContract:
         assert shown.text == PLAIN
         assert sent == shown.id != ""
 
-    async def test_parts_are_shown_in_the_order_in_which_they_are_sent_each_with_an_id_of_its_own(
-        self, lab: Lab
-    ) -> None:
+    async def test_parts_are_shown_in_the_order_in_which_they_are_sent_each_with_an_id_of_its_own(self, lab: Lab):
         sent = [await lab.channel.send(lab.chat, a_part(f"part {n}", number=n), timeout_s=HANG_S) for n in range(3)]
 
         assert [shown.text for shown in lab.shown(lab.chat)] == ["part 0", "part 1", "part 2"]
@@ -371,7 +362,6 @@ class ChannelContract:
 
     @needs(Feature.EDITS)
     async def test_a_text_that_is_being_written_can_begin_afresh(self, lab: Lab) -> None:
-        """Another worker has taken the turn over."""
         for chat in await its_chats(lab):
             shown = await grown(lab, chat, ["High at noon", "Let me see"], "There is no tide in a lake.")
 
@@ -652,10 +642,7 @@ class ChannelContract:
 
         assert [
             (each.text, each.chat, each.thread) for each in heard.arrivals if each.text in ("within", "outside")
-        ] == [
-            ("within", lab.group.chat, thread.thread),
-            ("outside", lab.group.chat, lab.thread_outside(outside)),
-        ]
+        ] == [("within", lab.group.chat, thread.thread), ("outside", lab.group.chat, lab.thread_outside(outside))]
 
     @needs(Feature.QUOTING)
     async def test_it_says_which_message_is_answered(self, lab: Lab) -> None:
@@ -905,7 +892,6 @@ class ChannelContract:
 
 
 async def a_thread(lab: Lab) -> SessionKey:
-    """A new thread of the lab's group."""
     return SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
 
 
@@ -980,7 +966,6 @@ async def _unknown(lab: Lab) -> None:
 
 
 async def _shown(lab: Lab) -> None:
-    """Wait until something is shown in the lab's chat."""
     while not lab.shown(lab.chat):  # noqa: ASYNC110 - the request arrives when it does
         await anyio.sleep(0.005)
 

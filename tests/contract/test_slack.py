@@ -11,9 +11,7 @@ from msgspec.structs import replace as replaced
 
 from channels.base import Channel
 from channels.slack import connect
-from daemon.config import AccessConfig, Config, SlackConfig
-from daemon.config.channels import SlackEventsConfig
-from daemon.config.secret import Secret
+from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.setup.slack_scopes import SCOPES, manifest
@@ -28,10 +26,8 @@ from tests.ports import free_port
 
 NAME = "lake"
 SIGNS = {"eyes": "👀"}
-REPEAT_S = HANG_S / 2
-"""After which what was not acknowledged over a socket comes again."""
-BRING_AGAIN_S = 0.05
-"""After which what was not taken by HTTP is brought again: when nobody listens yet."""
+REPEAT_S = HANG_S / 2  # after which what was not acknowledged over a socket comes again
+BRING_AGAIN_S = 0.05  # after which what was not taken by HTTP is brought again: when nobody listens yet
 
 WRONG: dict[Fault, Wrong] = {
     Fault.TOO_MANY: Refuse(retry_after=round(RETRY_AFTER_S)),
@@ -48,8 +44,6 @@ HEARS = ("apps.connections.open",)
 
 
 class SlackLab(Lab):
-    """One workspace, one app in it, one channel."""
-
     missing = frozenset({Feature.QUOTING, Feature.ALBUMS})
 
     def __init__(
@@ -164,7 +158,6 @@ class SlackLab(Lab):
 
 
 def _read(message: Message) -> str:
-    """As people see it."""
     return message.text if message.form == "markdown" else unescaped(message.text)
 
 
@@ -200,7 +193,6 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
 
 
 def _brought_to(slack: FakeSlack, config: SlackConfig) -> SlackConfig:
-    """Let events be brought to a port that is free."""
     port = free_port()
     slack.app.url = "https://pond.example/slack/events"
     slack.brought_at = f"http://127.0.0.1:{port}"
@@ -217,7 +209,6 @@ class TestSlack(ChannelContract, missing=SlackLab.missing):
             yield lab
 
 
-@pytest.mark.anyio
 class TestBrought:
     """What is heard where Slack brings it; the rest is the same."""
 

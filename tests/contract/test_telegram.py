@@ -9,8 +9,7 @@ import pytest
 
 from channels.base import Channel
 from channels.telegram.channel import connect
-from daemon.config import Config, TelegramConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, Secret, TelegramConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
@@ -35,8 +34,6 @@ DOES = ("send", "edit", "delete", "setMessageReaction", "getFile", "download")
 
 
 class TelegramLab(Lab):
-    """One bot, one person, one group."""
-
     missing = frozenset({Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(

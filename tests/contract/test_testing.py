@@ -34,8 +34,6 @@ FAULTS: dict[Fault, fakes.Fault] = {
 
 
 class SinkLab(Lab):
-    """The sink, and people on it."""
-
     missing = frozenset({Feature.CONTENTS})
 
     def __init__(self, process: Process, workspace: Path, kind: type[TestingChannel] | None = None) -> None:
@@ -51,7 +49,6 @@ class SinkLab(Lab):
         self.serving = anyio.CancelScope()
 
     async def serve(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Run the sink."""
         with self.serving:
             await self.sink.serve(task_status=task_status)
 
@@ -142,7 +139,6 @@ class SinkLab(Lab):
 async def lab_of(
     process: Process, workspace: Path, *, kind: type[TestingChannel] | None = None
 ) -> AsyncIterator[SinkLab]:
-    """A lab, with another kind of adapter where one is given."""
     lab = SinkLab(process, workspace, kind)
     async with AsyncExitStack() as stack, anyio.create_task_group() as tg:
         await tg.start(lab.serve)

@@ -19,12 +19,11 @@ from daemon.services import ROLES
 from tests.conftest import Lab
 from tests.deploy.documents import documents
 
-pytestmark = [pytest.mark.deploy, pytest.mark.anyio]
+pytestmark = pytest.mark.deploy
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-OF_PROMETHEUS = {"instance", "job"}
-"""Labels that it adds itself."""
+OF_PROMETHEUS = {"instance", "job"}  # labels that it adds itself
 NOT_OURS = {"up"}
 OF_THE_CODE = {"status", "outcome", "stage", "attempt", "direction", "purpose"}
 """Labels whose values stand in the code; those of all others stand in the configuration."""
@@ -32,7 +31,6 @@ SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), 
 
 
 def expressions() -> dict[str, str]:
-    """Every expression by where it stands."""
     found = {}
     [alerts] = documents(DEPLOY / "prometheus" / "alerts.yaml")
     for group in alerts["groups"]:
@@ -69,7 +67,6 @@ async def existing(process: Process, lab: Lab) -> dict[str, set[str]]:
 
 
 def within(expression: Any) -> Iterator[Any]:
-    """A parsed expression and all inside it."""
     import promql_parser as promql
 
     yield expression
@@ -81,7 +78,6 @@ def within(expression: Any) -> Iterator[Any]:
 
 
 def selectors(expression: Any) -> list[Any]:
-    """Every selection of a series in a parsed expression."""
     import promql_parser as promql
 
     return [each for each in within(expression) if isinstance(each, promql.VectorSelector)]

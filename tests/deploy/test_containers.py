@@ -27,13 +27,11 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 HEALTH_PORT = 9464
-STOP_S = Config().run.grace_s + LAST_S
-"""After that a process has ended by itself."""
+STOP_S = Config().run.grace_s + LAST_S  # after that a process has ended by itself
 NAMES = {"bots": ("pond",), "channels": ("telegram", "web")}
 
 
 def known_variable(name: str) -> bool:
-    """Whether Millpond reads the variable."""
     return name == "MILLPOND_CONFIG" or name in {variable_of(key) for key in all_keys(NAMES)}
 
 
@@ -41,9 +39,6 @@ def role_of(command: list[str]) -> str:
     """The role that ``millpond <command>`` runs."""
     assert command[:2] == ["run", "--role"] and len(command) == 3, command
     return command[2]
-
-
-# The image
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -68,7 +63,6 @@ def test_the_image_runs_as_nobody_in_particular_and_says_whether_it_lives() -> N
 
 
 def taken() -> Iterator[Path]:
-    """The files that are given to the building of the image."""
     rules = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     wanted = [rule.removeprefix("!") for rule in rules if rule.startswith("!")]
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -98,9 +92,6 @@ def test_what_the_image_is_built_of_is_enough_for_the_wheel(tmp_path: Path) -> N
     [wheel] = tmp_path.glob("*.whl")
     packed = set(zipfile.ZipFile(wheel).namelist())
     assert {"millpond.py", "daemon/run.py", "daemon/bus/publish.lua", "daemon/setup/slack_manifest.yaml"} <= packed
-
-
-# compose.yaml
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +166,6 @@ def test_prometheus_asks_every_process_where_it_answers(compose: Any) -> None:
 def seconds(text: str) -> float:
     assert text.endswith("s")
     return float(text.removesuffix("s"))
-
-
-# Kubernetes
 
 
 def objects(kind: str) -> dict[str, Any]:

@@ -12,9 +12,7 @@ from packaging.requirements import Requirement
 pytestmark = pytest.mark.deploy
 
 ROOT = Path(__file__).parents[2]
-OF_THE_TOOLS = frozenset({"pip", "setuptools", "wheel"})
-"""Of the virtual environment itself."""
-
+OF_THE_TOOLS = frozenset({"pip", "setuptools", "wheel"})  # of the virtual environment itself
 ELSEWHERE = frozenset({"async-timeout"})
 """What other machines install and this one does not: redis needs it on Python 3.11.0 to 3.11.2 (Debian 12)."""
 

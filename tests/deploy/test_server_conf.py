@@ -28,8 +28,6 @@ CLIENT two that are allowed by themselves."""
 
 @dataclass
 class Server:
-    """One that is started as the manifests start it."""
-
     program: Path
     folder: Path
     port: int
@@ -37,7 +35,6 @@ class Server:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, with what it held before."""
         words = [DEPLOY / "valkey/valkey.conf", "--port", self.port, "--aclfile", self.secrets / "server.acl"]
         self.process = subprocess.Popen(
             [str(self.program), *map(str, words)], cwd=self.folder, stdout=subprocess.DEVNULL
@@ -45,20 +42,17 @@ class Server:
         wait_until(self.answers)
 
     def kill(self) -> None:
-        """As a power cut would."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
     def answers(self) -> bool:
-        """Whether it says anything."""
         assert self.process is not None and self.process.poll() is None, "it ended at its start"
         with suppress(OSError), Link.tcp("127.0.0.1", self.port, timeout_s=2.0) as link:
             return isinstance(link.call("PING"), Refusal)
         return False
 
     def link(self) -> Link:
-        """A connection of Millpond's user."""
         link = Link.tcp("127.0.0.1", self.port, timeout_s=5.0)
         password = self.url.rpartition("@")[0].rpartition(":")[2]
         assert link.call("AUTH", "millpond", password) == b"OK"
@@ -89,7 +83,6 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
 
 
 def millpond(server: Server, tmp_path: Path, *args: str, text: str = "") -> str:
-    """What a command prints that ended well."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "OPENAI_"))},
         "MILLPOND_REDIS__URL_FILE": str(server.secrets / "redis.url"),

@@ -19,9 +19,7 @@ USER = ROOT / "deploy" / "systemd" / "millpond.service"
 UNITS = sorted(path.name for path in SYSTEM.iterdir() if path.is_file())
 OTHERS = ("millpond.target", "millpond-server.service", "millpond-backup.service", "millpond-backup.timer")
 OF_ROLES = [name for name in UNITS if name not in OTHERS]
-
-EXPOSURE_MAX = 1.5
-"""Of 10, as ``systemd-analyze security`` counts; what is left is that they talk to the network."""
+EXPOSURE_MAX = 1.5  # of 10, as ``systemd-analyze security`` counts; what is left is that they talk to the network
 
 
 def instance(name: str) -> str:

@@ -15,12 +15,10 @@ from tests.places import TEMPORARY
 pytestmark = [pytest.mark.deploy, pytest.mark.timeout(1_200)]
 
 ROOT = Path(__file__).parents[2]
-INSTALL_S = 600.0
-"""The longest time that a build or an installation may take; only a hang reaches it."""
+INSTALL_S = 600.0  # the longest time that a build or an installation may take; only a hang reaches it
 
 
 def run(*command: str | Path, environment: dict[str, str], said: str = "", limit_s: float = INSTALL_S) -> str:
-    """Standard output of a command, which must succeed."""
     options = {"env": environment, "cwd": environment["HOME"], "capture_output": True, "text": True}
     done = subprocess.run(command, input=said, timeout=limit_s, check=False, **options)
     assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
@@ -29,7 +27,6 @@ def run(*command: str | Path, environment: dict[str, str], said: str = "", limit
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """The variables of a user whose home contains nothing."""
     ours = ("MILLPOND_", "OPENAI_", "PYTHON")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as home:

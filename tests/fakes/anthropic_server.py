@@ -30,11 +30,7 @@ FIELDS = {
     *("metadata", "stop_sequences", "output_config", "service_tier"),
 }
 BLOCKS = {
-    "user": {
-        "text": {"text"},
-        "image": {"source"},
-        "tool_result": {"tool_use_id", "content", "is_error"},
-    },
+    "user": {"text": {"text"}, "image": {"source"}, "tool_result": {"tool_use_id", "content", "is_error"}},
     "assistant": {
         "text": {"text"},
         "thinking": {"thinking", "signature"},
@@ -61,26 +57,20 @@ class Said:
     calls: Sequence[Call] = ()
     thinking: str = ""
     sealed: str = ""
-    stop: str = ""
-    """stop_reason; empty: ``end_turn`` or ``tool_use``."""
-    usage: Mapping[str, int] | None = None
-    """Of the prompt, beside the tokens of the answer; none: ten tokens."""
-    cut_after: int | None = None
-    """Close the connection properly after so many events."""
+    stop: str = ""  # stop_reason; empty: ``end_turn`` or ``tool_use``
+    usage: Mapping[str, int] | None = None  # of the prompt, beside the tokens of the answer; none: ten tokens
+    cut_after: int | None = None  # close the connection properly after so many events
 
 
 def fault(status: int, kind: str, message: str = "it went wrong", **headers: str) -> Plain:
-    """An error as a response."""
     return Plain(json.dumps(error(kind, message)).encode(), "application/json", status, headers)
 
 
 def error(kind: str, message: str = "it went wrong") -> dict[str, Any]:
-    """An error, as a body and as an event."""
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
 
 
 def signature(thinking: str) -> str:
-    """What proves that a thought is the server's own."""
     return base64.b64encode(blake2b(thinking.encode(), digest_size=12).digest()).decode()
 
 
@@ -109,12 +99,10 @@ def message(answer: Said) -> dict[str, Any]:
 
 
 def event(kind: str, **fields: Any) -> bytes:
-    """An event of a stream."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields}, ensure_ascii=False)}\n\n".encode()
 
 
 def events(answer: Said) -> list[bytes]:
-    """The events of an answer."""
     begun = {**message(answer), "content": [], "stop_reason": None}
     begun["usage"] = {**begun["usage"], "output_tokens": 1}
     found = [event("message_start", message=begun), event("ping")]

@@ -36,24 +36,18 @@ class Cut:
     """The connection is cut instead of an answer, by a reset or in the middle of it."""
 
     acted: bool = True
-    half: bool = False
-    """After half of the answer."""
+    half: bool = False  # after half of the answer
 
 
 @dataclass(frozen=True)
 class Hang:
-    """No answer until the client goes."""
-
     acted: bool = True
 
 
 @dataclass(frozen=True)
 class Slow:
-    """Done at once, answered late."""
-
     delay_s: float = 0.0
-    gate: Gate | None = None
-    """Answered when it is opened."""
+    gate: Gate | None = None  # answered when it is opened
     acted_first: bool = True
 
     async def wait(self) -> None:
@@ -62,8 +56,7 @@ class Slow:
             await self.gate.pass_through()
 
 
-Decide = Callable[[Any], Any]
-"""From a call, which has a ``method``, to the fault that it meets; None: none."""
+Decide = Callable[[Any], Any]  # from a call, which has a ``method``, to the fault that it meets; None: none
 
 
 class Faults:

@@ -25,8 +25,6 @@ class Answered:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The connection is cut, or left open without an answer."""
-
     done: bool
     hangs: bool = False
 
@@ -38,12 +36,9 @@ class LinesServer:
     decide: Callable[[Request], Answered | Dropped | None] = lambda _request: None
     key: str = KEY
     port: int = 0
-    messages: dict[str, Request] = field(default_factory=dict)
-    """What the bot wrote, by id, as it stands now."""
-    acts: list[Request] = field(default_factory=list)
-    """Everything that was done."""
-    said: list[tuple[int, Any]] = field(default_factory=list)
-    """What nobody has dealt with, by number."""
+    messages: dict[str, Request] = field(default_factory=dict)  # what the bot wrote, by id, as it stands now
+    acts: list[Request] = field(default_factory=list)  # everything that was done
+    said: list[tuple[int, Any]] = field(default_factory=list)  # what nobody has dealt with, by number
     files: dict[str, bytes] = field(default_factory=dict)
     _numbers: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
@@ -55,7 +50,6 @@ class LinesServer:
         self._tell()
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something that changes with a request."""
         while not reached():
             await self._changed.wait()
 

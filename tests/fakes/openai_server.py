@@ -37,12 +37,9 @@ class Say:
 
     text: str = ""
     calls: Sequence[Call] = ()
-    delay_s: float = 0.0
-    """Before each event."""
-    finish: str = ""
-    """finish_reason; empty: ``stop`` or ``tool_calls``."""
-    cut_after: int | None = None
-    """Close the connection properly after so many events: the stream ends early."""
+    delay_s: float = 0.0  # before each event
+    finish: str = ""  # finish_reason; empty: ``stop`` or ``tool_calls``
+    cut_after: int | None = None  # close the connection properly after so many events: the stream ends early
     usage: tuple[int, int] = (10, 5)
 
 
@@ -52,8 +49,7 @@ class Events:
 
     items: Sequence[dict[str, object] | float | bytes]
     done: bool = True
-    abort: bool = False
-    """Cut the connection in the middle of the body instead of ending it."""
+    abort: bool = False  # cut the connection in the middle of the body instead of ending it
 
 
 @dataclass(frozen=True)
@@ -83,10 +79,8 @@ class Embed:
     """Vectors for the texts of an embeddings request, by default as ``letters`` makes them."""
 
     vector_of: Callable[[str], Sequence[float]] | None = None
-    forget: int = 0
-    """So many of the last texts get none."""
-    backwards: bool = False
-    """In the other order; ``index`` says which is whose."""
+    forget: int = 0  # so many of the last texts get none
+    backwards: bool = False  # in the other order; ``index`` says which is whose
     delay_s: float = 0.0
 
 
@@ -97,11 +91,9 @@ Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 @dataclass(frozen=True)
 class Received:
     path: str
-    headers: dict[str, str]
-    """Names in small letters."""
+    headers: dict[str, str]  # names in small letters
     raw: bytes
-    body: dict[str, object]
-    """Of a form, as a recording comes in one, all of it as ``form``."""
+    body: dict[str, object]  # of a form, as a recording comes in one, all of it as ``form``
 
 
 class FakeOpenAI:
@@ -119,7 +111,6 @@ class FakeOpenAI:
         self._choose = script if callable(script) else lambda body: next(replies, None) or _natural(body)
 
     async def serve(self, stream: SocketStream) -> None:
-        """One connection, kept alive over several requests."""
         self.connections += 1
         async with stream:
             connection = _Connection(stream)
@@ -162,7 +153,6 @@ class _Connection(Wire):
         await self.stream.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     async def pause(self, seconds: float) -> None:
-        """Wait, but notice at once when the client goes."""
         with anyio.move_on_after(seconds):
             while True:
                 self._buffer += await self.stream.receive()

@@ -23,13 +23,10 @@ Served = TypeVar("Served", bound="FakeServer")
 
 
 class Changing:
-    """Something that can be waited for."""
-
     def __init__(self) -> None:
         self._changed = anyio.Event()
 
     def changed(self) -> None:
-        """Wake whoever waits for something to come about."""
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
@@ -48,11 +45,8 @@ class _Bucket:
 
 @dataclass
 class Buckets:
-    """How often something may be done."""
-
     clock: Callable[[], float] = time.monotonic
-    refused: int = 0
-    """How often somebody was told to wait."""
+    refused: int = 0  # how often somebody was told to wait
     _buckets: dict[str, _Bucket] = field(default_factory=dict[str, _Bucket])
 
     def take(self, *wanted: tuple[str, int, float]) -> int:
@@ -78,18 +72,14 @@ class Buckets:
 
 @dataclass(eq=False)
 class Call:
-    """One request, and what is known of how it went."""
-
     token: str
     method: str
     params: dict[str, Any]
     _: KW_ONLY
     at: float = field(default_factory=anyio.current_time)
     fault: Any = None
-    acted: bool = False
-    """Whether what was asked for was done."""
-    answer: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What was answered, or would have been."""
+    acted: bool = False  # whether what was asked for was done
+    answer: dict[str, Any] = field(default_factory=dict[str, Any])  # what was answered, or would have been
     answered: bool | None = None
     """Whether its sender took in the whole answer; None: not known yet. If not, it cannot know what became of it."""
     used: set[str] = field(default_factory=set[str])
@@ -125,8 +115,6 @@ class Call:
 
 
 class FakeServer:
-    """A platform on loopback."""
-
     world: Changing
 
     def __init__(self) -> None:
@@ -214,7 +202,6 @@ async def tell(wire: Wire, call: Call, status: int, whole: bytes, **headers: Any
 
 @asynccontextmanager
 async def served(kind: type[Served], **options: Any) -> AsyncIterator[Served]:
-    """A platform for the length of the block."""
     server: Any = kind(**options)
     async with anyio.create_task_group() as tg:
         await tg.start(server.serve)

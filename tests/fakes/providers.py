@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from tests.fakes.openai_server import Call, Events, Failure, Plain, Reply, Say, completion, delta
 
-KNOWN = {"role", "content", "tool_calls", "tool_call_id", "name"}
-"""Fields of messages that every server takes."""
+KNOWN = {"role", "content", "tool_calls", "tool_call_id", "name"}  # fields of messages that every server takes
 SUMMARY = json.dumps(
     {"history_entry": "[2026-11-20 09:00] They asked for the time.", "memory_update": "# Memory\n- time"}
 )
@@ -25,13 +24,10 @@ class Provider:
     """A server that takes what OpenAI documents, and no field of anybody else."""
 
     call_id = "call_{name}_{number}"
-    of_others = False
-    """Whether calls of other models are refused that have none of its own fields."""
-    message: ClassVar[dict[str, Any]] = {}
-    """Fields of its own beside each call; ``{number}`` in them is the call's."""
+    of_others = False  # whether calls of other models are refused that have none of its own fields
+    message: ClassVar[dict[str, Any]] = {}  # fields of its own beside each call; ``{number}`` in them is the call's
     of_call: ClassVar[dict[str, Any]] = {}
-    wants = "turn"
-    """Of which answers it wants its own fields back: ``turn``, ``window`` or ``none``."""
+    wants = "turn"  # of which answers it wants its own fields back: ``turn``, ``window`` or ``none``
 
     def __init__(self) -> None:
         self.refusals: list[str] = []
@@ -41,7 +37,6 @@ class Provider:
         """Own fields of message and call, by the call's id."""
 
     def __call__(self, body: dict[str, Any]) -> Reply:
-        """The answer to a request."""
         messages: list[dict[str, Any]] = body["messages"]
         reason = self.refusal(body) or self._foreign(messages) or self._missing(messages)
         if reason:
@@ -59,16 +54,11 @@ class Provider:
         return ""
 
     def say(self, text: str, body: dict[str, Any]) -> Reply:
-        """An answer."""
         return Say(text)
 
     def summary(self, body: dict[str, Any]) -> Reply:
-        """A summary, by the tool."""
-        return Say(
-            calls=[
-                Call("save_memory", SUMMARY, id=self.call_id.format(name=type(self).__name__, number=len(self.prompts)))
-            ]
-        )
+        name = self.call_id.format(name=type(self).__name__, number=len(self.prompts))
+        return Say(calls=[Call("save_memory", SUMMARY, id=name)])
 
     def calls(self, body: dict[str, Any]) -> Reply:
         """A call of the tool, with what this server alone understands."""
@@ -115,8 +105,6 @@ class DeepSeek(Provider):
 
 
 class Kimi(DeepSeek):
-    """Wants it back with every call in the window."""
-
     wants = "window"
 
 
@@ -223,8 +211,6 @@ class EmptyContent(Provider):
 
 
 class NullContent(Provider):
-    """Wants null beside calls."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         bare = [message for message in body["messages"] if "tool_calls" in message]
         wrong = any("content" not in message or message["content"] == "" for message in bare)
@@ -232,8 +218,6 @@ class NullContent(Provider):
 
 
 class Ollama(Provider):
-    """A model without tools."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         told = any(message["role"] == "tool" or message.get("tool_calls") for message in body["messages"])
         return "registry.ollama.ai/library/gemma:2b does not support tools" if "tools" in body or told else ""
@@ -260,8 +244,6 @@ class ChatTemplate(Provider):
 
 
 class NoStream(Provider):
-    """Answers whole."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         return "Streaming is not supported for this model" if body.get("stream") else ""
 
@@ -290,8 +272,6 @@ class ShortAnswers(Provider):
 
 
 class CallsAsText(Provider):
-    """Its template writes calls into the text (Qwen)."""
-
     def calls(self, body: dict[str, Any]) -> Reply:
         return Say('<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>')
 

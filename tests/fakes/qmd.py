@@ -44,9 +44,7 @@ HOWS: dict[str, str] = {
     "wild": "gives scores that are none",
 }
 
-JOINED_AT = 60
-"""The constant of what joins lists (QMD: reciprocalRankFusion)."""
-
+JOINED_AT = 60  # the constant of what joins lists (QMD: reciprocalRankFusion)
 LIST_MAX = 20
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -76,7 +74,6 @@ class Installed:
         return [call for call in self.calls if call["words"][0] == command]
 
     def left(self) -> list[int]:
-        """The process ids of all that was started and still runs."""
         notes = (self.folder / "children").read_text().split() if (self.folder / "children").exists() else []
         return [pid for pid in (*(call["pid"] for call in self.calls), *map(int, notes)) if _runs(pid)]
 
@@ -120,7 +117,6 @@ def main(folder: Path, words: list[str]) -> None:
 
 
 def before(folder: Path, wrong: str, words: list[str]) -> None:  # noqa: PLR0912 - a list of what can go wrong
-    """What goes wrong before anything is done."""
     match wrong:
         case "flood":
             while True:
@@ -304,7 +300,6 @@ class Index:
         return rows
 
     def _line(self, kind: str, text: str) -> list[tuple[str, float]]:
-        """The documents that a line finds, the best first."""
         found: list[tuple[str, float]] = []
         for name, document in self.held.get("documents", {}).items():
             if kind == "lex" and (count := matches(text, document)):
@@ -345,7 +340,6 @@ def matches(line: str, document: str) -> int:
 
 
 def stem(word: str) -> str:
-    """A little of what Porter does."""
     return re.sub(r"(ing|ed|es|s)$", "", word) if len(word) > 4 else word
 
 

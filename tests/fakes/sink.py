@@ -46,10 +46,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is cut instead of an answer."""
-
-    delivered: bool = True
-    """Whether it was delivered before."""
+    delivered: bool = True  # whether it was delivered before
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,8 @@ class Hang:
 
 @dataclass(frozen=True)
 class Slow:
-    """Delivered at once, answered late."""
-
     delay_s: float = 0.0
-    gate: Gate | None = None
-    """Answered when it is opened."""
+    gate: Gate | None = None  # answered when it is opened
 
 
 @dataclass(frozen=True)
@@ -88,10 +82,8 @@ Decide = Callable[[Post], Fault | None]
 class Attempt:
     post: Post
     delivered: bool
-    answered: bool = False
-    """Whether its sender took in the whole answer. If not, it cannot know what became of it."""
-    took_s: float = 0.0
-    """From its arrival until that was certain."""
+    answered: bool = False  # whether its sender took in the whole answer. If not, it cannot know what became of it
+    took_s: float = 0.0  # from its arrival until that was certain
 
 
 @dataclass
@@ -99,21 +91,16 @@ class Sink:
     decide: Decide
     decide_others: Decide = lambda _post: None
     url: str = ""
-    posts: list[Post] = field(default_factory=list)
-    """Every part so far, delivered or not."""
+    posts: list[Post] = field(default_factory=list)  # every part so far, delivered or not
     delivered: list[Post] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
-    """The same parts, each with what its sender knows of it."""
-    acts: list[Post] = field(default_factory=list)
-    """Everything else that was asked and done, but for updates."""
+    attempts: list[Attempt] = field(default_factory=list)  # the same parts, each with what its sender knows of it
+    acts: list[Post] = field(default_factory=list)  # everything else that was asked and done, but for updates
     messages: dict[str, Post] = field(default_factory=dict)
     """What the chats show, by id: the parts as they were edited last, without those that were removed."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """What can be fetched, by source."""
+    files: dict[str, bytes] = field(default_factory=dict)  # what can be fetched, by source
     updates: list[tuple[int, Any]] = field(default_factory=list)
     """What people said and nobody has dealt with, by number."""
-    talk: list[Arrival] = field(default_factory=list)
-    """All that people said."""
+    talk: list[Arrival] = field(default_factory=list)  # all that people said
     _changed: anyio.Event = field(default_factory=anyio.Event)
     on_delivery: Callable[[Post], None] = lambda _post: None
     _open: int = 0
@@ -121,7 +108,6 @@ class Sink:
 
     @property
     def updates_url(self) -> str:
-        """Where it says what people said."""
         return f"{self.url}updates"
 
     def say(self, arrival: Arrival | Any) -> None:
@@ -133,7 +119,6 @@ class Sink:
         self._tell()
 
     async def heard(self, *, within_s: float = 20.0) -> None:
-        """Wait until all that people said is dealt with."""
         await self._until(lambda: not self.updates, within_s)
 
     def shown(self, session: str) -> list[str]:
@@ -147,15 +132,12 @@ class Sink:
         return [post["text"] for post in self.delivered if session in ("", post["session"])]
 
     async def count(self, number: int, *, within_s: float = 20.0) -> None:
-        """Wait until so many were delivered."""
         await self._until(lambda: len(self.delivered) >= number, within_s)
 
     async def asked(self, number: int, *, within_s: float = 20.0) -> None:
-        """Wait until there were so many requests."""
         await self._until(lambda: len(self.posts) >= number, within_s)
 
     async def settled(self, *, within_s: float = 20.0) -> None:
-        """Wait until of no request more can become known."""
         await self._until(lambda: not self._open, within_s)
 
     async def _until(self, reached: Callable[[], bool], within_s: float) -> None:
@@ -269,7 +251,6 @@ class Sink:
         changed.set()
 
     async def _answer(self, stream: SocketStream, attempt: "_Decided") -> bool:
-        """Whether something was answered."""
         match attempt.fault:
             case Cut():
                 return False
@@ -318,7 +299,6 @@ def _json(answer: Any) -> bytes:
 
 
 async def _request(stream: SocketStream) -> tuple[str, bytes]:
-    """What is asked for, and the body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += await stream.receive()
@@ -356,7 +336,6 @@ async def _respond(stream: SocketStream, status: int, body: bytes | None, more: 
 async def sink(
     script: Iterable[Fault | None] | Decide = (), *, others: Iterable[Fault | None] | Decide = ()
 ) -> AsyncIterator[Sink]:
-    """A platform for the length of the block."""
     platform = Sink(_decision(script), _decision(others))
     async with anyio.create_task_group() as tg:
         await tg.start(platform.serve)

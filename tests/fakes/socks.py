@@ -9,15 +9,12 @@ from anyio.abc import ByteStream, SocketStream
 
 
 class FakeSocks:
-    """A running proxy."""
-
     def __init__(self, port: int) -> None:
         self.url = f"socks5://127.0.0.1:{port}"
         self.asked: list[str] = []
         """``host:port`` of each connection."""
 
     async def serve(self, client: SocketStream) -> None:
-        """One connection."""
         async with client:
             _, methods = struct.unpack("!BB", await _exactly(client, 2))
             await _exactly(client, methods)
@@ -37,7 +34,6 @@ class FakeSocks:
 
 @asynccontextmanager
 async def fake_socks() -> AsyncIterator[FakeSocks]:
-    """The proxy for the length of a block."""
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tg:
         proxy = FakeSocks(listener.extra(anyio.abc.SocketAttribute.local_port))
         tg.start_soon(listener.serve, proxy.serve)

@@ -28,8 +28,7 @@ class Upload:
 class Request:
     verb: str
     path: str
-    headers: dict[str, str]
-    """Names in small letters."""
+    headers: dict[str, str]  # names in small letters
     params: dict[str, Any]
     files: dict[str, Upload]
     body: bytes
@@ -107,7 +106,6 @@ class Wire:
         await self.stream.send(head + (body[: len(body) // 2] if half else body))
 
     async def switch(self, headers: Mapping[str, str]) -> None:
-        """Speak another protocol from here on."""
         lines = [f"{name}: {value}" for name, value in headers.items()]
         await self.stream.send("\r\n".join(["HTTP/1.1 101 Switching Protocols", *lines, "", ""]).encode())
 

@@ -19,9 +19,6 @@ from tests.chaos.trial import tried
 ANN, PAGE, BOB = "pond:person:web:ann", "pond:person:page:ann", "pond:person:web:bob"
 
 
-# The run.
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(2_500)
 def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_nowhere() -> None:
@@ -68,9 +65,6 @@ def test_what_is_to_be_switched_off_is_there(check: str) -> None:
             assert change.name in vars(change.owner)
 
 
-# Who may see what.
-
-
 @pytest.fixture
 def known() -> Knowledge:
     knowledge = Knowledge([ANN, PAGE, BOB])
@@ -113,9 +107,6 @@ def test_what_is_forgotten_is_forgotten_by_all_who_share_the_memory(known: Knowl
     assert known.foreign(PAGE, {"a1"}) == {"a1"}
     known.forget(ANN, ["p1"])
     assert known.gone() == {"a1"}, "the other keeps its own"
-
-
-# What is looked for.
 
 
 def test_a_canary_is_found_whole_or_by_a_piece_and_not_by_what_looks_for_it() -> None:

@@ -37,21 +37,14 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 from tests.soak.findings import OF_CHAOS
 
-pytestmark = pytest.mark.anyio
-
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "6")
-SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")
-"""Nobody dies who consolidates."""
-
+SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")  # nobody dies who consolidates
 CALM = (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
 """Nothing goes wrong but at the platform, and with the model that sums up."""
 
 BRIEF = ("--messages", "120", "--sessions", "6", "--seconds", "7", "--drain-s", "2")
 """What is to be found is found while messages flow; nobody has to wait for the rest."""
-
-
-# The run.
 
 
 @pytest.mark.slow
@@ -133,9 +126,6 @@ def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_
     assert run.code == HELD, run.output
 
 
-# The proxy.
-
-
 @asynccontextmanager
 async def proxied(address: Address, faults: Faults) -> AsyncIterator[tuple[Proxy, ByteStream]]:
     """A proxy before the shared server, and a client of it that has logged in."""
@@ -150,14 +140,12 @@ async def proxied(address: Address, faults: Faults) -> AsyncIterator[tuple[Proxy
 
 @asynccontextmanager
 async def direct(address: Address) -> AsyncIterator[ByteStream]:
-    """A client of the shared server itself."""
     async with await anyio.connect_tcp("127.0.0.1", address.port) as client:
         await asked(client, (b"AUTH", address.password.reveal().encode()))
         yield client
 
 
 async def asked(client: ByteStream, *commands: Sequence[bytes]) -> list[Any]:
-    """The answers to a pipeline of commands."""
     await client.send(b"".join(map(packed, commands)))
     replies, reader = [], Commands()
     with anyio.fail_after(HANG_S):
@@ -175,9 +163,7 @@ async def test_commands_and_answers_pass_through_in_order(address: Address, pref
     assert (proxy.dropped, proxy.pending, proxy.late) == (0, 0, 0), "only script calls may be lost or repeated"
 
 
-async def test_a_script_whose_reply_is_dropped_was_carried_out_and_its_client_is_cut_off(
-    address: Address, prefix: str
-) -> None:
+async def test_a_script_whose_reply_is_dropped_was_carried_out_and_its_client_is_cut_off(address: Address, prefix: str):
     key = prefix.encode()
     async with proxied(address, Faults(drop=1.0)) as (proxy, client), direct(address) as other:
         [sha] = await asked(client, (b"SCRIPT", b"LOAD", PUSHES))
@@ -212,9 +198,7 @@ async def test_a_client_of_a_server_that_is_away_is_cut_off() -> None:
 
 
 @given(st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=5), max_size=5), st.lists(st.integers(0, 400)))
-def test_however_commands_are_cut_into_pieces_they_come_out_whole(
-    commands: list[list[bytes]], places: list[int]
-) -> None:
+def test_however_commands_are_cut_into_pieces_they_come_out_whole(commands: list[list[bytes]], places: list[int]):
     sent, reader = b"".join(map(packed, commands)), Commands()
     cuts = [0, *sorted(min(place, len(sent)) for place in places), len(sent)]
 
@@ -223,20 +207,10 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
     assert found == commands
 
 
-# The witness.
-
 NAMES = {
-    b"c": "claim.lua",
-    b"m": "commit.lua",
-    b"j": "journal.lua",
-    b"l": "lead.lua",
-    b"k": "marks.lua",
-    b"lock": "lock.lua",
-    b"settle": "settle.lua",
-    b"note": "note.lua",
-    b"open": "open.lua",
-    b"apply": "apply.lua",
-}
+    b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua", b"l": "lead.lua", b"k": "marks.lua",
+    b"lock": "lock.lua", b"settle": "settle.lua", b"note": "note.lua", b"open": "open.lua", b"apply": "apply.lua",
+}  # fmt: skip
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:
@@ -311,8 +285,6 @@ def test_who_writes_a_memory_that_another_has_opened_since_is_noticed() -> None:
     assert seen(opened[0], (late, [b"done", []]), opened[1]) == [], "nobody had opened it yet"
 
 
-# The tally.
-
 CHAT = "support:ann"
 
 
@@ -346,7 +318,6 @@ CLEAN = Record(
 
 
 def wrong(record: Record) -> set[str]:
-    """Kinds of what is wrong."""
     found = tally(record)
     assert found.ok == (not any(vars(found).values()))
     return {kind for kind, findings in vars(found).items() if findings}
@@ -380,9 +351,6 @@ def test_a_message_that_is_still_queued_is_not_lost() -> None:
 
 def test_work_that_has_stopped_is_found() -> None:
     assert wrong(replace(CLEAN, stopped="1 message")) == {"stopped"}
-
-
-# The end of a run.
 
 
 def test_a_run_without_findings_holds_when_its_work_has_ended_and_is_inconclusive_before() -> None:
@@ -460,9 +428,6 @@ def test_what_is_wrong_at_the_platform_is_found() -> None:
     assert wrong(replace(CLEAN, attempts=[sent(3), sent(0)])) == {"shuffled"}
     assert wrong(replace(CLEAN, stale=["somebody"])) == {"stale"}
     assert wrong(replace(CLEAN, unmarked=["something"])) == {"unmarked"}
-
-
-# What tools did.
 
 
 def message(**fields: Any) -> LogEntry:
@@ -560,9 +525,6 @@ def test_the_model_of_a_run_calls_at_once_and_one_after_the_other_and_no_id_twic
     assert talker.told == Told(results={f"call_{number}": {f"noted call_{number}"} for number in range(3)})
 
 
-# What is listed as unknown.
-
-
 def listing(attempts: Sequence[Attempt], *lines: Outcome, noted: Sequence[Place] = (), **leaders: str) -> set[str]:
     """What is wrong when the first reply was sent like that; ``leaders``: who began those that did not arrive."""
     began = {attempt.place: attempt.leader for attempt in attempts}
@@ -630,9 +592,6 @@ def test_of_a_part_that_was_given_up_no_order_is_expected() -> None:
     assert wrong(replace(CLEAN, attempts=[sent(3), CUT], unknown=[line(0, 1, GIVEN_UP)])) == {"unlisted", "unfounded"}
 
 
-# What the platform knows.
-
-
 async def test_the_platform_knows_whether_its_answer_was_taken_in() -> None:
     leave_early, in_time = 0.05, 5.0
     async with (
@@ -659,9 +618,6 @@ async def test_the_platform_knows_that_its_answer_lay_unread_when_its_sender_was
         await platform.settled()
 
     assert [(attempt.delivered, attempt.answered) for attempt in platform.attempts] == [(True, False)]
-
-
-# The marks that the witness sees.
 
 
 def marking(nonce: bytes, *steps: tuple[str, int, str]) -> Sequence[bytes]:

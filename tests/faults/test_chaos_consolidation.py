@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from redis.asyncio import Redis
@@ -27,12 +26,8 @@ from tests.chaos.tally import Record, Watched, tally
 from tests.chaos.waits import SERVER, Halt, impatient, waits
 from tests.fakes.openai_server import Hang, Say
 
-pytestmark = pytest.mark.anyio
-
 SESSION, CHAT, SCOPE = "web:s01", "s01", "pond:person:web:p0"
 BUDGET = 1_000
-
-# Marks.
 
 
 @given(st.dictionaries(st.from_regex(r"s\d\d", fullmatch=True), st.frozensets(st.integers(0, 300), min_size=1)))
@@ -47,9 +42,6 @@ def test_marks_and_what_is_told_of_them_are_not_taken_for_each_other() -> None:
     assert heard(text) == {}
     assert told(together(marked(text), {"s01": frozenset({3, 5, 9})})) == "s01: 3-5 9-9\ns02: 17-17"
     assert marked(told(marked(text))) == {}
-
-
-# The model that sums up.
 
 
 def summary_request(conversation: str, *, memory: str = "(empty)", so_far: str = "") -> dict[str, Any]:
@@ -115,9 +107,6 @@ async def test_who_waits_for_an_answer_is_known_while_it_takes() -> None:
     assert keeper.asked["summaries"] == int(slow) + 1
 
 
-# What prompts show.
-
-
 def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
@@ -162,9 +151,6 @@ async def test_prompts_above_the_window_or_a_turn_s_budget_are_found() -> None:
     gallery.see({**summary_request("why " * 60), "max_completion_tokens": 10})
     assert len(gallery.overfull) == 2, "the window"
     assert gallery.most_tokens > 60
-
-
-# What is kept.
 
 
 def entry(number: int) -> LogEntry:
@@ -230,7 +216,6 @@ def wrong(
     calls: Sequence[Shown] = (),
     **watched: Any,
 ) -> set[str]:
-    """Kinds of what is wrong."""
     kept = Kept(conversations=[conversation], memories={SCOPE: memory}, doomed=doomed)
     seen = Watched(calls=calls, budget_tokens=BUDGET, **watched)
     found = tally(Record(accepted={}, logs={}, kept=kept, watched=seen))
@@ -312,9 +297,6 @@ def test_what_was_seen_under_way_is_found() -> None:
         assert wrong(**{kind: ["something"]}) == {kind}
 
 
-# What prompts missed.
-
-
 def call(*numbers: int, **more: Any) -> Shown:
     return Shown(**{"chat": CHAT, "time": LATER, "messages": frozenset(numbers), "tokens": 300, **more})
 
@@ -354,9 +336,6 @@ def test_what_memory_was_never_told_of_stands_elsewhere() -> None:
     assert wrong(memory=unchanged, calls=[call(5, 6, memory=known)]) == {"missing"}
     assert wrong(memory=unchanged, calls=[call(5, 6, memory=known, continuity=ALL)]) == set()
     assert wrong(memory=as_it_was, calls=[call(5, 6, memory=known, time=0.0)]) == {"missing"}, "not consolidated yet"
-
-
-# Waits and cursors.
 
 
 def waited(turn: int, waited_s: float) -> str:

@@ -35,7 +35,7 @@ from tests.fakes.sink import Sink, Slow, sink
 from tests.limits import HANG_S
 from tests.processes import Daemon, shut_down, start
 
-pytestmark = [pytest.mark.anyio, pytest.mark.faketime, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.faketime, pytest.mark.timeout(900)]
 
 HOUR_S = 3_600
 STEPS = [
@@ -98,7 +98,6 @@ class WallClock:
         self.step(0)
 
     def step(self, by_s: int) -> None:
-        """Show the true time, moved by so much."""
         written = self._file.with_suffix(".new")
         written.write_text(f"{by_s:+d}\n")
         written.replace(self._file)  # never half-written: it is read at every look at the clock
@@ -147,7 +146,6 @@ class Bench:
     # Messages.
 
     async def say(self, session: str, text: str) -> None:
-        """Publish a message, as a channel does."""
         channel, _, chat = session.partition(":")
         ids = self.accepted.setdefault(session, [])
         inbound = make_inbound(
@@ -174,7 +172,6 @@ class Bench:
             await anyio.sleep(0.05)
 
     async def all_answered(self) -> None:
-        """Wait until nothing is left to answer or to send."""
         bus = self.process.bus
 
         async def nothing_left() -> bool:
@@ -212,13 +209,10 @@ class Bench:
         assert not doubled, "sent more often than queue unknown tells"
 
     async def rests(self, session: str) -> None:
-        """Wait until a session is in back-off."""
         bus = self.process.bus
         await until(lambda: bus.call("HEXISTS", bus.keys.session(session), "retry_at"))
 
     async def thinks(self, *texts: str) -> None:
-        """Wait until the model was asked about each of these."""
-
         async def asked() -> bool:
             said = [last_said(request.body) for request in self.model.requests]
             return all(any(text in each for each in said) for text in texts)
@@ -227,8 +221,6 @@ class Bench:
 
 
 class Replies:
-    """What the model does about a message."""
-
     def __init__(self) -> None:
         self.away = True
         """Whether it turns away those who say that it shall."""
@@ -253,7 +245,6 @@ def last_said(body: dict[str, Any]) -> str:
 
 
 async def until(true: Callable[[], Any], *, quietly: bool = False) -> None:
-    """Look until it is so."""
     with anyio.move_on_after(HANG_S):
         while not await true():  # noqa: ASYNC110 - what other processes do sets no event here
             await anyio.sleep(0.02)

@@ -8,20 +8,12 @@ import msgspec
 import pytest
 
 from tests.fakes.openai_server import Hang, Reply, Say, fake_openai
-from tests.faults.test_promptness import (
-    EVIL,
-    SHORT,
-    Poison,
-    folder,
-    is_dead,
-    kill_and_replace,
-    place,
-)
-from tests.limits import HANG_S
+from tests.faults.test_promptness import EVIL, SHORT, Poison, folder, is_dead, kill_and_replace, place
+from tests.limits import until
 
 __all__ = ["folder"]  # a fixture
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 class SlowPoison(Poison):
@@ -42,8 +34,6 @@ async def test_those_beside_a_message_that_kills_its_worker_are_answered(folder:
         for message_id in beside:
             await here.lab.publish(message_id, session=f"web:{message_id}")
         await here.lab.publish("poison", session=EVIL)
-        with anyio.fail_after(HANG_S):
-            while not await is_dead(here.lab):  # noqa: ASYNC110  nobody says when a letter is dead
-                await anyio.sleep(0.05)
+        await until(lambda: is_dead(here.lab))
         await here.until_answered({f"web:{message_id}": [message_id] for message_id in beside})
         tg.cancel_scope.cancel()

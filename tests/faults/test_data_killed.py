@@ -56,7 +56,6 @@ class Talk:
             time.sleep(0.01)
 
     def wait_for(self, count: int) -> dict[str, list[str]]:
-        """What was accepted, once it is so much."""
         until = time.monotonic() + HANG_S
         while sum(map(len, self.said.values())) < count:
             assert time.monotonic() < until
@@ -182,7 +181,6 @@ def test_kill_9_of_the_server_in_a_backup_leaves_a_whole_one_or_none_and_everyth
 
 
 def lines(folder: Path) -> set[str]:
-    """What a backup holds of sessions and scopes."""
     with gzip.open(folder / "redis.jsonl.gz", "rt", encoding="utf-8") as found:
         records = [json.loads(line) for line in found]
     kept: dict[str, str] = {}
@@ -200,5 +198,5 @@ def test_a_restore_is_refused_while_processes_run(tmp_path: Path) -> None:
         assert millpond(tmp_path / "live", "data", "backup", str(tmp_path / "b"), "--no-verify").returncode == 0
         refused = millpond(tmp_path / "live", "data", "restore", str(tmp_path / "b"), "--replace")
 
-    assert refused.returncode == 78 and "stop them" in refused.stderr
+    assert refused.returncode == 78 and "Stop them" in refused.stderr
     assert (tmp_path / "b").stat().st_mode & 0o077 == 0

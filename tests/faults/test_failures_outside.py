@@ -27,12 +27,8 @@ EVIL = "what is not to be said"
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """A failure, and what becomes known of it."""
-
-    reply: Reply | None
-    """What the server says to everything; None: there is no server."""
-    reason: str
-    """Stands in what the person, ``doctor`` and ``queue list`` say."""
+    reply: Reply | None  # what the server says to everything; None: there is no server
+    reason: str  # stands in what the person, ``doctor`` and ``queue list`` say
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -45,13 +41,10 @@ FAULTS: Mapping[str, Fault] = {
 
 
 class Server:
-    """A model's server whose answer changes."""
-
     def __init__(self) -> None:
         self.reply: Reply = Say("fine")
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        """The answer to a request."""
         return Failure(400, f"I will not read {EVIL}") if EVIL in json.dumps(body["messages"]) else self.reply
 
 
@@ -91,7 +84,6 @@ def command(folder: Path, environ: Mapping[str, str], *words: str) -> str:
 
 
 def reasons(folder: Path, environ: Mapping[str, str]) -> str:
-    """Why sessions are parked."""
     return ", ".join(json.loads(command(folder, environ, "queue", "list", "--json"))["reasons"])
 
 
@@ -135,5 +127,5 @@ def test_a_refused_message_holds_nothing_up(portal: BlockingPortal, folder: Path
 
     assert (first, last) == ("fine", "fine")
     assert refused.startswith(say("message_refused", "en", status=400, correlation="")[:60])
-    assert "refuses the request (400)" in letters
+    assert "refused the request (400)" in letters
     assert "I will not read" not in letters

@@ -28,14 +28,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def told(folder: Path, *arguments: str) -> str:
-    """What a command prints."""
     done = forked.run(arguments, environment_of(folder, SMALL))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def say(daemon: Daemon, session: str, text: str) -> None:
-    """Say it, and wait for the answer."""
     message_id = daemon.post(session, text)["id"]
     until = time.monotonic() + HANG_S
     while message_id not in answered(daemon.messages(session)):

@@ -11,8 +11,7 @@ import pytest
 from tests.limits import HANG_S
 from tests.processes import answered, running, shut_down
 
-ROOM = "60m"
-"""The embedded server wants 16 MiB free to start."""
+ROOM = "60m"  # the embedded server wants 16 MiB free to start
 
 
 @pytest.fixture

@@ -31,38 +31,27 @@ from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agent
 from workers.consolidation.service import serve as serve_consolidation
 
-pytestmark = pytest.mark.anyio
-
 SESSION, SCOPE, MODEL = "web:ann", "pond:workspace", "long-life"
 MARK = re.compile(r"#(\d+)#")
 """Stands at the beginning of what a person says."""
 LARGEST_TOKENS = 60_000
-SIZES = (1, 300, 5_000, LARGEST_TOKENS)
-"""Messages have from one to the next of these tokens; see ``Life.shares``."""
-FAILING, HANGING = 0.2, 0.1
-"""Of the calls that sum up, and of the silent turns before them."""
-CALLING, ROUNDS_MAX = (0.15, 0.3), 3
-"""How likely an answer calls tools, and one that has results calls again."""
+SIZES = (1, 300, 5_000, LARGEST_TOKENS)  # messages have from one to the next of these tokens; see ``Life.shares``
+FAILING, HANGING = 0.2, 0.1  # of the calls that sum up, and of the silent turns before them
+CALLING, ROUNDS_MAX = (0.15, 0.3), 3  # how likely an answer calls tools, and one that has results calls again
 FACTS_KEPT = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """How long it is, and how narrow its window."""
-
     messages: int
     window_tokens: int
     call_deadline_s: float = 0.6
-    turn_wait_s: float = 0.2
-    """As with the defaults, a call may take several times as long as a turn waits."""
-    shares: tuple[float, float, float] = (0.90, 0.09, 0.01)
-    """Of small, long and huge messages."""
+    turn_wait_s: float = 0.2  # as with the defaults, a call may take several times as long as a turn waits
+    shares: tuple[float, float, float] = (0.90, 0.09, 0.01)  # of small, long and huge messages
     seed: int = 1
 
 
 class Words:
-    """Texts of any size, in English and Chinese."""
-
     def __init__(self, tokenizer: Tokenizer, life: Life) -> None:
         self._chance, self._shares = random.Random(life.seed), life.shares
         english = "the pond is deep and cold in March, but carp and reeds return when rain fills it again; we wait "
@@ -71,14 +60,12 @@ class Words:
         self._chars = [len(text) / tokenizer.count(text) for text in (english, chinese)]
 
     def of(self, tokens: int) -> str:
-        """About so many tokens."""
         which = self._chance.random() < 0.4
         text, chars = self._texts[which], int(self._chars[which] * tokens) or 1
         first = self._chance.randrange(min(len(text) - chars, 5_000))
         return text[first : first + chars]
 
     def size(self) -> int:
-        """Most are small, a few as large as can be."""
         [(least, most)] = self._chance.choices(list(pairwise(SIZES)), self._shares)
         return round(exp(self._chance.uniform(log(least), log(most))))
 
@@ -91,12 +78,10 @@ class StrictModel:
     tokenizer: Tokenizer
     words: Words
     wrong: list[str] = field(default_factory=list)
-    asked: list[int] = field(default_factory=list)
-    """Numbers of the messages in the order in which their turns came."""
+    asked: list[int] = field(default_factory=list)  # numbers of the messages in the order in which their turns came
     summed_up: set[int] = field(default_factory=set)
     """Numbers of the messages that stood in a request for a summary that was answered."""
-    largest: int = 0
-    """Of all prompts, in tokens."""
+    largest: int = 0  # of all prompts, in tokens
     summaries: int = 0
     spoilt: int = 0
 
@@ -117,7 +102,6 @@ class StrictModel:
         return self._answer(messages, tokens)
 
     def _tokens(self, body: dict[str, Any]) -> int:
-        """As providers count, message by message."""
         tools = sum(self._count(json.dumps(tool["function"], ensure_ascii=False)) for tool in body.get("tools", ()))
         return tools + sum(MESSAGE_TOKENS + sum(map(self._count, _texts(message))) for message in body["messages"])
 
@@ -172,12 +156,10 @@ def _texts(message: dict[str, Any]) -> Iterator[str]:
 
 
 def marks(message: dict[str, Any]) -> list[int]:
-    """The numbers of what people said in a message."""
     return [int(number) for number in MARK.findall(message["content"])]
 
 
 def problems(messages: list[dict[str, Any]]) -> list[str]:
-    """What a strict provider would refuse."""
     found = [] if [m["role"] for m in messages[:2]] == ["system", "user"] else ["does not begin with a user message"]
     found += ["two user messages side by side"] * any(a["role"] == b["role"] == "user" for a, b in pairwise(messages))
     waiting: list[str] = []
@@ -195,7 +177,6 @@ def problems(messages: list[dict[str, Any]]) -> list[str]:
 
 
 def living(process: Process, life: Life, base_url: str) -> Process:
-    """The process of such a life."""
     model = ModelConfig(base_url=base_url, name=MODEL, context_window_tokens=life.window_tokens, chunk_timeout_s=5.0)
     bot = BotConfig(model=model, tools=("time", "read_file"), memory=MemoryConfig(scope="workspace"))
     config = Config(
@@ -211,7 +192,6 @@ def living(process: Process, life: Life, base_url: str) -> Process:
 
 @asynccontextmanager
 async def working(process: Process) -> AsyncGenerator[None]:
-    """Both roles in this process."""
     async with anyio.create_task_group() as tg:
         for serve in (serve_agent, serve_consolidation):
 
@@ -242,7 +222,6 @@ async def talk(process: Process, life: Life, words: Words, forget: Any) -> None:
 
 
 async def whole_log(process: Process) -> list[LogEntry]:
-    """All of it, a thousand entries at a time."""
     found: list[LogEntry] = []
     while more := await process.transcripts.committed(SESSION, after=len(found) - 1, limit=1_000):
         found += [entry for _, entry in more]
@@ -256,7 +235,6 @@ def tiles(entries: list[HistoryEntry], cursor: int) -> bool:
 
 
 async def lived(process: Process, lab: Lab, life: Life) -> None:
-    """Live it, and look at everything."""
     tokenizer = await load(MODEL)
     words = Words(tokenizer, life)
     model = StrictModel(life, tokenizer, words)
@@ -306,8 +284,6 @@ async def test_a_long_conversation_whose_summaries_fail_and_hang_is_answered_who
 @pytest.mark.parametrize(
     ("messages", "window_tokens"), [(500, 16_384), pytest.param(10_000, 65_536, marks=pytest.mark.long)]
 )
-async def test_a_long_conversation_is_answered_whole(
-    process: Process, lab: Lab, messages: int, window_tokens: int
-) -> None:
+async def test_a_long_conversation_is_answered_whole(process: Process, lab: Lab, messages: int, window_tokens: int):
     # Five hundred fill the window some twenty times over: everything that happens to a conversation has happened often.
     await lived(process, lab, Life(messages=messages, window_tokens=window_tokens))

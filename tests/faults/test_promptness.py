@@ -26,25 +26,15 @@ from tests import forked
 from tests.conftest import HASTY, Lab
 from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Hang, Reply, Say, delta, fake_openai
 from tests.fakes.said import said
-from tests.integration.test_turns import Bot, replace_agent, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, replace_agent
+from tests.limits import HANG_S, until
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 from workers.tools import Registry, Tool, ToolContext
 
-pytestmark = pytest.mark.anyio
+QUEUE = HASTY
 
 
-@pytest.fixture
-def queue() -> QueueConfig:
-    """What is lost is found when its time has run out."""
-    return HASTY
-
-
-NEVER_S = 10_000.0
-"""Within a test such a time does not run out: what it would bring about has to come in another way."""
-
-
-# Stops
+NEVER_S = 10_000.0  # within a test such a time does not run out: what it would bring about has to come in another way
 
 
 @pytest.fixture
@@ -72,7 +62,6 @@ async def talking(process: Process, *script: Reply, renew_s: float = NEVER_S) ->
 
 
 async def stop(lab: Lab) -> None:
-    """Publish a stop and see it obeyed."""
     with anyio.fail_after(HANG_S):
         await lab.publish("s", command="stop")
         await until(lambda: stopped(lab))
@@ -126,17 +115,12 @@ async def test_a_stop_ends_a_back_off(process: Process, lab: Lab, hanging: Gate)
         assert len(server.requests) == 1
 
 
-async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(
-    process: Process, lab: Lab, hanging: Gate
-) -> None:
+async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(process: Process, lab: Lab, hanging: Gate):
     deaf = replace(process, listener=Listener(process.bus))
     async with talking(deaf, Hang(), renew_s=0.1) as server:
         await lab.publish("a")
         await server.asked.wait()
         await stop(lab)
-
-
-# Wake-ups deleted by hand
 
 
 async def answered(lab: Lab, session: str = "web:ann") -> list[str]:
@@ -181,9 +165,7 @@ async def test_wakeups_deleted_together_with_their_deadlines_come_back_with_the_
     assert await answered(lab) == ["a", "b"]
 
 
-async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_renewal(
-    process: Process, lab: Lab
-) -> None:
+async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_renewal(process: Process, lab: Lab):
     async def due() -> bool:
         return await lab.due() is not None
 
@@ -202,9 +184,6 @@ async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_re
     assert await answered(lab) == ["a", "b"]
 
 
-# Real processes
-
-
 class Worker:
     """One ``millpond run --role agent``, with its log."""
 
@@ -216,13 +195,11 @@ class Worker:
             self.process = forked.Process(words, environment_of(folder / "data", environment), *streams)
 
     async def end(self, number: signal.Signals) -> int:
-        """Send a signal, and wait for the exit code."""
         self.process.send_signal(number)
         return await to_thread.run_sync(self.process.wait, STOP_LIMIT_S)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it knows that it is to end."""
         return b'"process.stopping"' in self._log.read_bytes()
 
     def logged(self, event: str) -> dict[str, float]:
@@ -245,7 +222,6 @@ class Place:
     workers: list[Worker] = field(default_factory=list)
 
     async def start(self, count: int = 1) -> None:
-        """Start so many more workers, and wait until they work."""
         self.workers += [Worker(self.folder, self.environment) for _ in range(count)]
         with anyio.fail_after(HANG_S):
             while not {worker.process.pid for worker in self.alive} <= await self._beating():  # noqa: ASYNC110
@@ -259,7 +235,6 @@ class Place:
         return {pid_of(name.split()[0]) for name, _ in await workers(self.lab.bus)}
 
     async def held(self, sessions: Sequence[str]) -> dict[int, list[str]]:
-        """The sessions by the process that holds them."""
         found: dict[int, list[str]] = defaultdict(list)
         for session in sessions:
             if worker := (await self.lab.state(session)).worker:
@@ -268,16 +243,13 @@ class Place:
 
     async def until_answered(self, expected: Mapping[str, Sequence[str]]) -> None:
         """Wait for every session's messages, and see that each is answered once and in order, and nothing is left."""
-        with anyio.fail_after(HANG_S):
-            while not await nobody_waits(self.lab):  # noqa: ASYNC110 - it happens in other processes
-                await anyio.sleep(0.05)
+        await until(lambda: nobody_waits(self.lab))
         assert {session: await answered(self.lab, session) for session in expected} == expected
         assert await self.lab.ready() == []
         assert await self.lab.bus.call("ZCARD", self.lab.bus.keys.due(0)) == 0
 
 
 def pid_of(worker: str) -> int:
-    """A worker's name is host, process id and a random part."""
     return int(worker.rsplit("-", 2)[1])
 
 
@@ -327,7 +299,6 @@ class Asked:
 
 
 def last_user(body: dict[str, Any]) -> str:
-    """The id of the message that a request is about."""
     texts = [said(message["content"]) for message in body["messages"] if message["role"] == "user"]
     return str(texts[-1].removeprefix("text of "))
 
@@ -337,9 +308,7 @@ SESSIONS = [f"web:s{number:02}" for number in range(24)]
 
 async def let_go_once_stopping(asked: Asked, worker: Worker) -> None:
     """Let the answers go when a worker knows that it is to end."""
-    with anyio.fail_after(HANG_S):
-        while not worker.is_stopping:  # noqa: ASYNC110 - its log says it
-            await anyio.sleep(0.01)
+    await until(lambda: worker.is_stopping)
     asked.let_go = True
 
 
@@ -353,9 +322,7 @@ async def loaded(place: Place, asked: Asked) -> tuple[Worker, list[str], dict[st
     ids = {session: [f"{session}-1", f"{session}-2"] for session in SESSIONS}
     for session in SESSIONS:
         await place.lab.publish(f"{session}-1", session=session)
-    with anyio.fail_after(HANG_S):
-        while len(asked.times) < len(SESSIONS):  # noqa: ASYNC110 - other processes ask
-            await anyio.sleep(0.01)
+    await until(lambda: len(asked.times) >= len(SESSIONS))
     for session in SESSIONS:
         await place.lab.publish(f"{session}-2", session=session)
     held = await place.held(SESSIONS)
@@ -370,10 +337,7 @@ async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time
     folder: Path,
 ) -> None:
     asked = Asked()
-    async with (
-        fake_openai(asked) as server,
-        place(folder, server, LONG, MILLPOND_RUN__GRACE_S="0.3") as here,
-    ):
+    async with fake_openai(asked) as server, place(folder, server, LONG, MILLPOND_RUN__GRACE_S="0.3") as here:
         ending, held, ids = await loaded(here, asked)
 
         assert await ending.end(signal.SIGTERM) == 0
@@ -388,9 +352,7 @@ async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_and_others_go_on_at_once(
-    folder: Path,
-) -> None:
+async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_and_others_go_on_at_once(folder: Path):
     asked = Asked()
     async with fake_openai(asked) as server, place(folder, server, LONG, MILLPOND_RUN__GRACE_S=str(HANG_S)) as here:
         ending, held, ids = await loaded(here, asked)
@@ -431,9 +393,6 @@ async def test_the_turns_of_a_killed_worker_are_begun_by_others_when_their_lease
 
         assert [asked.times[f"{session}-1"] for session in held] == [2] * len(held)
         assert all(times == 1 for message_id, times in asked.times.items() if message_id[:-2] not in held)
-
-
-# A message that kills whoever touches it
 
 
 class Poison:
@@ -489,17 +448,11 @@ async def is_dead(lab: Lab) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_and_holds_up_nobody_else(
-    folder: Path,
-) -> None:
+async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_and_holds_up_nobody_else(folder: Path):
     poison, quiet = Poison(), list[str]()
     poison.beside = 3
     queue = msgspec.structs.replace(SHORT, attempts_max=ATTEMPTS)
-    async with (
-        fake_openai(poison) as server,
-        place(folder, server, queue) as here,
-        anyio.create_task_group() as tg,
-    ):
+    async with fake_openai(poison) as server, place(folder, server, queue) as here, anyio.create_task_group() as tg:
         await here.start(2)
         tg.start_soon(kill_and_replace, here, poison)
         await here.lab.publish("poison", session=EVIL)

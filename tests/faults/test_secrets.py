@@ -154,25 +154,19 @@ REPEATING = """
 url = "{address}/{status}?key={tool_query}"
 headers = {{ Authorization = "Bearer {tool_header}", "X-Key" = "{tool_other_header}" }}
 """
-STATUSES = (200, 302, 400, 401, 404, 500)
-"""With which tool servers repeat what they were sent."""
-
+STATUSES = (200, 302, 400, 401, 404, 500)  # with which tool servers repeat what they were sent
 CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 """By channel: as many at a time as let each refusal be seen before the outage lasts too long."""
 
 
 @dataclass(kw_only=True)
 class Found:
-    """All that anybody could read, by where it stood."""
-
     planted: dict[str, str]
     words: str = "Anna"
     """Said in the conversations."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
-    used: set[str] = field(default_factory=set[str])
-    """Secrets that reached whom they are meant for."""
-    said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """What people got, by channel."""
+    used: set[str] = field(default_factory=set[str])  # secrets that reached whom they are meant for
+    said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # what people got, by channel
 
     def logged(self) -> list[str]:
         """Each log with the words of a conversation."""
@@ -190,7 +184,6 @@ class Found:
 
 
 def pieces(secret: str) -> Iterator[str]:
-    """What gives a secret away."""
     yield from (secret[at : at + SHORT_CHARS] for at in range(len(secret) - SHORT_CHARS + 1))
     yield quote(secret, safe="")
     yield base64.b64encode(secret.encode()).decode().rstrip("=")
@@ -202,7 +195,6 @@ def around(text: str, piece: str) -> str:
 
 
 def plant() -> dict[str, str]:
-    """A secret for each place, none of them like another."""
     planted = {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
     # Of these it is known what they are made of.
     signs = {"telegram": str.maketrans("+", "_"), "slack": str.maketrans("+", "x", "-")}
@@ -244,7 +236,6 @@ class Talker:
         self._seconds = everyway(found.planted["fallback"], found.words)
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        """The answer to a request's body."""
         if "model" not in body:
             return Failure(404)  # whoever followed us elsewhere
         messages: Sequence[Mapping[str, Any]] = body["messages"]
@@ -306,15 +297,12 @@ def files_of(folder: Path, planted: Mapping[str, str], *, repeating: str, **more
 
 @dataclass(kw_only=True)
 class Stage:
-    """A process under test, and how it is asked."""
-
     folder: Path
     found: Found
     worker: subprocess.Popen[bytes]
     url: str = ""
 
     async def address(self) -> str:
-        """Where it listens, once it does."""
         with anyio.fail_after(START_LIMIT_S):
             while not (match := ADDRESS.search((self.folder / "output").read_text())):  # noqa: ASYNC110 - its own time
                 await anyio.sleep(0.05)
@@ -322,7 +310,6 @@ class Stage:
         return self.url
 
     def ask(self, method: str, path: str, *, token: str, body: object = None, max_bytes: int = 1_000_000) -> None:
-        """Keep what the API answers."""
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data=data, headers=headers, method=method)
@@ -336,7 +323,6 @@ class Stage:
         self.found.texts[f"HTTP {method} {path} {'with' if token else 'without'} token"] = text
 
     def command(self, *words: str, **environment: str) -> None:
-        """Keep what a command prints."""
         done = subprocess.run(
             [sys.executable, "-m", "millpond", "--config", str(self.folder / "millpond.toml"), *words],
             env=self.environment(environment),
@@ -350,11 +336,7 @@ class Stage:
         self.found.texts[f"command {len(self.found.texts)}: {' '.join(words)}"] = text
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        return {
-            **environment_of(self.folder / "data", {}),
-            "OPENAI_API_KEY": self.found.planted["environment"],
-            **more,
-        }
+        return {**environment_of(self.folder / "data", {}), "OPENAI_API_KEY": self.found.planted["environment"], **more}
 
     def keep_files(self) -> None:
         """Keep what lies in the data directory, and what anybody on the machine sees of the processes."""
@@ -386,7 +368,6 @@ PATHS = (
 
 
 async def play(folder: Path) -> Found:
-    """Everything, from the start of the process to its end."""
     found, heard = Found(planted=plant(), words=f"Anna{secrets.token_hex(8)}"), list[str]()
     redis = await EmbeddedServer(folder / "server", idle_s=600.0).ensure()
     found.planted["redis_password"] = redis.password.reveal()
@@ -484,7 +465,6 @@ def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
 
 
 async def in_threads(*works: Callable[[], None]) -> None:
-    """All of them, a few at a time."""
     limiter = anyio.CapacityLimiter(6)
     async with anyio.create_task_group() as tg:
         for work in works:
@@ -492,7 +472,6 @@ async def in_threads(*works: Callable[[], None]) -> None:
 
 
 def chats() -> Iterator[str]:
-    """The sessions of the push channels."""
     for channel, count in CHATS.items():
         yield from (f"{channel}:ann{number}" for number in range(count))
 
@@ -515,7 +494,6 @@ async def talk(process: Process, words: str) -> None:
 
 
 async def until_quiet(process: Process) -> None:
-    """Until everything is answered or given up, and sent."""
     keys, bus = process.bus.keys, process.bus
     streams = [keys.inbox(0), *(keys.out(0, channel) for channel in CHATS)]
     with anyio.move_on_after(LIMIT_S):
@@ -564,7 +542,6 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[Found]:
-    """What there is to read when all is over."""
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
             yield anyio.run(play, Path(name))

@@ -6,19 +6,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-import pytest
 from anyio import to_thread
 
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.fakes.sink import Sink, sink
-from tests.integration.test_outbox import ANN, NAME, unknown, until
+from tests.integration.test_outbox import ANN, NAME, unknown
 from tests.integration.test_showing import commit, write
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.places import TEMPORARY
 from tests.processes import Daemon, shut_down, start
-
-pytestmark = pytest.mark.anyio
 
 ROUNDS = [(pieces, sending, aside) for pieces in range(4) for sending, aside in ((False, True), (True, False))]
 """How much of a text was shown, whether sending the reply has begun when the process is killed, what is said aside."""
@@ -86,7 +83,6 @@ async def round_with_a_kill(folder: Path, bus: Bus, platform: Sink, number: int,
 
 
 def sent(platform: Sink) -> int:
-    """How often a text was sent or changed."""
     return len(platform.posts) + len(platform.acts_of("edit"))
 
 

@@ -18,7 +18,7 @@ from tests.limits import HANG_S
 from tests.ponds import Pond, pond
 from tests.processes import Daemon
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 NAME = "lake"
 LEASE_S = 1.5
@@ -57,11 +57,9 @@ class Talk:
     slack: FakeSlack
     chat: Channel
     root: str = ""
-    said: list[str] = field(default_factory=list[str])
-    """Ids of what was said."""
+    said: list[str] = field(default_factory=list[str])  # ids of what was said
 
     def say(self, text: str) -> None:
-        """Somebody asks the bot."""
         asked = text if self.chat.kind == "im" else f"{self.slack.bot.mention} {text}"
         self.said.append(self.chat.say(asked, thread=self.root).ts)
         if self.chat.kind != "im":
@@ -72,7 +70,6 @@ class Talk:
         return str(SessionKey(channel=NAME, chat=self.chat.id, thread=self.root))
 
     def shown(self) -> list[str]:
-        """What the bot says there now."""
         return self.chat.texts(thread=self.root)
 
 
@@ -152,23 +149,17 @@ async def lake(
 
 
 def slowly(body: dict[str, object]) -> Say:
-    """An answer that takes its time."""
     words = " ".join(words_of(m["content"]) for m in body["messages"][-1:])  # type: ignore[index, union-attr]
     return Say(f"You said: {words}, and so on and so forth, for a while", delay_s=0.05)
 
 
 @dataclass(frozen=True)
 class Point:
-    """Where a replica dies."""
-
-    when: str
-    """``asked``: as the call comes; ``acted``: once that is done; ``answered``: once it is answered."""
+    when: str  # ``asked``: as the call comes; ``acted``: once that is done; ``answered``: once it is answered
     methods: tuple[str, ...]
-    hearing: bool = False
-    """It is one of those that hear: nobody else does until it is dead."""
+    hearing: bool = False  # it is one of those that hear: nobody else does until it is dead
     streaming: bool = False
-    lossy: bool = False
-    """Answers to what is sent are lost now and then, so that has to be looked for."""
+    lossy: bool = False  # answers to what is sent are lost now and then, so that has to be looked for
 
 
 READS = ("conversations.history", "conversations.replies")
@@ -269,9 +260,7 @@ async def test_a_second_replica_takes_over_when_the_lease_of_a_killed_one_has_ru
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["at once", "some taken", "on the way"])
-async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(
-    tmp_path: Path, free_port: int, when: str
-) -> None:
+async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(tmp_path: Path, free_port: int, when: str):
     async with fake_openai() as model, lake(tmp_path, model=model, port=free_port) as here:
         first = await here.first()
         talks = [here.talk(each) for each in range(5)]

@@ -11,27 +11,21 @@ from daemon.config import QueueConfig
 from daemon.process import Process
 from tests.fakes.slack import Channel, Cut, FakeSlack, Message, Page, Person, Refuse, fake_slack
 from tests.fakes.slack import Slow as Late
-from tests.integration.test_slack_walk import Walk, session, walking
+from tests.integration.test_slack_walk import session, walking
 from tests.limits import HANG_S
-from tests.speaking import Slow
+from tests.speaking import Slow, Walk
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ACTS = 60
-CALLS_FAIL, WIRE_FAILS = 0.12, 0.01
-"""Of all calls, and of all envelopes and acknowledgements."""
+CALLS_FAIL, WIRE_FAILS = 0.12, 0.01  # of all calls, and of all envelopes and acknowledgements
 
 CALLS: list[Any] = [
     *(Cut(), Cut(acted=False), Cut(half=True), Page(), Late(0.3)),
     *(Refuse(retry_after=1), Refuse(error="internal_error", acted=True), Refuse(error="internal_error")),
 ]
 WIRES: list[Any] = [Cut(), Cut(acted=False), Cut(half=True)]
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 class Storm:
@@ -47,7 +41,6 @@ class Storm:
         self.regretted: list[Message] = []
 
     def let_fail(self) -> None:
-        """From now on things go wrong."""
         for methods in ("chat.*", "conversations.*", "reactions.*", "assistant.*", "users.*"):
             self.slack.faults.when(methods, lambda _call: self._fault(CALLS, CALLS_FAIL))
         for methods in ("envelope", "acknowledge"):
@@ -98,7 +91,6 @@ def place_of(message: Message) -> tuple[Channel, str]:
 
 
 async def answers(walk: Walk, place: tuple[Channel, str]) -> list[tuple[str, ...]]:
-    """The messages that each reply in a place answers."""
     return [entry.answers for entry in await walk.log(session(*place)) if entry.answers]
 
 

@@ -34,16 +34,9 @@ from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL
 from tests.soak.readers import Reader, unseen
 from tests.soak.sent import Reply, Talk
 
-pytestmark = pytest.mark.anyio
-
 RUN = Span(began_s=0.0, seconds=200.0)
-FEW = 30
-"""Examples of what is looked at hundreds of times in each."""
-
+FEW = 30  # examples of what is looked at hundreds of times in each
 LIMITS = {"agent": Limits(memory=10 * MIB, files=8.0)}
-
-
-# What processes hold.
 
 
 def samples(
@@ -200,18 +193,13 @@ def test_the_time_used_is_that_of_all_who_filled_a_place() -> None:
     assert gauges.cpu_s(5.0) == {"agent-0": pytest.approx(5.0 + 4.5)}
 
 
-# What chats show.
-
-
 def a_talk(count: int, **more: Any) -> Talk:
-    """A conversation in which all is well."""
     replies = [Reply(turn=2 * at, text=HEARD + told({"s01": frozenset({at})}), answers=[at]) for at in range(count)]
     shown = [reply.text for reply in replies]
     return replace(Talk(session="lake:1", name="s01", replies=replies, shown=shown), **more)
 
 
 def wrong_with(talk: Talk) -> set[str]:
-    """Kinds of what is wrong."""
     return {check.__name__ for check in sent.CHECKS if list(check(talk))}
 
 
@@ -272,9 +260,6 @@ def test_of_what_has_no_room_the_newest_is_to_be_shown() -> None:
 
     assert answering(0, 1, 5, 9) == set()
     assert answering(0, 1, 5) == {"unheard"}
-
-
-# What stands in logs.
 
 
 def entry(content: str, turn: int, **more: Any) -> LogEntry:
@@ -348,9 +333,6 @@ def test_twice_the_patience_is_as_many_messages_in_twice_the_time() -> None:
     assert plan.drain.limit_s == 2 * Plan().drain.limit_s
 
 
-# What readers are shown.
-
-
 def shown(*indexes: int) -> Reader:
     async def say(_chat: Chat, _text: str) -> None: ...
 
@@ -365,9 +347,6 @@ def test_a_reader_who_misses_a_message_or_sees_one_twice_is_found() -> None:
     assert len(shown(0, 2, 3).wrong) == 1
     assert len(shown(0, 1, 1, 2).wrong) == 1
     assert len(unseen([shown(0, 1), shown(0, 1), shown()], [2, 3, 0])) == 1
-
-
-# What goes wrong when.
 
 
 @settings(max_examples=FEW)
@@ -389,9 +368,6 @@ def test_a_seed_tells_what_goes_wrong_and_everything_does(seconds: float, seed: 
 @given(st.floats(1.0, 60.0))
 def test_however_short_a_run_is_it_has_a_plan(seconds: float) -> None:
     assert all(0.0 <= trouble.at_s <= seconds for trouble in troubles(Plan(seconds=seconds)))
-
-
-# Who talks, and to whom.
 
 
 async def test_a_chat_says_one_thing_after_the_other() -> None:
@@ -452,9 +428,6 @@ async def test_a_bad_mood_shows_in_some_answers_and_in_none_afterwards(mind: Min
 
     assert 5 <= sum(answer != good for answer in bad) <= 45
     assert server.ask(mind, mark("s01", 3)) == good
-
-
-# The disk.
 
 
 def test_a_small_disk_gets_full_and_has_room_again(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from anyio import to_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-HANGS = pytest.mark.timeout(1)
-"""Reached by what hangs alone; the good tests have the limit of all tests."""
+HANGS = pytest.mark.timeout(1)  # reached by what hangs alone; the good tests have the limit of all tests
 
 
 def wait_for_ever() -> None:
@@ -52,7 +51,6 @@ def test_hangs_in_plain_code() -> None:
 
 
 @HANGS
-@pytest.mark.anyio
 async def test_hangs_in_an_async_test() -> None:
     with anyio.CancelScope(shield=True):
         await anyio.sleep_forever()
@@ -69,7 +67,6 @@ def test_hangs_in_the_end_of_a_fixture(hanging_at_its_end: None) -> None:
 
 
 @HANGS
-@pytest.mark.anyio
 async def test_hangs_in_a_thread() -> None:
     await to_thread.run_sync(threading.Event().wait)
 
@@ -92,7 +89,6 @@ def test_fails() -> None:
     assert not "a heron"
 
 
-@pytest.mark.anyio
 async def test_fails_with_the_limit_of_its_own_code() -> None:
     with anyio.fail_after(0):
         await anyio.sleep_forever()

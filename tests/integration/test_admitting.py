@@ -19,10 +19,8 @@ from daemon.sessionkey import SessionKey
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, an_arrival, intake_of, texts, told, with_channel
-from tests.integration.test_turns import Bot, until
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot
+from tests.limits import HANG_S, until
 
 BOSS = f"{NAME}:boss"
 PAIRING = AccessConfig(policy="pairing")
@@ -77,9 +75,6 @@ def code_in(text: str) -> str:
 )
 def test_what_administrators_say_is_known_as_a_command(text: str, command: str) -> None:
     assert command_of(text) == command
-
-
-# Letting in
 
 
 async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) -> None:
@@ -139,17 +134,12 @@ async def test_a_code_used_twice_by_the_same_message_lets_in_once(process: Proce
     assert (await Access(process.bus, NAME).read())["ann"].state == "banned"
 
 
-# Banning
-
-
 async def test_who_is_banned_is_heard_no_more_until_the_ban_is_lifted(process: Process) -> None:
     async with Room(process, ScriptedModel(then="yes"), access=OPEN).working() as room:
         assert await room.says("one", who="ann") == "yes"
         assert "ann is banned" in await room.says("/ban ann")
         assert "banned" in [entry.state for entry in (await room.intake._access.read()).values()]
-        with anyio.fail_after(HANG_S):
-            while not await room.intake._access.entries():  # noqa: ASYNC110 - the word comes from the server
-                await anyio.sleep(0.005)
+        await until(room.intake._access.entries)
         await room.intake.take(an_arrival("two", who="ann"))
         assert "no longer banned" in await room.says(f"/unban {NAME}:ann")
         assert "is not banned" in await room.says("/unban ann")
@@ -196,9 +186,6 @@ async def test_what_a_hand_has_spoilt_counts_as_nothing(process: Process) -> Non
     assert await access.entries() == {}
     assert await access.decide("ann", "banned", by="test", time="t") == "done"
     assert set(await access.entries()) == {"ann"}
-
-
-# Resting
 
 
 async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(process: Process) -> None:

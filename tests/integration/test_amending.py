@@ -13,8 +13,6 @@ from daemon.session import Amendments
 from tests.conftest import Lab, an_entry, an_inbound, commit_of
 from tests.intakelab import accepted, an_arrival, intake_of, texts, with_channel
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def amendments(lab: Lab) -> Amendments:
@@ -83,9 +81,7 @@ async def test_commands_are_not_edited(lab: Lab, amendments: Amendments) -> None
     assert given(await lab.claim()) == [("a", "text of a"), ("b", "/stop")]
 
 
-async def test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_not(
-    lab: Lab, amendments: Amendments
-) -> None:
+async def test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_not(lab: Lab, amendments: Amendments):
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()
@@ -190,9 +186,7 @@ async def test_what_cannot_be_accepted_does_not_replace_anything(lab: Lab, amend
     assert given(await lab.claim()) == [("a", "text of a")]
 
 
-async def test_one_of_many_that_wait_is_found(
-    lab: Lab, amendments: Amendments, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_of_many_that_wait_is_found(lab: Lab, amendments: Amendments, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.session.amending.PAGE", 2)
     for number in range(5):
         await lab.publish(f"m{number}")

@@ -12,9 +12,8 @@ import anthropic
 import msgspec
 import pytest
 
-from daemon.config import BotConfig
+from daemon.config import BotConfig, Secret
 from daemon.config.schema import FallbackConfig, ModelConfig, PricesConfig, ThinkingConfig
-from daemon.config.secret import Secret
 from daemon.errors import (
     ConfigError,
     ContextOverflow,
@@ -42,8 +41,6 @@ from tests.integration.test_turns import wire
 from tests.limits import HANG_S
 from tests.tables import each_row
 from workers.agent.probe import probe
-
-pytestmark = pytest.mark.anyio
 
 USER = msgspec.json.encode({"role": "user", "content": "héllo 你好"})
 TOOL = msgspec.json.encode({"type": "function", "function": {"name": "time", "parameters": {"type": "object"}}})
@@ -75,7 +72,6 @@ async def answer_of(model: Any, **more: Any) -> tuple[list[str], Answer]:
 
 
 async def failure_of(script: Any, **more: Any) -> tuple[ModelError, int]:
-    """The error, and how many requests there were."""
     async with asking(script, **more) as (model, server):
         with pytest.raises(ModelError) as caught:
             await answer_of(model)
@@ -134,8 +130,6 @@ async def test_nothing_of_the_environment_is_sent_in_place_of_a_key(monkeypatch:
     assert "another-secret" not in str(server.requests[0].headers)
     assert "authorization" not in server.requests[0].headers
 
-
-# Errors
 
 TOO_LONG = "prompt is too long: 210000 tokens > 200000 maximum"
 TOGETHER = "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length"
@@ -259,9 +253,6 @@ async def test_without_its_package_the_error_says_what_to_install(monkeypatch: p
         await connect(ModelConfig(api="anthropic", base_url="http://host", name="claude"))
 
 
-# What is learnt from a refusal
-
-
 def choosing(refused: str, holds: Any) -> Any:
     return lambda body: fault(400, "invalid_request_error", refused) if holds(body) else Said("fine")
 
@@ -329,9 +320,6 @@ async def test_a_refusal_that_teaches_nothing_is_told_after_one_request() -> Non
             await answer_of(model, messages=[USER, said, result], tools=(TOOL,))
 
     assert len(server.requests) == 1
-
-
-# With a bot
 
 
 async def test_the_probe_exercises_tools_thinking_and_a_picture() -> None:

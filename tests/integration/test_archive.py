@@ -11,15 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.archive import Archive
+from daemon.archive import Archive, Shelf
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
-from daemon.archive.shelf import Shelf
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.testing import START, ManualClock
 from tests.conftest import Lab
-
-pytestmark = pytest.mark.anyio
 
 ANN = "web:ann"
 TIME = stamp(START)
@@ -77,9 +74,7 @@ async def test_the_same_range_is_listed_once_and_its_file_is_not_written_again(l
     assert (await lab.dump(), first.path(tmp_path).stat().st_mtime_ns) == before
 
 
-async def test_segments_are_told_in_order_of_the_messages_whatever_the_order_they_came_in(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_segments_are_told_in_order_of_the_messages_whatever_the_order_they_came_in(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     archive = archive_of(lab, tmp_path)
     late = await archive.write(ANN, 4, raws[4:])
@@ -115,16 +110,14 @@ async def test_what_a_writer_that_was_killed_has_left_is_completed(lab: Lab, tmp
     assert await archive.read(segment) == raws
 
 
-async def test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     archive = archive_of(lab, tmp_path)
     old = await archive.write(ANN, 0, raws)
     other = raws[-1].replace(b'"x"', b'"y"')
     await lab.bus.call("LSET", lab.bus.keys.log(ANN), -1, other)  # as after a failover, and another turn
     new = await archive.write(ANN, 0, [*raws[:-1], other])
-    with pytest.raises(ArchiveError, match="Redis does not hold messages 0 to 5"):
+    with pytest.raises(ArchiveError, match="Redis does not contain messages 0 to 5"):
         await archive.write(ANN, 0, raws)
 
     assert await archive.segments(ANN) == [new]
@@ -137,7 +130,7 @@ async def test_messages_beyond_the_head_are_not_listed(lab: Lab, tmp_path: Path)
     raws = await log_of(lab)
     await lab.bus.call("HINCRBY", lab.bus.keys.session(ANN), "head", -1)
 
-    with pytest.raises(ArchiveError, match="was set back"):
+    with pytest.raises(ArchiveError, match="was restored to an older state"):
         await archive_of(lab, tmp_path).write(ANN, 0, raws)
     assert await entries(lab) == []
 
@@ -181,13 +174,11 @@ async def test_a_file_that_was_spoilt_is_not_taken_for_what_was_archived(lab: La
         assert await archive.read(segment) == raws
 
 
-async def test_a_folder_that_cannot_be_written_is_told_with_what_to_do_and_nothing_is_listed(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_a_folder_that_cannot_be_written_is_told_with_what_to_do_and_nothing_is_listed(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     (tmp_path / "transcripts").write_text("a file in the way")
 
-    with pytest.raises(ArchiveError, match=r"the archive in .*transcripts.* cannot be used: .*make room"):
+    with pytest.raises(ArchiveError, match=r"the archive in .*transcripts.* cannot be used: .*Free some disk space"):
         await archive_of(lab, tmp_path).write(ANN, 0, raws)
     assert await entries(lab) == []
 
@@ -206,7 +197,7 @@ async def test_a_folder_that_is_a_link_is_not_followed(lab: Lab, tmp_path: Path)
 async def test_a_list_that_a_hand_has_spoilt_is_told_by_its_key(lab: Lab, tmp_path: Path) -> None:
     await lab.bus.call("RPUSH", lab.bus.keys.segments(ANN), "{}")
 
-    with pytest.raises(ArchiveError, match="segments:web:ann holds what is no segment"):
+    with pytest.raises(ArchiveError, match="segments:web:ann contains a value that is not a segment"):
         await archive_of(lab, tmp_path).segments(ANN)
 
 
@@ -222,7 +213,7 @@ async def test_many_who_archive_the_same_at_once_make_one_file_and_list_it_once(
 
 
 async def test_nothing_is_no_segment(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nothing to be archived"):
+    with pytest.raises(ValueError, match="no messages are ready to be archived"):
         await archive_of(lab, tmp_path).write(ANN, 0, [])
 
 

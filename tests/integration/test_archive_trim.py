@@ -33,8 +33,6 @@ from daemon.transcripts import Transcripts
 from tests.apart import Copy
 from tests.conftest import Lab, an_entry
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 SCOPE = "pond:person:web:ann"
 
@@ -53,7 +51,6 @@ class Place:
         self.raws: list[bytes] = []
 
     def archive_of(self, bus: Bus | None = None, storage: Storage | None = None) -> Archive:
-        """Another process's."""
         return Archive(
             bus or self.lab.bus, self.data_dir, storage=storage or self.storage, clock=ManualClock(),
             config=ArchiveConfig(segments_listed=2),
@@ -72,7 +69,6 @@ class Place:
         await self.lab.bus.call("HSET", self.keys.session(ANN), "cursor", cursor, "start", cursor)
 
     async def in_redis(self) -> tuple[int, list[bytes]]:
-        """The base, and the log from there on."""
         base = int(await self.lab.bus.call("HGET", self.keys.session(ANN), "base") or 0)
         return base, await self.lab.bus.call("LRANGE", self.keys.log(ANN), 0, -1)
 
@@ -85,7 +81,6 @@ class Place:
         assert await archive.read_range(ANN, 0, base) == self.raws[:base]
 
     async def files(self, shelf: Shelf | None = None) -> list[str]:
-        """Names of the session's files."""
         return [each.name.rpartition("/")[2] for each in await self.storage.list((shelf or Shelf.log(ANN)).folder)]
 
 
@@ -102,16 +97,12 @@ def storage_in(kind: str, folder: Path) -> Storage:
 
 @pytest.fixture(params=["local", "memory", "file"])
 def anywhere(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Place:
-    """On each kind of storage."""
     return Place(lab, tmp_path, request.param)
 
 
 @pytest.fixture
 def place(lab: Lab, tmp_path: Path) -> Place:
     return Place(lab, tmp_path, "local")
-
-
-# Trimming
 
 
 async def test_what_is_archived_leaves_redis_and_is_read_back(anywhere: Place) -> None:
@@ -189,9 +180,7 @@ async def test_what_nobody_archived_is_archived_before_it_leaves(place: Place) -
 
 
 @pytest.mark.parametrize("spoil", ["deleted", "cut", "other"])
-async def test_a_file_that_cannot_be_read_back_is_written_again_before_its_messages_leave(
-    place: Place, spoil: str
-) -> None:
+async def test_a_file_that_cannot_be_read_back_is_written_again_before_its_messages_leave(place: Place, spoil: str):
     await place.say(10, cursor=6)
     segment = await place.archive.write(ANN, 0, place.raws[:6])
     content = await place.storage.get(segment.place)
@@ -212,9 +201,7 @@ async def test_nothing_leaves_while_the_storage_takes_nothing(place: Place) -> N
     assert await place.in_redis() == (0, place.raws)
 
 
-async def test_a_list_that_is_another_one_by_then_stops_the_trimming(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_that_is_another_one_by_then_stops_the_trimming(place: Place, monkeypatch: pytest.MonkeyPatch):
     """A failover took the listing back, while the file is there: nobody would find the messages again."""
     await place.say(10, cursor=6)
     before = await Copy.of(place.lab.bus)
@@ -265,9 +252,6 @@ async def test_other_messages_that_came_after_a_failover_are_kept_beside_the_los
     assert len([name for name in await anywhere.files() if "_6-10" in name or "_0-10" in name]) == 2
 
 
-# Several hosts
-
-
 async def test_with_two_local_archives_nothing_leaves_and_it_is_said_why(place: Place, tmp_path: Path) -> None:
     other = place.archive_of(storage=LocalStorage(tmp_path / "another host", "transcripts"))
     await place.say(10, cursor=6)
@@ -283,7 +267,9 @@ async def test_with_two_local_archives_nothing_leaves_and_it_is_said_why(place: 
     assert str(place.storage.where) in reasons[1]
     assert all("archive.url" in reason and "HDEL" in reason for reason in reasons)
     await place.archive.write(ANN, 4, place.raws[4:6])
-    with pytest.raises(ArchiveError, match=r"archived in .*another host/transcripts on .* which is not the archive of"):
+    with pytest.raises(
+        ArchiveError, match=r"archived in .*another host/transcripts on .* but this process uses another archive"
+    ):
         await place.archive.read_range(ANN, 0, 6)
 
     (forgotten,) = set(await noted(place.lab.bus)) - {(await place.archive.files.opened()).archive}
@@ -314,9 +300,6 @@ async def test_an_archive_that_was_copied_with_its_marker_is_the_same(place: Pla
 
     assert await place.archive_of().trim(ANN, 14) == 14
     await place.whole()
-
-
-# Lists that stay short
 
 
 async def test_a_list_stays_short_however_much_is_archived(anywhere: Place) -> None:
@@ -359,13 +342,10 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
     for file in place.data_dir.glob("transcripts/*/catalogue_*"):
         file.write_bytes(b"spoilt")
 
-    with pytest.raises(ArchiveError, match="nobody knows what older parts of session web:ann are archived"):
+    with pytest.raises(ArchiveError, match="the list of the older archived parts of session web:ann is lost"):
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"
-
-
-# Rewriting and dropping
 
 
 @pytest.mark.parametrize("at", [0, 9])
@@ -420,7 +400,7 @@ async def test_late_writers_do_not_bring_back_what_was_rewritten(place: Place) -
     rewritten = await place.archive.rewrite(segment, new)
 
     await place.lab.bus.repeat("list.lua")
-    with pytest.raises(ArchiveError, match="does not hold messages 0 to 3"):
+    with pytest.raises(ArchiveError, match="does not contain messages 0 to 3"):
         await place.archive.write(ANN, 0, place.raws)
 
     assert await place.archive.segments(ANN) == [rewritten]
@@ -493,9 +473,6 @@ async def test_of_a_scope_what_is_still_needed_stays(
     assert await place.lab.bus.call("HGET", place.keys.memory(SCOPE), f"{kind}_base") == str(expected).encode()
 
 
-# Orphans
-
-
 async def test_files_that_nothing_lists_are_deleted_once_they_are_old(anywhere: Place) -> None:
     for _ in range(8):
         await anywhere.say(2)
@@ -541,7 +518,7 @@ async def test_while_files_are_deleted_nothing_is_listed(place: Place, monkeypat
     await place.say(4)
     await place.lab.bus.call("SET", place.keys.clearing(ANN), "1", "PX", 60_000)
 
-    with pytest.raises(ArchiveError, match="are being deleted; try again"):
+    with pytest.raises(ArchiveError, match="are being deleted"):
         await place.archive.write(ANN, 0, place.raws)
     monkeypatch.setattr(daemon.archive.lists, "CLEARED_LOOKS", 1_000_000)
     async with anyio.create_task_group() as tg:
@@ -574,12 +551,7 @@ async def test_one_process_an_hour_looks_for_orphans(place: Place) -> None:
     assert 0 < await place.lab.bus.call("TTL", place.keys.collecting) <= 3_600
 
 
-# Cut short
-
-
-async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one_goes_on(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one_goes_on(lab: Lab, tmp_path: Path):
     for number, carried_out in ((number, flag) for number in itertools.count(1) for flag in (False, True)):
         folder = tmp_path / f"{number}-{carried_out}"
         folder.mkdir()
@@ -606,9 +578,6 @@ async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one
     assert number > 10
 
 
-# Reading while messages leave
-
-
 async def test_a_part_of_the_log_that_has_left_is_told_and_not_mistaken_for_another(place: Place) -> None:
     await place.say(10)
     reader = SessionReader(place.lab.bus)
@@ -621,9 +590,6 @@ async def test_a_part_of_the_log_that_has_left_is_told_and_not_mistaken_for_anot
     entries = await reader.log(ANN, first=7, upto=9, base=state.base)
     assert [entry.turn for entry in entries] == [7, 8]
     assert [index for index, _ in await reader.committed(ANN, after=-1, limit=3)] == [6, 7, 8]
-
-
-# Which segment
 
 
 ranges = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=8)
@@ -655,7 +621,7 @@ async def test_a_gap_is_told_with_its_indexes(place: Place) -> None:
     await place.archive.write(ANN, 0, place.raws[:3])
     await place.archive.write(ANN, 6, place.raws[6:8])
 
-    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 are in no listed segment"):
+    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 were not found in any listed segment"):
         await place.archive.read_range(ANN, 0, 10)
 
 
@@ -695,9 +661,6 @@ async def test_whatever_is_archived_trimmed_and_set_back_nothing_is_lost(lab: La
             await place.whole()
 
 
-# What is said of it
-
-
 async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:
     """The doctor's findings: check → state and text."""
     found = await examine_archive(place.lab.bus, place.archive_of(storage=storage))
@@ -726,7 +689,7 @@ async def test_the_doctor_says_why_nothing_leaves_redis(place: Place, tmp_path: 
     assert "holds no millpond.json" in (await told(place, other))["trimming"]
     await place.archive_of(storage=other).files.opened()
     for each in (None, other):
-        assert "warning: nothing leaves Redis" in (await told(place, each))["trimming"]
+        assert "warning: no message can leave Redis" in (await told(place, each))["trimming"]
 
 
 async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> None:

@@ -17,13 +17,11 @@ from daemon.process import Process
 from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_inbound
-from tests.integration.test_turns import Bot, notices_of, replies_of, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, notices_of, replies_of
+from tests.limits import HANG_S, until
 from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
-
-pytestmark = pytest.mark.anyio
 
 
 async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:
@@ -237,9 +235,7 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
             continue
 
 
-async def test_an_unreadable_command_becomes_a_dead_letter_and_a_deleted_one_nothing(
-    process: Process, lab: Lab
-) -> None:
+async def test_an_unreadable_command_becomes_a_dead_letter_and_a_deleted_one_nothing(process: Process, lab: Lab):
     keys = lab.bus.keys
     entry = await lab.bus.call("XADD", keys.inbox(0), "*", "session", "web:ann", "id", "b", "message", "{garbage")
     await lab.bus.call("ZADD", keys.asides(0), 0, b"web:ann " + entry, 0, "web:ann 1-1")

@@ -1,7 +1,7 @@
 """Turns whose conversations have grown: what they wait for, what their models see, what people ask for."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,11 +17,9 @@ from daemon.model import Answer, Request, ToolCall
 from daemon.process import Process
 from daemon.session import Lock, Locks
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
-
-pytestmark = pytest.mark.anyio
 
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 
@@ -34,7 +32,6 @@ def small(process: Process) -> Process:
 
 @pytest.fixture
 def hasty(process: Process) -> Process:
-    """The same, but its turns hardly wait."""
     return replace(process, config=small_window(process.config, turn_wait_s=0.3))
 
 
@@ -52,16 +49,9 @@ async def working(memory: MemoryLab) -> AsyncGenerator[None]:
 
 
 async def answered(memory: MemoryLab, message_id: str, **more: Any) -> None:
-    """Say something and wait for its answer."""
     await memory.lab.publish(message_id, session=memory.session, **more)
     async with working(memory):
         await until(lambda: _nobody_waits(memory))
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
-            await anyio.sleep(0.01)
 
 
 async def _nobody_waits(memory: MemoryLab) -> bool:

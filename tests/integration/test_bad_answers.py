@@ -11,12 +11,10 @@ from daemon.process import Process
 from tests.answers import FIRST, KINDS, Kind
 from tests.conftest import Lab
 from tests.fakes.openai_server import Reply, Say, fake_openai
-from tests.integration.test_turns import Bot, until, wire
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, wire
+from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, WINDOW_TOKENS, MemoryLab
 from workers.consolidation import Want
-
-pytestmark = pytest.mark.anyio
 
 TURNS = 8
 NOW = Want(at="now")

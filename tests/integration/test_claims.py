@@ -8,8 +8,6 @@ from daemon.errors import LeaseLost
 from daemon.session import Sessions, after
 from tests.conftest import QUEUE, Lab, with_nonce
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_claim_tells_where_the_turn_begins_and_what_it_answers(lab: Lab) -> None:
     await lab.publish("m1")
@@ -343,7 +341,6 @@ async def test_stream_ids_are_compared_as_numbers() -> None:
 
 
 async def test_a_stop_behind_thousands_of_messages_is_claimed_and_committed_with_all_of_them(bus: Bus) -> None:
-    """More values than a script can unpack at once."""
     count = 4_500
     lab = Lab(bus, msgspec.structs.replace(QUEUE, waiting_max=count, partition_max=2 * count))
     await lab.publish("m0")

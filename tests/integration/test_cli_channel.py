@@ -42,7 +42,7 @@ def test_a_stranger_is_let_in_by_code_and_told_so(place: Place) -> None:
     code = anyio.run(offered)
     assert place("channel", "pair", "support", "AAAA-AAAA").returncode == 65
 
-    assert place("channel", "pair", "support", code).stdout == "Ann may speak on support\n"
+    assert place("channel", "pair", "support", code).stdout == "Ann may now talk to the bot on support\n"
 
     async def looked() -> tuple[str, list[str]]:
         async with open_bus(RedisConfig(), place.data) as bus:
@@ -63,17 +63,17 @@ def test_people_are_let_in_banned_and_listed_by_id(place: Place) -> None:
 
     rows = {row["name"]: row for row in json.loads(place("channel", "list", "--json").stdout)}
 
-    assert (rows["support"]["access"], rows["support"]["banned"]) == ("pairing, 1 listed", 1)
+    assert (rows["support"]["access"], rows["support"]["banned"]) == ("pairing, 1 in the allowlist", 1)
     assert rows["support"]["paired"] >= 1
     assert rows["closed"] == rows["closed"] | {"access": "closed", "enabled": False, "type": "testing"}
     assert rows["web"]["access"] == "everybody" if "web" in rows else True
-    assert "pairing, 1 listed" in place("channel", "list").stdout
+    assert "pairing, 1 in the allowlist" in place("channel", "list").stdout
 
 
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("pair", "nope", "ABCD"), 78, "there is no channel nope; there is "),
+        (("pair", "nope", "ABCD"), 78, "channel nope was not found. Choose one of: "),
         (("pair", "support"), 2, "--id"),
         (("pair", "support", "ABCD", "--id", "7"), 2, "--id"),
     ],

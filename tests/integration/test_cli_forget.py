@@ -31,7 +31,7 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
     assert refused.returncode == 1
     assert "1. messages, " in refused.stdout
     assert "I moved to Berlin, says talk." in refused.stdout
-    assert "Forget this? It cannot be undone" in refused.stdout
+    assert "Delete this? It cannot be undone" in refused.stdout
     assert "Berlin" in said(place, "talk")
 
     done = place("memory", "forget", "talk", "I moved to Berlin, says talk", "--yes")
@@ -43,14 +43,14 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
     assert "[forgotten]" in said(place, "talk")
     again = place("memory", "forget", "talk", "says talk", "--yes")
     assert (again.returncode, again.stdout) == (65, "")
-    assert "there is nothing of that to be forgotten" in again.stderr
+    assert "no matching data was found" in again.stderr
 
 
 def test_places_are_chosen_by_number(place: Place) -> None:
     for text in ("one red boat", "two red boats"):
         talk(place, "choose", text)
     wrong = place("memory", "forget", "choose", "red", "--only", "99", "--yes")
-    assert (wrong.returncode, "write numbers from 1 to " in wrong.stderr) == (65, True)
+    assert (wrong.returncode, "Write numbers from 1 to " in wrong.stderr) == (65, True)
     listed = place("memory", "forget", "choose", "one red boat", given="n\n").stdout
     number = next(line.partition(".")[0] for line in listed.splitlines() if line.endswith(": one red boat"))
 
@@ -77,13 +77,13 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "text"),
     [
-        (("session", "forget", "nobody", "--yes"), 65, "nobody ever wrote to it"),
-        (("memory", "forget", "nobody", "tea", "--yes"), 65, "nobody ever wrote to it"),
+        (("session", "forget", "nobody", "--yes"), 65, "nobody has sent a message to it"),
+        (("memory", "forget", "nobody", "tea", "--yes"), 65, "nobody has sent a message to it"),
         (("memory", "forget", "talk", "x", "--yes"), 65, "too short"),
-        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only chooses"),
-        (("person", "forget", "nowhere:ann", "--yes"), 65, "names no person"),
-        (("person", "forget", "terminal:a:b", "--yes"), 65, "names no person"),
-        (("person", "forget", "terminal:nobody", "--yes"), 65, "there is nothing to be forgotten"),
+        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only needs WHAT"),
+        (("person", "forget", "nowhere:ann", "--yes"), 65, "is not a person's ID"),
+        (("person", "forget", "terminal:a:b", "--yes"), 65, "is not a person's ID"),
+        (("person", "forget", "terminal:nobody", "--yes"), 65, "no data was found"),
     ],
 )
 def test_what_is_not_there_is_said(place: Place, args: tuple[str, ...], code: int, text: str) -> None:

@@ -97,7 +97,7 @@ def test_versions_are_listed_newest_first_with_what_produced_them_rejected_ones_
     plain = talk.place("memory", "log", "talk", "--limit", "2")
 
     assert [(row["version"], row["kind"], row["current"]) for row in rows] == [
-        *((3, "consolidation", True), (2, "rejected", False), (1, "consolidation", False)),
+        *((3, "consolidation", True), (2, "rejected", False), (1, "consolidation", False))
     ]
     assert (rows[0]["messages"], rows[0]["model"], rows[0]["session"]) == ("8-11", "offline", "terminal:talk")
     assert [(row["+"], row["-"]) for row in rows] == [(29, 11), (6, 16), (16, 0)]
@@ -177,7 +177,7 @@ def test_what_was_written_is_kept_when_it_cannot_be_stored(talk: Talk, tmp_path:
     done = talk.place("memory", "edit", "talk", EDITOR=editor(tmp_path, 'printf "caf\\351" > "$1"'), VISUAL="")
 
     assert done.returncode == 65
-    kept = Path(done.stderr.partition("what you wrote is kept in ")[2].splitlines()[0])
+    kept = Path(done.stderr.partition("your text is kept in ")[2].splitlines()[0])
     assert kept.read_bytes() == b"caf\xe9"
     shutil.rmtree(kept.parent)
 
@@ -209,9 +209,9 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tolk", "did you mean terminal:talk"),
-        ("web:nobody", "nobody ever wrote to it"),
-        ("pond:person:web:bob", "is neither a scope of which anything is remembered, nor a session"),
+        ("tolk", "Did you mean terminal:talk"),
+        ("web:nobody", "nobody has sent a message to it"),
+        ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:

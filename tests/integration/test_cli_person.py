@@ -24,7 +24,7 @@ def place() -> Iterator[Place]:
 def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
     assert place("person", "list").stdout == "nobody is linked\n"
 
-    assert "together with web:ann" in place("person", "link", "web:ann", BOB).stdout
+    assert "now shares the memory of web:ann" in place("person", "link", "web:ann", BOB).stdout
 
     [link] = json.loads(place("person", "list", "--json").stdout)["links"]
     assert (link["home"], link["member"]) == (ANN, BOB)
@@ -36,7 +36,7 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
     assert again.returncode == 1
     assert "already" in again.stderr
 
-    assert "remembered apart" in place("person", "unlink", "web:bob").stdout
+    assert "unlinked" in place("person", "unlink", "web:bob").stdout
 
     assert place("person", "unlink", "web:bob").returncode == 1
     jobs = json.loads(place("queue", "jobs", "--json").stdout)["jobs"]
@@ -47,10 +47,12 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bob", "names nobody"), ("phone:bob", "no channel 'phone'"), ("web:bob:7", "names nobody"),
-        ("web:stranger", "nobody of that name"),
+        ("bob", "is not a person's ID"),
+        ("phone:bob", "channel 'phone' is not in this configuration"),
+        ("web:bob:7", "is not a person's ID"),
+        ("web:stranger", "this person has never sent a message"),
     ],
-)  # fmt: skip
+)
 def test_who_is_nobody_is_told_so(place: Place, name: str, told: str) -> None:
     done = place("person", "show", name)
 

@@ -48,7 +48,6 @@ class Talk:
         return json.loads(done.stdout)
 
     def fails(self, *args: str) -> tuple[int, str]:
-        """The exit code of a command, and what it says is wrong."""
         done = self.place("transcript", *args)
         assert "Traceback" not in done.stderr
         return done.returncode, done.stderr
@@ -150,23 +149,23 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
 @pytest.mark.parametrize(
     ("asked", "code", "said"),
     [
-        (["show", "nobody"], 65, "nobody ever wrote to it"),
-        (["list", "nobody"], 65, "nobody ever wrote to it"),
-        (["show", "talk", "--from", "20"], 65, "has no messages 20 to; it holds messages 0 to 19"),
+        (["show", "nobody"], 65, "nobody has sent a message to it"),
+        (["list", "nobody"], 65, "nobody has sent a message to it"),
+        (["show", "talk", "--from", "20"], 65, "has no messages 20 to: it holds messages 0 to 19"),
         (["show", "talk", "--from", "5", "--upto", "5"], 65, "has no messages 5 to 4"),
         (["show", "talk", "--from", "-1"], 2, "--from"),
         (["show", "talk", "--upto", "x"], 2, "--upto"),
-        (["show", "transcript_1_terminal%3atalk_0-2.jsonl.gz"], 65, "there is no transcript"),
-        (["show", "transcript_of_nothing.jsonl.gz"], 65, "there is no transcript"),
+        (["show", "transcript_1_terminal%3atalk_0-2.jsonl.gz"], 65, "was not found"),
+        (["show", "transcript_of_nothing.jsonl.gz"], 65, "was not found"),
         (["export", "talk"], 2, "--output"),
         (["export", "talk", "-o", "/nowhere/at/all.jsonl"], 73, "/nowhere/at/all.jsonl cannot be written"),
-        (["export", "nobody", "-o", "-"], 65, "nobody ever wrote to it"),
-        (["restore", "nobody"], 65, "nobody ever wrote to it"),
+        (["export", "nobody", "-o", "-"], 65, "nobody has sent a message to it"),
+        (["restore", "nobody"], 65, "nobody has sent a message to it"),
         (["search", "  "], 2, "no word"),
-        (["search", "x", "--session", "nobody"], 65, "nobody ever wrote to it"),
-        (["search", "x", "--scope", "pond:person:web:nobody"], 65, "no session has this scope"),
+        (["search", "x", "--session", "nobody"], 65, "nobody has sent a message to it"),
+        (["search", "x", "--scope", "pond:person:web:nobody"], 65, "no session uses it"),
         (["search", "x", "--scope", "a", "--session", "b"], 2, "--session"),
-        (["show", "a:b:c:d"], 65, "no key"),
+        (["show", "a:b:c:d"], 65, "cannot be parsed"),
     ],
 )
 def test_what_cannot_be_is_said_with_an_exit_code(talk: Talk, asked: list[str], code: int, said: str) -> None:
@@ -204,9 +203,6 @@ def test_a_missing_file_is_told_unless_another_holds_the_same(talk: Talk) -> Non
     assert talk.fails("search", "message")[0] == 74
 
 
-# Search
-
-
 def test_words_are_found_in_archive_and_log_in_any_case_and_width(talk: Talk) -> None:
     found = talk("search", "python")["matches"]
 
@@ -225,9 +221,6 @@ def test_a_search_gives_the_newest_first_and_can_be_kept_to_a_number_a_session_o
     assert len(talk("search", "python", "--scope", "pond:person:terminal:ann")["matches"]) == 2
     plain = talk.place("transcript", "search", "tea").stdout
     assert "[18]" in plain and "\x1b" not in plain, "it does not rule the terminal"
-
-
-# Copies
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
@@ -260,9 +253,6 @@ def test_a_file_that_is_there_is_replaced_only_when_told(talk: Talk, tmp_path: P
 
     talk("export", "talk", "-o", str(path), "--force")
     assert path.read_bytes().count(b"\n") == 20
-
-
-# Restoring
 
 
 def exported(talk: Talk, name: str) -> str:
@@ -308,9 +298,6 @@ def test_output_that_nobody_reads_any_more_ends_quietly(talk: Talk) -> None:
         assert b"Traceback" not in process.stderr.read()
 
 
-# Everything of a person
-
-
 SCOPE = "pond:person:terminal:ann"
 
 
@@ -336,11 +323,11 @@ def test_everything_of_a_person_is_one_file(talk: Talk, tmp_path: Path, whose: l
 @pytest.mark.parametrize(
     ("asked", "code", "said"),
     [
-        (["nobody", "-o", "x.zip"], 65, "nobody ever wrote to it"),
-        (["--person", "web:nobody", "-o", "x.zip"], 65, "nothing is kept of such a person"),
-        (["--scope", "pond:person:web:nobody", "-o", "x.zip"], 65, "no session has this scope"),
-        (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "name one of"),
-        (["-o", "x.zip"], 2, "name one of"),
+        (["nobody", "-o", "x.zip"], 65, "nobody has sent a message to it"),
+        (["--person", "web:nobody", "-o", "x.zip"], 65, "nothing is stored about this person"),
+        (["--scope", "pond:person:web:nobody", "-o", "x.zip"], 65, "no session uses it"),
+        (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "name exactly one of"),
+        (["-o", "x.zip"], 2, "name exactly one of"),
         (["talk"], 2, "--output"),
         (["talk", "-o", "/nowhere/at/all.zip"], 73, "cannot be written"),
         (["talk", "-o", "README.md"], 73, "--force"),

@@ -17,8 +17,7 @@ import daemon.bus.changes
 import daemon.bus.listen
 from daemon.bus import Bus, Keys, Listener, open_bus, reap, take
 from daemon.bus.cluster import slot_of
-from daemon.config import Config, QueueConfig, RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.events import Reply
 from daemon.model import Model
@@ -30,13 +29,13 @@ from tests.integration.test_outbox import NAME as PUSH
 from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.oneloop import one_loop
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.servers]
+pytestmark = pytest.mark.servers
 
 NAMES = [f"web:{number}" for number in range(100)]
 PATIENT = msgspec.structs.replace(QUEUE, partition_max=1_000, lease_s=30.0, renew_s=10.0, wakeup_s=2.0)
@@ -102,9 +101,7 @@ async def test_a_cluster_keeps_its_number_of_partitions(cluster: Sequence[Node],
             pass
 
 
-async def test_two_workers_answer_a_hundred_sessions(
-    cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path
-) -> None:
+async def test_two_workers_answer_a_hundred_sessions(cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path):
     async with (
         bus_on(cluster[0], prefix) as other,
         a_worker(far.bus, PATIENT, tmp_path),
@@ -211,9 +208,7 @@ async def test_what_is_published_on_any_node_is_heard(far: Lab) -> None:
         tg.cancel_scope.cancel()
 
 
-async def test_events_of_all_partitions_are_read_once_by_a_group(
-    cluster: Sequence[Node], far: Lab, prefix: str
-) -> None:
+async def test_events_of_all_partitions_are_read_once_by_a_group(cluster: Sequence[Node], far: Lab, prefix: str):
     for partition in range(64):
         await far.bus.call("XADD", far.bus.keys.grew(partition), "*", "event", str(partition))
 
@@ -335,9 +330,7 @@ async def test_a_reader_leaves_a_node_that_says_nothing_any_more(prefix: str, mo
                 [silent] = subscribed(nodes)
                 others = [node for node in nodes if node is not silent]
                 os.kill(silent.pid, signal.SIGSTOP)
-                with anyio.fail_after(HANG_S):
-                    while not subscribed(others):  # noqa: ASYNC110 - servers tell nobody
-                        await anyio.sleep(0.05)
+                await until(lambda: subscribed(others))
                 others[0].call("PUBLISH", channel, "heard")
 
                 assert await next_heard(reader) == b"heard"

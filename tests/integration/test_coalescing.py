@@ -1,16 +1,14 @@
 """Bursts: what comes within a channel's debounce window is answered by one turn, each message its own log entry."""
 
 import msgspec
-import pytest
 
 from daemon.events import LogEntry
 from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said as words_of
-from tests.integration.test_turns import Bot, said, until, worked_off
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot, said, worked_off
+from tests.limits import until
 
 WINDOW_S = 60.0
 

@@ -6,16 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.access import pairing
-from daemon.access.pairing import Pairing, Stranger
+from daemon.access import Pairing, Stranger, pairing
 from daemon.bus import pairs
 from daemon.errors import JobRefused
 from daemon.jobs import Tell
 from daemon.people import codes
 from daemon.people.codes import Codes, Redeemed
 from tests.conftest import Lab, server_ms
-
-pytestmark = pytest.mark.anyio
 
 ANN = Stranger(id="7", name="Ann", session="tele:7")
 BOB = Stranger(id="8", name="Bob", session="tele:8")

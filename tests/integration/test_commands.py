@@ -9,8 +9,7 @@ import pytest
 
 from daemon.access import is_admin, person_of
 from daemon.bus import argument_of, command_of
-from daemon.config import BotConfig, Config
-from daemon.config.schema import FallbackConfig, ModelConfig
+from daemon.config import BotConfig, Config, FallbackConfig, ModelConfig
 from daemon.errors import BusUnavailable, LeaseLost, ModelUnavailable
 from daemon.events import LogEntry, Options
 from daemon.model import FallbackModel
@@ -21,12 +20,11 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_coalescing import WINDOW_S, the_window_ends
-from tests.integration.test_turns import Bot, until, wire, worked_off
+from tests.integration.test_turns import Bot, wire, worked_off
+from tests.limits import until
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold
-
-pytestmark = pytest.mark.anyio
 
 SESSION = "web:ann"
 MODELS = ModelConfig(
@@ -75,8 +73,6 @@ def answers(log: list[LogEntry]) -> list[tuple[str, ...]]:
 
 
 class Named(ScriptedModel):
-    """A scripted model that bears a name of the configuration."""
-
     def __init__(self, name: str, *calls: Any) -> None:
         super().__init__(*calls, then=f"{name} says")
         self.name = name
@@ -86,9 +82,6 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     models = {name: Named(name) for name in names}
     configs = {config.name: config for config in MODELS.chain}
     return FallbackModel([Rung(model, configs[name]) for name, model in models.items()]), models
-
-
-# What is a command.
 
 
 @pytest.mark.parametrize(
@@ -105,9 +98,6 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
 def test_only_known_words_are_commands_and_only_some_take_an_argument(text: str, command: str, argument: str) -> None:
     assert command_of(text) == command
     assert not command or argument_of(text) == argument
-
-
-# /new
 
 
 async def test_a_new_conversation_begins_where_its_command_stood_and_keeps_the_log(process: Process, lab: Lab) -> None:
@@ -334,9 +324,6 @@ async def test_a_command_that_always_fails_becomes_a_dead_letter_and_the_convers
     assert [message for _, message, _ in await notices(lab)] == ["n"]
 
 
-# /model
-
-
 async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: Process, lab: Lab) -> None:
     admin = with_bot(process, admins=("web:ann",), model=MODELS)
     models, each = chain("big", "small", "tiny")
@@ -433,9 +420,6 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
     assert (await notices(lab))[0][2].startswith("Model: offline\nAvailable models: offline\n")
 
 
-# Who is who
-
-
 @pytest.mark.parametrize(
     ("admins", "channel", "sender", "is_one"),
     [
@@ -450,9 +434,7 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
         (("",), "web", "ann", False),
     ],
 )
-def test_an_admin_is_listed_by_channel_or_plain_id(
-    admins: tuple[str, ...], channel: str, sender: str, is_one: bool
-) -> None:
+def test_an_admin_is_listed_by_channel_or_plain_id(admins: tuple[str, ...], channel: str, sender: str, is_one: bool):
     asking = msgspec.structs.replace(an_inbound("x", session=f"{channel}:c"), sender_id=sender)
 
     assert is_admin(BotConfig(admins=admins), asking) == is_one

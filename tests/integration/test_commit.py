@@ -14,8 +14,6 @@ from daemon.traces.records import Trace
 from tests.conftest import Lab, an_entry, commit_of, everywhere, next_heard, with_nonce
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 SESSIONS = "daemon.session.sessions"
 
 

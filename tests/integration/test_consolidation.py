@@ -12,12 +12,9 @@ from tests.conftest import Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def small(process: Process) -> Process:
-    """A process whose bot has a small window."""
     return replace(process, config=small_window(process.config))
 
 

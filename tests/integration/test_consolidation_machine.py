@@ -52,13 +52,10 @@ from workers.consolidation.summary.breaker import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
-BREAKER_FAILURES = 2
-"""In a row: from then on the model is not asked any more, until it is said to be well."""
+BREAKER_FAILURES = 2  # in a row: from then on the model is not asked any more, until it is said to be well
 TIME = "2026-11-20T09:00:00.000Z"
-TO_THE_END = 200
-"""More calls than any consolidation makes."""
-BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 8, 13])
-"""Which call's copy arrives late: how many calls ago."""
+TO_THE_END = 200  # more calls than any consolidation makes
+BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 8, 13])  # which call's copy arrives late: how many calls ago
 WANTS = (BACKGROUND, BACKGROUND, BACKGROUND, Want(at="budget"), Want(at="now", focus="numbers"))
 
 
@@ -76,7 +73,6 @@ class Gate:
         self._idle = anyio.Event()
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """A call to a server."""
         await self.stand()
         if self.doomed == "after":
             await call()
@@ -86,7 +82,6 @@ class Gate:
         return await call()
 
     async def stand(self) -> None:
-        """Wait until one more call may be made."""
         while not self.left and not self.doomed:
             self._idle.set()
             self._moved = anyio.Event()
@@ -101,7 +96,6 @@ class Gate:
             await self._idle.wait()
 
     def end(self) -> None:
-        """He is gone."""
         self.ended = True
         self._idle.set()
 
@@ -133,8 +127,6 @@ class NoFiles:
 
 @dataclass
 class World:
-    """What a machine runs on."""
-
     loop: OneLoop
     apart: Apart
 
@@ -149,10 +141,7 @@ class Replica:
 
 
 class ConsolidationMachine(RuleBasedStateMachine):
-    """See above."""
-
-    world: World
-    """Set by ``machine``."""
+    world: World  # set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()
@@ -168,7 +157,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
         """A server was set back, and nobody has made it good yet."""
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.world.loop.call(function, *args, **options)
 
     @initialize()
@@ -208,7 +196,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(WORKERS), want=st.sampled_from(WANTS), calls=st.sampled_from([1, 3, 9, TO_THE_END]))
     def begin(self, number: int, want: Want, calls: int) -> None:
-        """A worker hears of the session, or a turn waits for it."""
         if number not in self.gates:
             self.gates[number] = gate = Gate()
             gate.work = self.world.loop.start(self._work(gate, want))
@@ -291,7 +278,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(WORKERS))
     def sweep(self, number: int) -> None:
-        """A worker looks for what nobody came for in time."""
         self.do(lock_shifted, self.apart.lab.bus, SESSION, -HOUR_MS)
         for session in self.do(self.apart.stores.locks.due, 0):
             assert session == SESSION
@@ -373,26 +359,19 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 
 @pytest.fixture(scope="module")
 def far_dir() -> Iterator[Path]:
-    """A server for memories alone."""
     with another_server() as data:
         yield data
 
 
 @dataclass(frozen=True)
 class Ground:
-    """Where machines run."""
-
     near_dir: Path
     far_dir: Path
     prefix: str
@@ -407,7 +386,6 @@ def ground(server_dir: Path, far_dir: Path, prefix: str, tmp_path: Path) -> Iter
 
 @contextmanager
 def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
-    """The machine, on buses of its own."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("daemon.archive.local.Threads", NoThreads)

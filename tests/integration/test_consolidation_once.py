@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.config import QueueConfig
 from daemon.errors import ModelUnavailable
 from daemon.model import Answer, Request
 from daemon.process import Process
@@ -17,26 +16,18 @@ from workers.consolidation import Want, grew
 from workers.consolidation.grew import GrewReader
 from workers.consolidation.summary import breaker
 
-pytestmark = pytest.mark.anyio
-
 FLUSH_POINT, START = 1_536, 1_792
 """Of the small window (section 5 of the specification): 4,096 − 1,024 − 1,536, and halfway to the budget of 2,048."""
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
+QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests let fail opens no breaker here."""
     monkeypatch.setattr(breaker, "_breakers", {})
 
 
 @pytest.fixture
 def memory_of(process: Process, lab: Lab) -> Callable[[Summaries], MemoryLab]:
-    """A session of a bot with a small window."""
     return lambda model: MemoryLab(replace(process, config=small_window(process.config)), lab, model)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.archive import Archive
-from daemon.config import MemoryFlushConfig, QueueConfig, summary_model_of
+from daemon.config import MemoryFlushConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
@@ -22,21 +22,16 @@ from daemon.process import Process
 from daemon.session import Change, Commit, SessionReader
 from tests.apart import lock_shifted
 from tests.conftest import HASTY, Lab
+from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
-from workers.consolidation import Want
+from workers.consolidation import Consolidator, Kits, Want, stores_of
 from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """What failed rests, and is tried again."""
-    return msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
+QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
 NOW = Want(at="now")
@@ -45,18 +40,15 @@ _numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests let fail opens no breaker here."""
     monkeypatch.setattr(breaker, "_breakers", {})
 
 
 @pytest.fixture
 def small(process: Process) -> Process:
-    """A process whose bot has a small window."""
     return replace(process, config=small_window(process.config))
 
 
 def keeps(text: str) -> Answer:
-    """The answer of a silent turn that has something to store."""
     return Answer(text=text, model="summaries")
 
 
@@ -91,13 +83,9 @@ async def failures(memory: MemoryLab) -> str:
 
 
 async def sums_are_true(memory: MemoryLab) -> None:
-    """The session's token sums are those of its messages."""
     state, log = await memory.state(), await memory.log()
     assert state.tokens == sum(entry.tokens for entry in log[state.cursor :])
     assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
-
-
-# Flush
 
 
 async def test_what_a_turn_had_no_time_to_flush_is_flushed_soon_afterwards(small: Process, lab: Lab) -> None:
@@ -178,9 +166,6 @@ async def test_a_cycle_whose_flush_a_killed_worker_wrote_is_not_flushed_again(sm
     assert len(model.flushes) == asked
 
 
-# /new
-
-
 async def test_a_new_conversation_begun_beside_a_look_at_the_session_is_not_forgotten(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(3)
@@ -219,12 +204,7 @@ async def test_a_cursor_that_follows_the_memory_over_the_start_keeps_the_sums_tr
     await memory.whole()
 
 
-# Failures
-
-
-async def test_a_memory_that_was_set_back_far_is_taken_in_again_and_that_is_no_failure(
-    small: Process, lab: Lab
-) -> None:
+async def test_a_memory_that_was_set_back_far_is_taken_in_again_and_that_is_no_failure(small: Process, lab: Lab):
     model = Summaries()
     memory = MemoryLab(small, lab, model)
     for _ in range(8):
@@ -299,9 +279,6 @@ async def test_what_was_cut_short_is_told_and_accounted_for(small: Process, lab:
 
     [done] = [line for line in logs if line["event"] == "consolidation.done"]
     assert (done["status"], done["upto"], done["tokens_in"]) == ("settled", (await memory.state()).cursor, 1_000)
-
-
-# Raw entries
 
 
 async def test_what_stands_for_raw_entries_grows_no_longer_than_it_may(small: Process, lab: Lab) -> None:
@@ -379,9 +356,6 @@ async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: 
     await memory.whole()
 
 
-# Memory that others write too
-
-
 async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: Process, lab: Lab) -> None:
     names = [f"web:{name}" for name in ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal")]
     all_asked = anyio.Event()
@@ -422,7 +396,6 @@ async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: 
 
 
 def _adds_who_spoke(request: Request) -> Answer:
-    """As a model does that keeps what there is."""
     said = msgspec.json.decode(request.messages[1])["content"]
     memory, _, spoken = said.partition("\n\n## Conversation to Process")
     memory = memory.partition("## Current Long-term Memory")[2].partition("\n")[2]
@@ -456,9 +429,6 @@ async def test_what_a_person_writes_while_the_model_sums_up_stays_and_the_model_
     await memory.whole()
 
 
-# /new, again
-
-
 async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(small: Process, lab: Lab) -> None:
     model = Summaries(saves("[2026-11-20 09:00] A.", memory="m", continuity="Before."))
     memory = MemoryLab(small, lab, model)
@@ -477,9 +447,6 @@ async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(smal
     assert b"question 5 " not in asked
     await sums_are_true(memory)
     await memory.whole()
-
-
-# What stands in prompts
 
 
 async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_fits(small: Process, lab: Lab) -> None:
@@ -503,11 +470,7 @@ async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_
 
 @pytest.mark.parametrize(
     ("scope", "second", "named"),
-    [
-        ("pond:workspace", "ann", b""),
-        ("pond:workspace", "bob", b"[bob] "),
-        ("pond:group:web%3Aann", "ann", b"[ann] "),
-    ],
+    [("pond:workspace", "ann", b""), ("pond:workspace", "bob", b"[bob] "), ("pond:group:web%3Aann", "ann", b"[ann] ")],
 )
 async def test_in_a_group_the_summary_is_asked_for_with_names(
     small: Process, lab: Lab, scope: str, second: str, named: bytes
@@ -539,9 +502,6 @@ async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: La
     await memory.whole()
 
 
-# Who cannot
-
-
 async def test_a_session_whose_bot_is_not_configured_here_rests(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(14)
@@ -569,9 +529,6 @@ async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: st
     assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
     [segment, *_] = await memory.stores.archive.segments(memory.session)
     assert len(await memory.stores.archive.read(segment)) == segment.upto
-
-
-# Worker
 
 
 async def test_a_worker_that_stops_gives_its_session_to_the_next_at_once(small: Process, lab: Lab) -> None:
@@ -681,9 +638,6 @@ async def serve_until_settled(memory: MemoryLab) -> None:
         process.stopping.set()
 
 
-# Beside a turn
-
-
 async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small: Process, lab: Lab) -> None:
     # What is still to be flushed would stay in Redis.
     config = msgspec.structs.replace(small.config, memory_flush=MemoryFlushConfig(enabled=False))
@@ -729,9 +683,7 @@ async def test_what_a_memory_has_lost_is_taken_in_again_from_the_archive(small: 
     await memory.whole()
 
 
-async def test_what_can_be_read_back_from_nowhere_is_said_in_the_history_and_passed_over(
-    small: Process, lab: Lab
-) -> None:
+async def test_what_can_be_read_back_from_nowhere_is_said_in_the_history_and_passed_over(small: Process, lab: Lab):
     memory = MemoryLab(small, lab, Summaries())
     await lost_memory(memory, lab)
     first, *_ = await memory.stores.archive.segments(memory.session)
@@ -783,9 +735,7 @@ async def test_what_a_worker_that_died_had_no_time_to_trim_leaves_with_the_next_
     await memory.whole()
 
 
-async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(
-    small: Process, lab: Lab
-) -> None:
+async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(small: Process, lab: Lab):
     async def talks(_request: Request) -> Answer:
         await memory.talk(2)
         return saves("[2026-11-20 09:00] A.", memory="m", continuity="Talking.")
@@ -828,9 +778,7 @@ async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Proces
     await memory.whole()
 
 
-async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
-    small: Process, lab: Lab
-) -> None:
+async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(small: Process, lab: Lab):
     model = Summaries()
     small = replace(small, config=small_window(small.config, turn_wait_s=10 * HANG_S))
     memory = MemoryLab(small, lab, model)
@@ -905,21 +853,16 @@ class _Interrupted:
         return getattr(self._bus, name)
 
     async def call(self, *parts: Any) -> Any:
-        """As the bus."""
         if self._left == 0:
             await self._first()
         self._left -= 1
         return await self._bus.call(*parts)
 
     async def run(self, *parts: Any) -> Any:
-        """As the bus."""
         if self._left == 0:
             await self._first()
         self._left -= 1
         return await self._bus.run(*parts)
-
-
-# Sums
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -945,8 +888,10 @@ async def _step(memory: MemoryLab, step: str) -> None:
     elif step == "new":
         await start_over(memory)
     elif step == "cut":
-        with anyio.move_on_after(0.005):
-            await memory.consolidator.consolidate(memory.session, NOW)
+        with anyio.CancelScope() as scope:
+            bus = StoppingBus(memory.process.bus, at=5, cancel=scope)
+            stores = stores_of(replace(memory.process, bus=bus))
+            await Consolidator(stores, Kits(memory.process)).consolidate(memory.session, NOW)
         # Cut while it took the lock, it holds it under a name that nobody knows.
         await lock_shifted(memory.lab.bus, memory.session, -3_600_000)
     else:

@@ -13,8 +13,6 @@ from tests.limits import HANG_S
 from workers.consolidation.grew import GROUP, Event, GrewReader
 from workers.consolidation.service import serve
 
-pytestmark = pytest.mark.anyio
-
 
 async def gone(lab: Lab) -> None:
     stream = lab.bus.keys.grew(0)

@@ -36,13 +36,11 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
-from tests.integration.test_turns import Bot, until, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
 from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of
-
-pytestmark = pytest.mark.anyio
 
 PNG = b"\x89PNG\r\n\x1a\n" + zlib.compress(b"a picture of a heron")
 DAY = "2026-11-20"
@@ -60,8 +58,6 @@ class Platform:
 
 
 class Adapter:
-    """As much of a channel as fetching needs."""
-
     limits = Limits(
         part_max=1_000, edit_every_s=1, group_edit_every_s=1, typing_lasts_s=0, fetch_max_bytes=1_000_000,
         send_max_bytes=1_000_000,
@@ -103,9 +99,7 @@ class World:
     def configure(self, **bot: Any) -> None:
         own = BotConfig(**{"workspace": str(self.workspace), "tools": ("time", "read_file"), **bot})
         config = msgspec.structs.replace(
-            self.process.config,
-            bots={"pond": own},
-            channels={"phone": TestingConfig(url="http://127.0.0.1:9/")},
+            self.process.config, bots={"pond": own}, channels={"phone": TestingConfig(url="http://127.0.0.1:9/")}
         )
         self.process = replace(self.process, config=config)
 
@@ -134,7 +128,6 @@ class World:
         return [reply for reply in found if reply.session == session]
 
     async def forget(self, order: Order, search: Search | None = None) -> Any:
-        """The job, done."""
         asking = Asking(self.lab.bus, Jobs(self.lab.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
         job = await asking.order(order, search, name="1", tell=None)
         return await job_runner(self.process).until_ended(job, within_s=HANG_S)
@@ -286,7 +279,7 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
         (SendRejected("it is [gone]\nfor good"), "could not be fetched: it is (gone) for good"),
         (SendRefused("busy"), "could not be fetched: busy"),
         (KeyError("a bug"), "could not be fetched: KeyError"),
-        (b"x" * 1_000_001, "could not be fetched: it is larger than is fetched from there"),
+        (b"x" * 1_000_001, "could not be fetched: the file is larger than the limit for downloads"),
     ],
 )
 async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:
@@ -311,9 +304,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
     assert platform.fetched == []
 
 
-async def test_a_hanging_platform_is_not_waited_for(
-    world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_platform_is_not_waited_for(world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(taking_in, "WITHIN_S", 0.05)
     platform.gate = anyio.Event()
     await world.say("Look", attachments=(picture(name="a.png"),))
@@ -342,7 +333,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "could not be fetched: this process's configuration has no channel 'phone'" in content(log[0])
+    assert "could not be fetched: channel 'phone', from which the files come, was not found" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:
@@ -452,7 +443,7 @@ async def test_a_failed_transcription_is_a_line(
         log = await world.answered(ScriptedModel("Pity."))
 
     assert content(log[0]).startswith("Listen\n[voice message, 40 bytes, saved as inbox/")
-    assert content(log[0]).endswith(": it could not be turned into text]")
+    assert content(log[0]).endswith(": it could not be transcribed]")
     assert "sk-hear" not in caplog.text
     assert content(log[-1]) == "Pity."
 
@@ -463,7 +454,7 @@ async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: Wo
 
     log = await world.answered(ScriptedModel())
 
-    assert content(log[0]).endswith(": this bot cannot listen to it, no transcription is configured]")
+    assert content(log[0]).endswith(": this bot cannot transcribe it, because no transcription is configured]")
 
 
 async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,9 +465,6 @@ async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, mo
     await world.say("hello")
     log = await world.answered(ScriptedModel("hi"))
     assert content(log[0]) == "hello"
-
-
-# With a real channel, from what a platform says to what is sent
 
 
 async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, lab: Lab, tmp_path: Path) -> None:
@@ -503,9 +491,6 @@ async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, 
         f'[In reply to Bob: "A bird"]\nWho is this?\n[image: heron.png, {len(PNG)} bytes, saved as inbox/{name}]'
     )
     assert b"data:image/png" in b"".join(model.requests[0].messages)
-
-
-# Looked at, exported, forgotten
 
 
 async def a_group_with_files(world: World, platform: Platform) -> None:
@@ -640,7 +625,7 @@ async def test_overheard_people_are_shown(world: World, platform: Platform, caps
     cli_shown.print_shown(await cli_shown.shown(world.process, state, after=None, limit=20))
 
     out = capsys.readouterr().out
-    assert f"[0] {DAY}T08:58:00Z user Ann (overheard): Ann hums" in out
+    assert f"[0] {DAY}T08:58:00Z user Ann (group context): Ann hums" in out
     assert "user Ann: Ann's" in out
     log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=3, base=0)
     assert [shown(index, entry).overheard for index, entry in enumerate(log)] == [True, True, False]

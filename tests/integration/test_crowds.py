@@ -15,14 +15,9 @@ from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
-FLOOD = "web:z"
-"""Of two sessions that become ready in one millisecond, the one whose name comes first is taken first."""
-
+FLOOD = "web:z"  # of two sessions that become ready in one millisecond, the one whose name comes first is taken first
 SLOTS = 16
-AT_ONCE = 100
-"""Messages published at a time: they share one pipeline, so that they arrive in order."""
+AT_ONCE = 100  # messages published at a time: they share one pipeline, so that they arrive in order
 
 
 class OrderKeeping(Model):

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.config import BotConfig
-from daemon.config.schema import ModelConfig
+from daemon.config import BotConfig, ModelConfig
 from daemon.errors import ContentFiltered, ModelRefused
 from daemon.model import Answer, CutOff, OnlyThought, Usage
 from daemon.process import Process
@@ -15,14 +14,11 @@ from daemon.testing import ScriptedModel
 from daemon.tokens import calibration
 from daemon.wording import text as say
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, calls_time, until, wire
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot, calls_time, wire
+from tests.limits import until
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> str:
-    """What the log ends with when nothing waits any more."""
-
     async def nobody_waits() -> bool:
         state = await lab.state()
         return state.exists and state.waiting == 0 and not state.worker

@@ -15,8 +15,6 @@ from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab, an_entry
 from tests.datalab import checked, contents, filled
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB, SCOPE = "web:ann", "web:bob:t", "pond:workspace"
 Break = Callable[[Bus], Awaitable[Any]]
 
@@ -54,7 +52,6 @@ async def wake_for_nothing(bus: Bus) -> None:
 
 
 def command(*words: Any) -> Break:
-    """A command whose key is made of the bus's keys."""
     name, key, *rest = words
     return lambda bus: bus.call(name, key(bus.keys), *rest)
 

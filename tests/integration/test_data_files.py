@@ -16,8 +16,6 @@ from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab
 from tests.datalab import other, wanted
 
-pytestmark = pytest.mark.anyio
-
 Redis = tuple[RedisConfig, Path]
 ANN, SCOPE = "web:ann", "pond:workspace"
 

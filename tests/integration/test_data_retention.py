@@ -3,8 +3,6 @@
 import datetime as dt
 from pathlib import Path
 
-import pytest
-
 from daemon.archive import Archive
 from daemon.archive.local import LocalStorage
 from daemon.clock import stamp
@@ -15,8 +13,6 @@ from daemon.testing import ManualClock
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.datalab import contents, filled
-
-pytestmark = pytest.mark.anyio
 
 ANN, DAY_MS = "web:ann", 86_400_000
 
@@ -82,9 +78,7 @@ async def test_old_archived_messages_go_and_the_session_begins_behind_them(
     assert all("/catalogue_" in name for name in (await archive.orphans.look(delete=False)).orphans)
 
 
-async def test_what_memory_has_not_taken_in_stays_however_old_it_is(
-    lab: Lab, tmp_path: Path, clock: ManualClock
-) -> None:
+async def test_what_memory_has_not_taken_in_stays_however_old_it_is(lab: Lab, tmp_path: Path, clock: ManualClock):
     archive = Archive(lab.bus, tmp_path, storage=LocalStorage(tmp_path, "transcripts"), clock=clock)
     for number in range(2):
         await lab.publish(f"m{number}")

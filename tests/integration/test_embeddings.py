@@ -11,8 +11,6 @@ from daemon.testing import ManualClock
 from tests.fakes.openai_server import Embed, Events, Failure, Hang, Plain, fake_openai, letters
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-very-secret-1234567890"
 
 

@@ -35,22 +35,11 @@ from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
-pytestmark = pytest.mark.anyio
-
-
 SESSION = "web:ann"
-MOST = 1_000
-"""No turn has so many awaits: a loop that gets there goes on for ever."""
-
-CALLS = 6
-"""Calls to Redis of such a turn at least: claim, log, three journals, commit."""
-
-WORKERS = 3
-"""At most so many come after the one that was cut short."""
-
-NOTHING = (0, "", 0, None, [])
-"""What is left over when all is answered."""
-
+MOST = 1_000  # no turn has so many awaits: a loop that gets there goes on for ever
+CALLS = 6  # calls to Redis of such a turn at least: claim, log, three journals, commit
+WORKERS = 3  # at most so many come after the one that was cut short
+NOTHING = (0, "", 0, None, [])  # what is left over when all is answered
 AWAITS = 8
 """Awaits of such a turn's own task at least: those calls, two of the model, one for the tools, which run beside it."""
 
@@ -89,8 +78,7 @@ class PayThenLook(Model):
 class Shop:
     """What the tools did: bills by how often they were paid."""
 
-    process: Process
-    """Whose bot has these tools and the model above."""
+    process: Process  # whose bot has these tools and the model above
     paid: Counter[str]
 
 
@@ -170,11 +158,7 @@ async def see_all_in_order(lab: Lab, expected: Sequence[str]) -> None:
     assert [entry.id for entry in log if entry.id] == expected
 
 
-# Every call to Redis
-
-
 async def a_whole_turn(shop: Shop, lab: Lab, bus: FailingBus) -> None:
-    """One that nothing cuts short."""
     await lab.publish("first")
     await limited(work(shop.process, bus))
     assert await left_over(lab) == NOTHING
@@ -233,9 +217,6 @@ async def test_a_script_cache_flushed_and_a_server_killed_between_any_two_steps_
     assert len(happened) == counting.calls
     assert len(set(happened)) == (1 if what == "flush" else counting.calls)
     await see_all_in_order(lab, ["first", *(f"m{at}" for at in range(1, counting.calls + 1))])
-
-
-# Every await
 
 
 class Stepped:
@@ -317,9 +298,6 @@ async def test_a_turn_that_fails_at_any_await_is_tried_again_and_ended_by_the_ne
     assert held == [1], "only a claim whose answer was lost has to wait for its lease to run out"
 
 
-# Other ends than an answer
-
-
 class Away(PayThenLook):
     """A model that cannot be reached."""
 
@@ -373,9 +351,6 @@ async def test_a_turn_that_ends_otherwise_and_is_cancelled_at_any_await_is_ended
     assert letters == [ids[0] for ids in expected if begin is given_up]
     told = Counter(notice.message_id for notice in await notices_of(lab))
     assert set(told.values()) == ({1} if begin is parked else set())
-
-
-# Several sessions at once
 
 
 TOGETHER = [f"web:t{number}" for number in range(3)]

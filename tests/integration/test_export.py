@@ -28,8 +28,6 @@ from tests.conftest import Lab, an_entry, an_inbound
 from tests.cut_short import StoppingBus
 from tests.integration.test_commands import ask, replies, with_bot, worked_off
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 CANARY = "canary-of-bob"
@@ -40,8 +38,6 @@ def raws_of(count: int, text: str) -> list[bytes]:
 
 
 class Home:
-    """Two people, of whom everything is kept that can be."""
-
     def __init__(self, process: Process, lab: Lab) -> None:
         self.process, self.lab = process, lab
         self.memories = Memories(process.bus)
@@ -64,7 +60,6 @@ class Home:
         await bus.call("HSET", keys.session(key), "base", first, "cursor", first, "start", first)
 
     async def remember(self, scope: str, session: str, text: str) -> None:
-        """Two versions, an entry of the history, a note."""
         opened = await self.memories.open(scope, session, fence=1, nonce="n")
         for first in (0, 4):
             found: dict[str, Any] = {"session": session, "first": first, "upto": first + 4, "time": TIME}
@@ -81,7 +76,6 @@ class Home:
         return path
 
     async def all_of_it(self) -> None:
-        """Everything of Ann in two sessions, and as much of Bob."""
         bus, keys = self.lab.bus, self.lab.bus.keys
         await self.session("web:ann", ANN, 20, text="说 ann", archived=(4, 10))
         await self.session("web:ann:t", ANN, 2, text="thread")
@@ -219,11 +213,7 @@ async def test_a_person_is_known_in_all_bots(home: Home) -> None:
     await home.session("web:annika", "pond:person:web:annika", 2, text="a")
     await home.remember("third:person:web:ann", "web:gone", "a")
 
-    assert await person_scopes(home.process.bus, "web:ann") == [
-        "other:person:web:ann",
-        ANN,
-        "third:person:web:ann",
-    ]
+    assert await person_scopes(home.process.bus, "web:ann") == ["other:person:web:ann", ANN, "third:person:web:ann"]
 
 
 async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tmp_path: Path) -> None:
@@ -286,9 +276,7 @@ async def test_linked_scopes_are_exported_together(home: Home, tmp_path: Path) -
     assert [session for session, _ in subject.sessions] == ["web:ann", "web:ann:t", "web:bob"]
 
 
-async def test_a_long_conversation_takes_little_memory(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await home.session("web:ann", ANN, 10_000, text="x" * 500, archived=range(500, 9_900, 500))
     sizes, held = list[int](), list[int]()
     ours = tracemalloc.Filter(True, "*/daemon/*", all_frames=True)
@@ -317,9 +305,6 @@ async def test_a_long_conversation_takes_little_memory(
     assert found.getinfo("transcripts/1_web_ann.jsonl").file_size == len(lines(home.raws["web:ann"])) > 5_000_000
     assert 0 < held[0] < 2_000_000
     assert max(sizes) < 1_000_000
-
-
-# In a chat
 
 
 async def asked(

@@ -5,16 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pytest
 
 from daemon.bus import pairs, publish
+from daemon.cli.database import examine
 from daemon.cli.models import examine_models
+from daemon.cli.session import rows as session_rows
+from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
 from daemon.model import RETRY_AFTER_MAX_S, Answer
 from daemon.overview import read_queues
 from daemon.process import Process
+from daemon.session import SessionReader
 from daemon.testing import Gate, ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound
@@ -25,11 +28,9 @@ from tests.integration.test_turns import (
     parked_for,
     replies_of,
     said,
-    until,
     worked_off,
 )
-
-pytestmark = pytest.mark.anyio
+from tests.limits import until
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -110,7 +111,6 @@ async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(proces
 
 
 async def all_wait(lab: Lab, sessions: list[str]) -> bool:
-    """One is being answered, and the others have looked since."""
     states = [await lab.state(session) for session in sessions]
     return sum(bool(state.worker) for state in states) == 1 and all(
         [state.worker or "retry_at" in await lab.fields(state.session) for state in states]
@@ -146,7 +146,13 @@ async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab)
     async with Bot(process, ScriptedModel(then=SetupFault(FAULT))).working():
         await until(lambda: is_parked(lab, "web:ann"))
 
-    assert (await read_queues(lab.bus)).reasons == {f"setup: {FAULT}": 1}
+    reason = f"setup: {FAULT}"
+    assert (await read_queues(lab.bus)).reasons == {reason: 1}
+    found = [each.text for each in await examine(lab.bus, embedded=True) if each.check == "parked"]
+    assert found == [f"pending conversations: 1; {reason}"]
+    [row] = await session_rows(lab.bus, 5)
+    state = await SessionReader(lab.bus).state("web:ann")
+    assert row["parked_reason"] == positions(state, 0)["parked_reason"] == reason
     [finding] = await examine_models(lab.bus, process.config)
     assert (finding.check, finding.state) == ("model m", "error")
     assert finding.text.startswith(f"{FAULT} (set-up fault for ")
@@ -187,8 +193,6 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
 
 
 class Picky(ScriptedModel):
-    """Refuses each request in which a word stands."""
-
     def __init__(self, word: str) -> None:
         super().__init__(then="fine")
         self._word = word

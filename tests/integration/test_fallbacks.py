@@ -24,8 +24,6 @@ from tests.fakes.openai_server import Events, Failure, FakeOpenAI, Hang, Plain, 
 from tests.integration.test_openai_model import answer_of
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 REQUEST = Request(
     messages=[msgspec.json.encode({"role": "user", "content": "hi"})], max_completion_tokens=8_000, tokens=10
 )

@@ -19,8 +19,6 @@ from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, files_with, pond, st
 from tests.integration.test_commands import notices, worked_off
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
@@ -28,7 +26,6 @@ def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
 
 
 async def asked(world: Pond, message_id: str, text: str, *, session: str = ANN, scope: str = SCOPE, **more: str) -> str:
-    """What is answered to a command."""
     message = an_inbound(message_id, session=session, text=text)
     message = msgspec.structs.replace(message, command="forget", **more)
     await publish(world.bus, message, scope=scope, config=world.process.config.queue)

@@ -13,11 +13,9 @@ import pytest
 from daemon.bus import pairs
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import folders, matches_of, passing
+from daemon.forget import Order, folders, matches_of, passing
 from daemon.forget.compaction import compacted
-from daemon.forget.order import Order
-from daemon.memory import HistoryEntry, Version
-from daemon.memory.files import MemoryFiles
+from daemon.memory import HistoryEntry, MemoryFiles, Version
 from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit
@@ -41,8 +39,6 @@ from tests.forgetlab import (
 from tests.limits import HANG_S
 from tests.memorylab import saves
 from tests.unit.test_forgetting_inventory import rows
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -173,7 +169,6 @@ async def test_what_a_running_turn_says_afterwards_is_forgotten_too(world: Pond)
 
 
 async def job_holds(world: Pond, job_id: str, field: str, value: bytes) -> None:
-    """Wait until a job has come so far."""
     with anyio.fail_after(HANG_S):
         while value not in (await world.bus.call("HGET", world.bus.keys.job(job_id), field) or b""):  # noqa: ASYNC110 - nobody tells
             await anyio.sleep(0.01)
@@ -181,8 +176,6 @@ async def job_holds(world: Pond, job_id: str, field: str, value: bytes) -> None:
 
 @asynccontextmanager
 async def renewed(world: Pond, claim: Claim) -> AsyncIterator[None]:
-    """The claim is held for the block."""
-
     async def renew() -> None:
         while True:
             await anyio.sleep(0.1)
@@ -302,9 +295,7 @@ async def test_indexes_never_go_back_and_a_forgotten_log_is_read_and_consolidate
     assert (await world.lab.state(ANN)).cursor > after.cursor
 
 
-async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(
-    world: Pond, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(world: Pond, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(SCOPES, "web:ann:late", SCOPE)
     await world.turn(ANN, f"I have a {CANARY}.")
     await world.inbound(ANNS, f"And a {KEPT}.")

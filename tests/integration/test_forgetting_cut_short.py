@@ -15,13 +15,8 @@ from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
 from tests.memorylab import saves
 
-pytestmark = pytest.mark.anyio
-
-CALLS_MAX = 400
-"""More than any of these jobs makes."""
-
-STRIDE = 13
-"""Not every call, for the time it takes; the slow test takes them all."""
+CALLS_MAX = 400  # more than any of these jobs makes
+STRIDE = 13  # not every call, for the time it takes; the slow test takes them all
 
 ORDERS = [
     pytest.param(Order(name=SCOPE, scopes=(SCOPE,), chat=ANN), id="text"),
@@ -41,7 +36,6 @@ async def a_little(world: Pond) -> None:
 
 
 async def left_by_the_dead(world: Pond, job_id: str) -> None:
-    """Let every lock and lease of a process that died end."""
     keys = world.bus.keys
     for session in (ANN, ANNS):
         if await world.bus.call("HEXISTS", keys.lock(session), "lease"):
@@ -107,7 +101,6 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
 
 
 async def go_on(world: Pond) -> None:
-    """The conversation goes on, and is consolidated."""
     before = await world.lab.state(ANN)
     for word in ("one", "two"):
         await world.turn(ANN, word)
@@ -125,9 +118,7 @@ def _died(error: BaseException) -> bool:
     return isinstance(error, Died)
 
 
-async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(
-    process: Process, lab: Lab, tmp_path: Path
-) -> None:
+async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(process: Process, lab: Lab, tmp_path: Path):
     world = Pond(pond(process, tmp_path), lab)
     await a_little(world)
     job_id = await world.order()

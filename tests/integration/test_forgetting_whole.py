@@ -15,8 +15,6 @@ from tests.conftest import Lab, dump
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, SCOPES, Pond, pond, stands_in, texts
 from tests.memorylab import saves
 
-pytestmark = pytest.mark.anyio
-
 SESSION = Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,))
 WHOLE = Order(whole="scope", name=SCOPE, scopes=(SCOPE,))
 PERSON = Order(whole="person", name=SCOPE, scopes=(SCOPE,), people=("web:ann", "terminal:ann"), bot="pond")
@@ -109,9 +107,7 @@ async def test_of_a_whole_memory_nothing_is_left(world: Pond) -> None:
     assert await extent_of(world.stores, WHOLE) == {}
 
 
-async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(
-    world: Pond, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(world: Pond, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(SCOPES, GROUP, GROUPS)
     await world.plant()
     for sender in ("ann", "bob"):

@@ -20,11 +20,9 @@ from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.weblab import client_of
 from workers.agent.service import serve as answer
-
-pytestmark = pytest.mark.anyio
 
 
 def watched(process: Process, port: int) -> Process:
@@ -60,7 +58,7 @@ async def test_a_process_of_any_role_tells_how_it_is(process: Process, free_port
 
 async def test_a_taken_port_is_said_by_its_key(process: Process, free_port: int) -> None:
     async with asked(process, free_port):
-        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is taken"):
+        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is in use"):
             await serve(watched(process, free_port), task_status=anyio.TASK_STATUS_IGNORED)
 
 
@@ -110,9 +108,7 @@ async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(proces
     process = replace(process, connect_model=connect, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(answer, process)
-        with anyio.fail_after(HANG_S):
-            while not counted("millpond_cost_total", model="counted", currency="EUR"):  # noqa: ASYNC110 - counters tell nobody
-                await anyio.sleep(0.01)
+        await until(lambda: counted("millpond_cost_total", model="counted", currency="EUR"))
         process.stopping.set()
 
     assert counted("millpond_claims_total", attempt="first") == claims + 1

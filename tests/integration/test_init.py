@@ -101,9 +101,6 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-# With flags
-
-
 def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegram: FakeTelegram) -> None:
     with model() as server:
         done = place(
@@ -215,10 +212,10 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
 @pytest.mark.parametrize(
     ("reply", "said", "code"),
     [
-        (Failure(401, "no"), "does not accept the API key (401)", 1),
-        (Failure(404, "The model does not exist"), "refuses the request (404): The model does not exist", 1),
-        (Plain(b"<html>a page</html>"), "no answer", 1),
-        (Failure(503), "fails (503)", 69),
+        (Failure(401, "no"), "refused the API key (401)", 1),
+        (Failure(404, "The model does not exist"), "was not found (404). Check model.name and model.base_url.", 1),
+        (Plain(b"<html>a page</html>"), "an answer that cannot be parsed", 1),
+        (Failure(503), "failed (503)", 69),
     ],
 )
 def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply: Any, said: str, code: int) -> None:
@@ -246,7 +243,7 @@ def test_nothing_listens_at_the_address_of_the_model_or_of_telegram(place: Place
     telegram = place("init", "--telegram-token", TOKEN, "--telegram-url", "http://127.0.0.1:9")
 
     assert (model.returncode, telegram.returncode) == (69, 1)
-    assert "cannot be reached" in model.stderr
+    assert "No server listens at 127.0.0.1:9" in model.stderr
     assert "http://127.0.0.1:9 cannot be reached" in telegram.stderr
     assert TOKEN not in telegram.stderr
     assert place.files() == {}
@@ -263,13 +260,16 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name starts with"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
-        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: an address begins with"),
-        (("--model-url", "http://127.0.0.1:9/v1"), "--model: the server has to be told"),
-        (("--telegram",), "--telegram-token: missing"),
-        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: Telegram's id of a person is a number"),
-        (("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"), "name one of"),
+        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: write an address that begins with"),
+        (("--model-url", "http://127.0.0.1:9/v1"), "--model: name the model to use"),
+        (("--telegram",), "--telegram-token is not set"),
+        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
+        (
+            ("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"),
+            "cannot be used together",
+        ),
         (("--telegram-token-file", "/nowhere/at/all"), "--telegram-token-file: '/nowhere/at/all' cannot be read"),
     ],
 )
@@ -279,9 +279,6 @@ def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tup
     assert done.returncode == 78
     assert said in done.stderr
     assert place.files() == {}
-
-
-# A second time
 
 
 def test_what_is_there_is_changed_only_when_it_is_said_so(place: Place) -> None:
@@ -325,7 +322,7 @@ def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) ->
 
     done = place(*flags)
 
-    assert "says all of this already" in done.stdout
+    assert "has exactly these settings already" in done.stdout
     assert place.files() == before
 
 
@@ -336,7 +333,7 @@ def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: FakeTeleg
     done = place("init", "--yes", "--bot", "heron", *at(telegram, token=telegram.new_bot("heron_bot").token))
 
     assert same.returncode == 78
-    assert "that token is the one of channels.telegram" in same.stderr
+    assert "this token is already used by channels.telegram" in same.stderr
     assert done.returncode == 0, done.stderr
     assert set(place.tables["bots"]) == {"pond", "heron"}
     assert {name: each["bot"] for name, each in place.tables["channels"].items()} == {
@@ -364,9 +361,6 @@ def test_another_data_directory_is_written_down(place: Place) -> None:
     assert tomllib.loads((place.home / "pond/millpond.toml").read_text())["data_dir"] == str(place.home / "pond")
 
 
-# On a terminal
-
-
 def answer_the_first(terminal: OnTerminal) -> None:
     terminal.answer("Name of the bot", "heron")
     terminal.answer("Which", "")
@@ -381,18 +375,18 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
-        terminal.answer("Key", "wrong")
+        terminal.answer("API key", "wrong")
         terminal.answer("Name of the model", "m")
-        terminal.shows("does not accept the API key")
+        terminal.shows("refused the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
-        terminal.answer("Key", KEY)
-        terminal.shows("It offers m, n.")
+        terminal.answer("API key", KEY)
+        terminal.shows("Models on this server: m, n.")
         terminal.answer("Name of the model", "")
-        terminal.shows("It answers")
+        terminal.shows("The model answers")
         terminal.answer("Token", "1:wrong")
-        terminal.shows("does not know this token")
+        terminal.shows("Telegram refused the token")
         terminal.answer("Which", "a")
         terminal.answer("Token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
@@ -433,11 +427,11 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C goes on without …")
+        terminal.shows("Ctrl-C continues without you …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
-    assert "Nobody is its administrator yet" in terminal.screen
+    assert "The bot has no administrator yet" in terminal.screen
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "open"}
     assert "admins" not in place.tables["bots"]["b"]
 
@@ -455,8 +449,8 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     telegram.bot.hook.url = "https://other.example/hook"
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with place.sits("init", *QUIET, "--access", "pairing", *at(telegram)) as terminal:
-        terminal.shows("Telegram calls https://other.example/hook")
-        terminal.answer("Take that webhook away", "y")
+        terminal.shows(r"A webhook is set for this bot \(https://other.example/hook")
+        terminal.answer("Delete that webhook", "y")
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
         portal.call(ann.say, f"/start {code}")
         assert terminal.ends() == 0, terminal.screen
@@ -465,7 +459,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
@@ -485,7 +479,7 @@ def test_ctrl_c_while_a_model_is_tried_leaves_nothing(place: Place) -> None:
     with model(Hang()) as server:
         flags = ("--bot", "b", "--language", "en", "--time-zone", "UTC", "--model-url", server.base_url, "--model", "m")
         with place.sits("init", *flags, "--model-key", KEY) as terminal:
-            terminal.shows("Asking m at")
+            terminal.shows("Testing m at")
             assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
 
     assert place.files() == {}
@@ -498,15 +492,23 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         before = place.files()
         with place.sits("init") as terminal:
             terminal.answer("Change it", "")
-            for question in ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token"):
+            for question in (
+                "Name of the bot",
+                "Which",
+                "Time zone",
+                "Address",
+                "API key",
+                "Name of the model",
+                "Token",
+            ):
                 terminal.answer(question, "")
-            terminal.shows("Its owner is telegram:4711")
-            terminal.answer("Somebody else", "")
+            terminal.shows("The bot's owner is telegram:4711")
+            terminal.answer("Add another owner", "")
             terminal.answer("Which", "")
             terminal.answer("Write this", "")
             assert terminal.ends() == 0, terminal.screen
 
-    assert "says all of this already" in terminal.screen
+    assert "has exactly these settings already" in terminal.screen
     assert place.files() == before
 
 
@@ -530,12 +532,9 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
         terminal.type("y")
         assert terminal.ends() == 73
 
-    assert "was changed by somebody else meanwhile" in terminal.screen
+    assert "was changed by another program meanwhile" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
     assert not (place.data / "bots/b").exists()
-
-
-# From another program
 
 
 def nanobot(folder: Path, telegram: FakeTelegram | None = None, provider: dict[str, Any] | None = None) -> Path:
@@ -610,7 +609,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert (home / "SOUL.md").read_text() == "a heron"
     assert (home / "skills/boats/knots/bowline.txt").read_text() == "loop"
     assert "root:" not in (home / "USER.md").read_text()
-    for left in ("HEARTBEAT.md", "sessions", "USER.md: no plain file"):
+    for left in ("HEARTBEAT.md", "sessions", "USER.md: not a regular file"):
         assert left in done.stdout
     scope = "pond:person:telegram:4711"
     assert place("memory", "show", scope, "--json").stdout.count("likes herons") == 1
@@ -624,7 +623,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert memory.read_text() == "# Ann\n\n- likes herons"
     log = json.loads(place("memory", "log", scope, "--json").stdout)["versions"]
     assert [(each["kind"], each["reason"]) for each in log] == [
-        ("import", f"taken over from nanobot, {source / 'workspace'}")
+        ("import", f"imported from nanobot, {source / 'workspace'}")
     ]
 
     again = place(*flags, "--yes")
@@ -658,10 +657,10 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
             terminal.shows("Found nanobot")
-            terminal.shows("End it before Millpond starts")
+            terminal.shows("Stop it before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
-            terminal.answer("Key", "")
+            terminal.answer("API key", "")
             terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
             terminal.answer("Token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
@@ -676,11 +675,11 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
 def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
     with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Whose memory is it", "ann")
-        terminal.shows("is no key")
-        terminal.answer("Whose memory is it", "slack:ann")
-        terminal.shows("there are the channels")
-        terminal.answer("Whose memory is it", "terminal:ann")
+        terminal.answer("Person who owns this memory", "ann")
+        terminal.shows("cannot be parsed")
+        terminal.answer("Person who owns this memory", "slack:ann")
+        terminal.shows("The channels are")
+        terminal.answer("Person who owns this memory", "terminal:ann")
         assert terminal.ends() == 0, terminal.screen
 
     assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
@@ -691,7 +690,7 @@ def test_a_folder_and_a_memory_of_nobody_s_are_told_before_anything_is_written(p
     memory = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
 
     assert (folder.returncode, memory.returncode) == (65, 78)
-    assert "neither a nanobot" in folder.stderr
+    assert "no nanobot" in folder.stderr
     assert "--memory-of slack:ann" in memory.stderr
     assert place.files() == {}
 
@@ -711,5 +710,5 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "say whose it is with --memory-of" in done.stdout
+    assert "Name its owner with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()

@@ -14,8 +14,6 @@ from daemon.setup.pairing import greet, new_code, wait_for_owner
 from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 CODE = "ABCDEFGH2345"
 
 
@@ -90,7 +88,7 @@ async def test_nobody_comes(api: BotApi) -> None:
     said: list[str] = []
 
     assert await wait_for_owner(api, CODE, say=said.append, wait_s=0.05) is None
-    assert said == ["Nobody sent the code in time."]
+    assert said == ["The code did not arrive in time."]
 
 
 async def test_a_crowd_that_waits_already_hides_the_owner(telegram: FakeTelegram, api: BotApi) -> None:
@@ -98,7 +96,7 @@ async def test_a_crowd_that_waits_already_hides_the_owner(telegram: FakeTelegram
     for number in range(100):
         eve.say(str(number))
 
-    with pytest.raises(TelegramSaysNo, match="name yourself with --owner ID"):
+    with pytest.raises(TelegramSaysNo, match="Name yourself with --owner ID"):
         await paired(api)
     assert len(telegram.bot.updates) == 100
 

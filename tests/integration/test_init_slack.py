@@ -31,9 +31,6 @@ def at(slack: FakeSlack, *, token: str = "", app_token: str = "") -> tuple[str, 
     )
 
 
-# With flags
-
-
 def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, slack: FakeSlack) -> None:
     done = place("init", "--offline", *at(slack), "--slack-owner", "U4711", "--access", "private")
 
@@ -86,8 +83,8 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
     other = place("init", *at(slack, app_token=APP_TOKEN))
 
     assert (wrong.returncode, other.returncode) == (1, 1)
-    assert "does not take this token (invalid_auth)" in wrong.stderr
-    assert "the app token of another app, A0123456789" in other.stderr
+    assert "Slack refused the token (invalid_auth)" in wrong.stderr
+    assert "app-level token is for another app, A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
     assert place.files() == {}
@@ -108,7 +105,7 @@ def test_scopes_that_are_missing_are_named(place: Place, slack: FakeSlack) -> No
     done = place("init", "--offline", *at(slack), "--slack-owner", "U4711")
 
     assert done.returncode == 0, done.stderr
-    assert "files:write (to send files), im:history (to hear direct messages)" in done.stdout
+    assert "files:write (to upload files), im:history (to receive direct messages)" in done.stdout
     assert "chat:write" not in done.stdout
 
 
@@ -125,18 +122,21 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--slack",), "--slack-token: missing"),
-        (("--slack-owner", "U4711"), "--slack-token: missing"),
-        (("--slack-token", "hunter2"), "--slack-token: is no bot token"),
-        (("--slack-token", APP_TOKEN), "--slack-token: is no bot token"),
-        (("--slack-token", TOKEN), "--slack-app-token: missing"),
-        (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is no app token"),
+        (("--slack",), "--slack-token is not set"),
+        (("--slack-owner", "U4711"), "--slack-token is not set"),
+        (("--slack-token", "hunter2"), "--slack-token: is not a bot token"),
+        (("--slack-token", APP_TOKEN), "--slack-token: is not a bot token"),
+        (("--slack-token", TOKEN), "--slack-app-token is not set"),
+        (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is not an app-level token"),
         (("--slack-token", TOKEN, "--slack-events-url", "http://host/x"), "--slack-events-url: expected https://"),
-        (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret: missing"),
-        (("--slack-token", TOKEN, "--slack-app-token", APP_TOKEN, "--slack-owner", "ann"), "--slack-owner ann: Slack"),
+        (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret is not set"),
+        (
+            ("--slack-token", TOKEN, "--slack-app-token", APP_TOKEN, "--slack-owner", "ann"),
+            "--slack-owner ann: a Slack",
+        ),
         (("--slack", "--slack-channel", "No Name"), "--slack-channel No Name: a name"),
-        (("--slack", "--slack-url", "slack.com"), "--slack-url: an address begins with"),
-        (("--slack-token", TOKEN, "--slack-token-file", "x"), "name one of the two"),
+        (("--slack", "--slack-url", "slack.com"), "--slack-url: write an address that begins with"),
+        (("--slack-token", TOKEN, "--slack-token-file", "x"), "cannot be used together"),
     ],
 )
 def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tuple[str, ...], said: str) -> None:
@@ -164,7 +164,7 @@ def test_a_script_can_wait_for_the_owner_too(
     assert place.tables["bots"]["pond"]["admins"] == ["slack:U4711"]
     assert slack.app.waiting == [] or slack.app.waiting[0].payload["event"]["user"] != "U4711"
     assert deaf.returncode == 78
-    assert "name yourself with --slack-owner ID" in deaf.stderr
+    assert "Name yourself with --slack-owner ID" in deaf.stderr
 
 
 def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Place, slack: FakeSlack) -> None:
@@ -178,10 +178,10 @@ def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Pl
     bare = place("init", "--yes")
     same = place("init", "--yes", "--slack-channel", "other", *at(slack))
 
-    assert "says all of this already" in again.stdout
+    assert "has exactly these settings already" in again.stdout
     assert bare.returncode == 0, bare.stderr
     assert same.returncode == 78
-    assert "is the one of channels.slack already" in same.stderr
+    assert "is already used by channels.slack" in same.stderr
     assert place.files() == before
     assert place("init", "--yes", *more).returncode == 0
     assert list(place.tables["channels"]) == ["slack", "globex"]
@@ -201,24 +201,21 @@ def test_telegram_stays_as_it_is_when_slack_is_set_up(place: Place, slack: FakeS
     assert place.tables["bots"]["pond"]["admins"] == ["telegram:7", "slack:U4711"]
 
 
-# On a terminal
-
-
 def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: BlockingPortal) -> None:
     ann, eve = slack.person("Ann", id="U4711"), slack.person("Eve")
     slack.faults.on("auth.test", Refuse("token_revoked"))
     with place.sits("init", *QUIET, "--slack", "--slack-url", slack.base_url) as terminal:
         terminal.shows("Create New App, From a manifest")
         terminal.answer("Bot token", "xapp-1")
-        terminal.shows("That is no bot token")
+        terminal.shows("That is not a bot token")
         terminal.answer("Bot token", slack.bot.token)
-        terminal.shows(r"does not take this token \(token_revoked\)")
+        terminal.shows(r"Slack refused the token \(token_revoked\)")
         terminal.answer("Which", "again")
         terminal.answer("Bot token", slack.bot.token)
-        terminal.shows("It is .* in Acme")
+        terminal.shows("The bot is .* in Acme")
         terminal.answer("App token", slack.app.token)
-        terminal.shows("hear over a socket")
-        code = terminal.shows(r"as a direct message; it tells me who you are:\s+([A-Z0-9]+)")[1]
+        terminal.shows("receive messages over Socket Mode")
+        code = terminal.shows(r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)")[1]
         portal.call(slack.connected)
         portal.call(slack.direct(eve).say, "hello, anybody there?")
         portal.call(slack.channel(eve).say, code)
@@ -242,8 +239,8 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
 
 def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
     with place.sits("init", *QUIET) as terminal:
-        terminal.answer(r"Token \(Enter alone: no Telegram\)", "")
-        terminal.answer(r"Bot token \(Enter alone: no Slack\)", "")
+        terminal.answer(r"Token \(Enter: do not use Telegram\)", "")
+        terminal.answer(r"Bot token \(Enter: do not use Slack\)", "")
         assert terminal.ends() == 0, terminal.screen
 
     assert "channels" not in place.tables
@@ -252,10 +249,10 @@ def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
 def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: FakeSlack) -> None:
     flags = ("--slack-token", slack.bot.token, "--slack-url", slack.base_url, "--access", "pairing")
     with place.sits("init", *QUIET, *flags, "--slack-events-url", "https://host/slack") as terminal:
-        terminal.shows("it shows the Signing Secret")
+        terminal.shows("copy the Signing Secret")
         terminal.answer("Signing secret", SECRET)
         terminal.answer("Your member ID", "ann")
-        terminal.shows("is like U0123ABCD")
+        terminal.shows("looks like U0123ABCD")
         terminal.answer("Your member ID", "U4711")
         assert terminal.ends() == 0, terminal.screen
 
@@ -264,11 +261,11 @@ def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: F
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, slack: FakeSlack) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(slack)) as terminal:
-        terminal.shows("Ctrl-C goes on without …")
+        terminal.shows("Ctrl-C continues without you …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
-    assert "Nobody is its administrator at Slack yet" in terminal.screen
+    assert "The bot has no administrator on Slack yet" in terminal.screen
     assert place.tables["channels"]["slack"]["access"] == {"policy": "open"}
     assert "admins" not in place.tables["bots"]["b"]
 

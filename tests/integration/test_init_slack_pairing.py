@@ -14,8 +14,6 @@ from daemon.setup.slack_pairing import Written, greet, wait_for_owner
 from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 CODE = "ABCDEFGH2345"
 
 
@@ -123,7 +121,7 @@ async def test_nobody_comes(slack: FakeSlack, api: SlackApi) -> None:
     token = Secret(slack.app.token)
 
     assert await wait_for_owner(api, token, me(slack), CODE, say=said.append, wait_s=0.2) is None
-    assert said == ["Nobody wrote the code in time."]
+    assert said == ["The code did not arrive in time."]
 
 
 async def test_another_program_that_hears_for_the_app_is_told_of(slack: FakeSlack, api: SlackApi) -> None:
@@ -133,7 +131,7 @@ async def test_another_program_that_hears_for_the_app_is_told_of(slack: FakeSlac
         await slack.connected()
         await wait_for_owner(api, token, me(slack), CODE, say=said.append, wait_s=0.5)
 
-    assert any("Another program hears for this app" in text for text in said)
+    assert any("Another program receives this app's messages" in text for text in said)
 
 
 @pytest.mark.parametrize("error", ["invalid_auth", "missing_scope", "not_allowed_token_type"])
@@ -187,7 +185,7 @@ async def test_no_failure_shows_the_token(slack: FakeSlack, api: SlackApi, fault
 
 
 async def test_what_is_no_token_is_never_sent(slack: FakeSlack, api: SlackApi) -> None:
-    with pytest.raises(SlackSaysNo, match="no token"):
+    with pytest.raises(SlackSaysNo, match="not a Slack token"):
         await api.me(Secret("xoxb-1\r\nX-Other: 1"))
 
     assert slack.calls == []

@@ -24,9 +24,7 @@ from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, accepted, an_arrival, intake_of, texts, told, with_channel
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.limits import HANG_S, until
 
 GROUP = "-100"
 SESSION = f"{NAME}:{GROUP}"
@@ -35,9 +33,6 @@ SESSION = f"{NAME}:{GROUP}"
 def aside(text: str, **more: Any) -> Any:
     """Something said in the group, and not to the bot."""
     return an_arrival(text, chat=GROUP, mentioned=False, **more)
-
-
-# What is accepted
 
 
 async def test_what_is_said_on_an_open_channel_is_accepted_with_all_that_belongs_to_it(process: Process) -> None:
@@ -54,9 +49,7 @@ async def test_what_is_said_on_an_open_channel_is_accepted_with_all_that_belongs
     assert inbound.platform_ids[1] == inbound.id
 
 
-async def test_the_same_update_again_is_accepted_once_and_another_message_of_the_same_text_too(
-    process: Process,
-) -> None:
+async def test_the_same_update_again_is_accepted_once_and_another_message_of_the_same_text_too(process: Process):
     intake, arrival = intake_of(with_channel(process)), an_arrival("hi")
 
     await intake.take(arrival)
@@ -87,9 +80,6 @@ async def test_what_was_accepted_is_shown_once(process: Process) -> None:
     await intake.take(arrival)
 
     assert [inbound.id for inbound in shown] == [arrival.id]
-
-
-# Who is heard
 
 
 @pytest.mark.parametrize(
@@ -135,9 +125,7 @@ async def test_a_stranger_gets_one_code_a_minute_and_always_the_same(process: Pr
     assert re.search(r"/pair [A-Z0-9]{4}-[A-Z0-9]{4} ", line.text)
 
 
-async def test_strangers_cannot_open_more_codes_than_there_may_be(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_strangers_cannot_open_more_codes_than_there_may_be(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pairing, "OPEN_MAX", 2)
     intake = intake_of(with_channel(process, access=AccessConfig(policy="pairing")))
     for number in range(4):
@@ -170,9 +158,7 @@ async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
         await lab.subscribed(process.bus.keys.rulings)
         await intake.take(an_arrival("one"))
         await Access(process.bus, NAME).decide("ann", "banned", by="test", time="")
-        with anyio.fail_after(HANG_S):  # below the time after which it is read anyway
-            while not await intake._access.entries():  # noqa: ASYNC110 - the word comes from the server
-                await anyio.sleep(0.005)
+        await until(intake._access.entries)
         calls = lab.bus.calls
         for _ in range(10):
             await intake.take(an_arrival("more"))
@@ -180,9 +166,6 @@ async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
 
     assert await texts(process.bus) == ["one"]
     assert lab.bus.calls == calls
-
-
-# Groups
 
 
 async def test_what_was_said_before_a_mention_comes_with_it_once(process: Process) -> None:
@@ -199,9 +182,7 @@ async def test_what_was_said_before_a_mention_comes_with_it_once(process: Proces
     assert second.overheard == ()
 
 
-async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the_message_was_accepted(
-    process: Process,
-) -> None:
+async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the_message_was_accepted(process: Process):
     here = with_channel(process)
     await intake_of(here).take(aside("let us meet"))
     asked = an_arrival("when?", chat=GROUP)
@@ -216,9 +197,7 @@ async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the
     assert second.overheard == ()
 
 
-async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_look_like_it_stay(
-    process: Process,
-) -> None:
+async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_look_like_it_stay(process: Process):
     intake = intake_of(with_channel(process))
     await intake.take(aside("at nine"))
     key = process.bus.keys.overheard(str(SessionKey(channel=NAME, chat=GROUP)))
@@ -300,9 +279,6 @@ async def test_a_bare_mention_is_a_message(process: Process) -> None:
     assert await texts(process.bus) == ["@pond"]
 
 
-# Bots
-
-
 async def test_bots_are_answered_a_few_times_until_a_human_speaks(process: Process) -> None:
     robots = AccessConfig(policy="open", bots=True)
     config = structs.replace(process.config, queue=structs.replace(process.config.queue, waiting_max=20))
@@ -342,9 +318,6 @@ async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Pro
     assert inbound.overheard == ()
 
 
-# Bursts
-
-
 async def test_an_album_collects_although_the_channel_has_no_window(process: Process) -> None:
     intake = intake_of(with_channel(process))
     photos = [Attachment(kind="image", source=f"f{number}") for number in range(3)]
@@ -355,9 +328,6 @@ async def test_an_album_collects_although_the_channel_has_no_window(process: Pro
     assert await process.bus.call("ZCARD", keys.ready(0)) == 0
     assert await process.bus.call("HGET", keys.session(f"{NAME}:ann"), "debounce") == b"1000"
     assert len(await accepted(process.bus)) == 3
-
-
-# What goes wrong
 
 
 async def test_a_message_that_cannot_be_taken_is_answered_with_a_line_a_minute(process: Process) -> None:

@@ -16,15 +16,8 @@ from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, told, with_channel
 
-pytestmark = pytest.mark.anyio
-
 SESSION = f"{NAME}:ann"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Room for a rush."""
-    return QueueConfig()
+QUEUE = QueueConfig()
 
 
 def a_rush(count: int, **more: Any) -> list[Arrival]:
@@ -93,9 +86,7 @@ async def test_who_is_not_heard_is_not_heard_in_a_rush_either(process: Process) 
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
-async def test_whatever_call_fails_a_rush_said_again_is_accepted_once_and_in_order(
-    process: Process, carried_out: bool
-) -> None:
+async def test_whatever_call_fails_a_rush_said_again_is_accepted_once_and_in_order(process: Process, carried_out: bool):
     rush = a_rush(RUN_MAX + 5)
     for at in itertools.count(1):
         failing = FailingBus(process.bus, at=at, carried_out=carried_out)

@@ -8,8 +8,6 @@ from daemon.jobs import Jobs
 from daemon.testing import ManualClock
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 LEASE_S = 60.0
 
 

@@ -19,14 +19,10 @@ from tests.conftest import Lab
 from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 LEASE_S = 0.5
 
 
 class Counting(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the handler of these tests has come."""
-
     done: tuple[int, ...] = ()
 
 
@@ -37,7 +33,6 @@ async def jobs(lab: Lab, clock: ManualClock) -> AsyncIterator[Jobs]:
 
 
 async def shift(bus: Bus, by_ms: int) -> None:
-    """Move the deadline of every job."""
     for job_id in await bus.call("ZRANGE", bus.keys.jobs, 0, -1):
         await bus.call("ZADD", bus.keys.jobs, "XX", "INCR", by_ms, job_id)
 
@@ -157,9 +152,6 @@ async def dump_without_clock(lab: Lab) -> dict[str, Any]:
 
 def flat(parts: Sequence[Any]) -> list[Any]:
     return [leaf for part in parts for leaf in (flat(part) if isinstance(part, list | tuple) else [part])]
-
-
-# Doing them
 
 
 class Counter:

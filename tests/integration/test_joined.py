@@ -19,14 +19,11 @@ from redis.backoff import NoBackoff
 
 from daemon.bus import Bus, Script, open_bus, reap, take, translated, wake
 from daemon.bus.joined import Joined
-from daemon.config import RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import Address
 from tests.conftest import Lab, an_entry
 from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_a_thousand_calls_at_once_get_each_its_own_answer(bus: Bus) -> None:
@@ -150,7 +147,6 @@ async def test_a_bus_that_cannot_be_used_says_why_in_one_error(address: Address)
 
 
 async def walk(lab: Lab, disturb: Callable[[], Awaitable[None]]) -> None:
-    """A whole conversation, disturbed before every step."""
     for number in range(3):
         await disturb()
         await lab.publish(f"m{number}")

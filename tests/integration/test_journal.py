@@ -7,13 +7,10 @@ from daemon.session import Sessions
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_entry, with_nonce
 
-pytestmark = pytest.mark.anyio
-
 STEPS = [an_entry(0, text=f"step {number}") for number in range(4)]
 
 
 async def stored(lab: Lab) -> list[str]:
-    """The texts in the session's list, the journal included."""
     return [entry.decode() for entry in await lab.bus.call("LRANGE", lab.bus.keys.log("web:ann"), 0, -1)]
 
 

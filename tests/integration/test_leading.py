@@ -1,7 +1,7 @@
 """Several replicas share what only one process can do at a time: who holds many leases gives some away."""
 
 import itertools
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,22 +17,14 @@ from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
 from tests.conftest import server_ms
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.limits import HANG_S, until
 
 COUNT = 6
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, renewed often."""
-    return QueueConfig(lease_s=60.0, renew_s=0.02)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.02)
 
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leases are asked for and given away without long rests."""
     monkeypatch.setattr(leader, "STANDBY_S", 0.02)
     monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.1)
     monkeypatch.setattr(leads, "CEDE_EVERY_S", 0.2)
@@ -41,12 +33,9 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Replica:
-    """A process that would lead everything."""
-
     process: Process
     led: set[str] = field(default_factory=set[str])
-    taken: int = 0
-    """How often it became the leader of something."""
+    taken: int = 0  # how often it became the leader of something
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         async with anyio.create_task_group() as tg:
@@ -80,15 +69,9 @@ async def replicas(process: Process, *names: str) -> AsyncGenerator[list[Replica
     async with anyio.create_task_group() as tg:
         for each in made:
             await tg.start(each.run)
-            await held(lambda: sum(len(one.led) for one in made) == COUNT)
+            await until(lambda: sum(len(one.led) for one in made) == COUNT)
         yield made
         tg.cancel_scope.cancel()
-
-
-async def held(true: Callable[[], bool]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not true():  # noqa: ASYNC110 - nobody tells
-            await anyio.sleep(0.01)
 
 
 @pytest.mark.usefixtures("soon")
@@ -97,7 +80,7 @@ async def test_replicas_that_come_later_get_their_share_and_then_nothing_moves(p
         with anyio.fail_after(HANG_S):
             taken = 0
             while taken != sum(each.taken for each in made):
-                await held(lambda: [len(each.led) for each in made] == [2, 2, 2])
+                await until(lambda: [len(each.led) for each in made] == [2, 2, 2])
                 taken = sum(each.taken for each in made)
                 await anyio.sleep(0.4)
 
@@ -107,10 +90,10 @@ async def test_replicas_that_come_later_get_their_share_and_then_nothing_moves(p
 @pytest.mark.usefixtures("soon")
 async def test_what_the_one_that_stops_held_is_taken_by_the_others(process: Process) -> None:
     async with replicas(process, "a", "b") as (first, second):
-        await held(lambda: len(second.led) == COUNT // 2)
+        await until(lambda: len(second.led) == COUNT // 2)
         first.process.stopping.set()
 
-        await held(lambda: len(second.led) == COUNT)
+        await until(lambda: len(second.led) == COUNT)
         assert not first.led
 
 
@@ -123,7 +106,6 @@ async def test_alone_a_replica_keeps_everything(process: Process) -> None:
 
 
 def leases_of(bus: Bus, queue: QueueConfig, *counts: int) -> list[Lease]:
-    """Attempts of processes that hold so many leases."""
     found: list[Lease] = []
     for number, count in enumerate(counts):
         held_now = Leads()

@@ -15,9 +15,8 @@ from tests.conftest import Lab
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.providers import Ollama
 from tests.integration.test_providers import forget
-from tests.integration.test_turns import Bot, until
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot
+from tests.limits import until
 
 MODEL = ModelConfig(base_url="http://127.0.0.1:9/v1", name="small")
 

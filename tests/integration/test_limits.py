@@ -10,7 +10,7 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from daemon.cli.usage import last_days
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, QueueConfig
+from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.memory import Home
@@ -20,18 +20,14 @@ from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
-from tests.integration.test_turns import Bot, notices_of, replies_of, until, worked_off
+from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
+from tests.limits import until
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Messages that came too fast are put off, and come again at once."""
-    return msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
+QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
+"""Messages that came too fast are put off, and come again at once."""
 
 
 DAY = "2026-11-20"
@@ -47,7 +43,6 @@ def calls_time(**more: Any) -> Answer:
 
 
 def limited(process: Process, **bot: Any) -> Process:
-    """The process with limits, or other settings, for its bot."""
     limits = LimitsConfig(
         **{name: EachConfig(**bot.pop(name)) for name in list(bot) if name in LimitsConfig.__struct_fields__}
     )
@@ -132,9 +127,6 @@ async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: Manua
     assert last_days(config, 2, clock) == ["2026-11-21", DAY]
 
 
-# Tokens a day
-
-
 @pytest.mark.parametrize(("whose", "line"), [("person", "You have"), ("chat", "This conversation"), ("bot", "I have")])
 async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the_next(
     process: Process, lab: Lab, clock: ManualClock, whose: str, line: str
@@ -178,9 +170,6 @@ async def test_a_turn_that_has_begun_goes_on_when_the_tokens_are_used_up(process
     await worked_off(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), lab, model)
 
     assert text_of((await lab.log())[-1]) == "done"
-
-
-# Messages a minute
 
 
 async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(process: Process, lab: Lab) -> None:
@@ -241,9 +230,6 @@ async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab
         await until(lab.is_idle)
 
     assert (await lab.log())[-1].stopped
-
-
-# Asked for
 
 
 PRICES = PricesConfig(input=1.0, currency="EUR")

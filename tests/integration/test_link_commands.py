@@ -10,16 +10,13 @@ import msgspec
 import pytest
 
 from daemon.bus import argument_of, command_of, publish
-from daemon.config import BotConfig, RedisConfig
-from daemon.config.schema import MemoryConfig
+from daemon.config import BotConfig, MemoryConfig, RedisConfig
 from daemon.people.links import Link
 from daemon.process import Process
 from daemon.session import Claim
 from tests.conftest import Lab, an_inbound
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 from workers.agent.linking import Linking
-
-pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,8 +30,6 @@ def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Peopl
 
 
 class Chat:
-    """A chat in which commands are said."""
-
     def __init__(self, people: PeopleLab, scope: str, *, bot: BotConfig | None = None, **more: Any) -> None:
         self.people, self.scope, self.more = people, scope, more
         self.bot = bot or BotConfig()
@@ -42,7 +37,6 @@ class Chat:
         self.number = 0
 
     async def says(self, text: str) -> str:
-        """What the bot answers."""
         claim, inbound = await self.claimed(text)
         said = await Linking(self.people.process).said(claim, inbound, self.bot)
         # A worker that died after it: its successor says the same, and asks for nothing more.

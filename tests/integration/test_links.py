@@ -27,10 +27,7 @@ from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 
-pytestmark = pytest.mark.anyio
-
-MOST = 400
-"""No job makes so many calls."""
+MOST = 400  # no job makes so many calls
 
 
 @pytest.fixture
@@ -44,7 +41,6 @@ def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Peopl
 
 
 async def two(people: PeopleLab) -> None:
-    """Ann and Bob, of whom something is remembered."""
     await people.remember(ANN, "ann has a cat")
     await people.remember(BOB, "bob rows")
     await people.remember(BOB, "bob was in Rome", raw=True)
@@ -155,9 +151,6 @@ async def test_nobody_and_nothing_but_people_is_linked(people: PeopleLab) -> Non
     assert await Asking(people.process).unlink(CAT, by="test") is None
 
 
-# Something is under way
-
-
 async def test_a_consolidation_under_way_is_waited_for_and_its_memory_comes_along(people: PeopleLab) -> None:
     await two(people)
     await people.talk(BOB)
@@ -245,9 +238,6 @@ async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
     assert 20 < at < MOST - 1
 
 
-# Cut short
-
-
 def slowly(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
@@ -299,9 +289,6 @@ async def begun(people: PeopleLab, *, parts: bool) -> None:
             await people.remember(scope, f"since then {scope}")
 
 
-# Late
-
-
 async def test_copies_that_come_late_change_nothing(people: PeopleLab) -> None:
     recording = RecordingBus(people.bus)
     # Copies of the journeys there and back.
@@ -316,9 +303,6 @@ async def test_copies_that_come_late_change_nothing(people: PeopleLab) -> None:
         await people.expire()  # a lock that was taken by a copy which came very late
         if await people.memories.home(BOB) == ANN:
             await people.remember(BOB, f"bob says {job}")
-
-
-# Files
 
 
 def written(people: PeopleLab, scope: str, name: str, text: str) -> Path:
@@ -419,7 +403,7 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "turns that began before it still go on"
+    assert record.reason == "turns that began before the link are still running"
     assert await people.memories.home(BOB) == ANN
 
     written(people, BOB, "late.txt", "late")
@@ -427,9 +411,6 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     await people.done(job)
 
     assert (people.process.workspace("pond") / "files" / folder_of(ANN) / "late.txt").read_text() == "late"
-
-
-# Codes
 
 
 def chat_of(scope: str, message_id: str = "m") -> Tell:
@@ -477,20 +458,13 @@ async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab)
     assert job.spec["member"] == CAT
 
 
-# One job at a time
-
-
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
-    """Two jobs with the same memory at once."""
     first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
     assert (await first.mark(ANN, "receiving")).status == "marked"
     found = await second.mark(ANN, "joining")
     assert (found.status, found.by) == ("busy", "a")
     await first.unmark(ANN, "receiving")
     assert (await second.mark(ANN, "joining")).status == "marked"
-
-
-# Parting under way
 
 
 async def test_a_consolidation_under_way_is_waited_for_before_two_part(people: PeopleLab) -> None:
@@ -514,9 +488,7 @@ async def test_a_consolidation_under_way_is_waited_for_before_two_part(people: P
 
 
 @pytest.mark.parametrize("first", [True, False])
-async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_the_other(
-    people: PeopleLab, first: bool
-) -> None:
+async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_the_other(people: PeopleLab, first: bool):
     await (people.remember(ANN, "ann has a cat") if first else two(people))
     await people.link(ANN, BOB)
     await people.talk(BOB)
@@ -547,14 +519,11 @@ async def test_a_turn_that_began_before_they_parted_is_waited_for(
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "turns that began before it still go on"
+    assert record.reason == "turns that began before the unlinking are still running"
     assert await people.memories.home(BOB) == BOB
 
     await lab.commit(claim, go_on=False)
     await people.done(job)
-
-
-# By configuration
 
 
 async def test_the_configuration_links_at_the_start_and_once(people: PeopleLab) -> None:

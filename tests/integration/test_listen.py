@@ -15,8 +15,6 @@ from daemon.process import Process
 from tests.conftest import Lab, next_heard
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_reader_first_hears_that_it_may_have_missed_something(process: Process) -> None:
     async with process.listener.hear("t:a") as reader:
@@ -85,9 +83,7 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
         assert await next_heard(reader) == b"after"
 
 
-async def test_a_stopped_server_is_noticed_and_heard_again(
-    lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stopped_server_is_noticed_and_heard_again(lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)
     monkeypatch.setattr(daemon.bus.listen, "ANSWER_TIMEOUT_S", 0.2)
     monkeypatch.setattr("daemon.server.launch.REPLY_TIMEOUT_S", 0.2)

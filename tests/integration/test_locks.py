@@ -7,14 +7,11 @@ from daemon.events import Continuity
 from daemon.session import Lock, Locks
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 SESSION = "web:ann"
 NOTED = ("failures", "flushed", "unflushed")
 
 
 async def begun(lab: Lab) -> tuple[Locks, Lock]:
-    """A session with two turns, and its lock."""
     for message_id in ("a", "b"):
         await lab.publish(message_id)
         await lab.commit(await lab.claim())
@@ -28,7 +25,6 @@ async def taken(lab: Lab) -> Lock:
 
 
 async def run_out(lab: Lab, by_ms: int = -3_600_000) -> None:
-    """Let the lock's deadline lie in the past."""
     await lab.bus.call("HINCRBY", lab.bus.keys.lock(SESSION), "lease", by_ms)
 
 

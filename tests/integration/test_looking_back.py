@@ -25,25 +25,17 @@ from daemon.session import SessionReader
 from daemon.testing import ScriptedModel
 from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import NAME, pushing, replica, until
-from tests.limits import HANG_S
+from tests.integration.test_outbox import NAME, pushing, replica
+from tests.limits import until
 from workers.agent import looking_back
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
-
 LAKE, THREAD = "lake", "40"
 SESSION = f"{NAME}:{LAKE}:{THREAD}"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def words(number: int, text: str, *, who: str = "ann", mentioned: bool = False, **more: Any) -> Arrival:
-    """Something said in the thread."""
     fields: dict[str, Any] = {"chat": LAKE, "thread": THREAD, "chat_kind": "group", **more}
     return Arrival(
         seen_as=f"u{number}",
@@ -80,12 +72,10 @@ async def answering(
 
 
 def asked(model: ScriptedModel, number: int = -1) -> str:
-    """All that a request says."""
     return "\n".join(each.decode() for each in model.requests[number].messages)
 
 
 async def senders(process: Process) -> list[tuple[str, str]]:
-    """Who said what stands in the log, and under which id."""
     entries = [entry for _, entry in await SessionReader(process.bus).committed(SESSION, limit=100)]
     return [(entry.sender, entry.id) for entry in entries if entry.sender]
 
@@ -171,9 +161,7 @@ async def test_a_successor_goes_on_with_what_its_predecessor_has_read(process: P
     model = ScriptedModel(calls, ModelUnavailable("away"), "High.")
     async with sink() as platform, answering(process, platform, model):
         platform.say(words(3, "When was it?", mentioned=True))
-        with anyio.fail_after(HANG_S):
-            while len(model.requests) < 2:  # noqa: ASYNC110 - a model sends no event
-                await anyio.sleep(0.005)
+        await until(lambda: len(model.requests) >= 2)
         platform.talk.insert(0, words(0, "Said before all that."))
         await until(lambda: "High." in platform.texts())
 
@@ -181,8 +169,6 @@ async def test_a_successor_goes_on_with_what_its_predecessor_has_read(process: P
     assert "The tide was odd." in asked(model)
     assert "Said before all that." not in asked(model)
 
-
-# What is kept
 
 TIME = st.integers(0, 100_000).map(lambda seconds: f"{datetime.fromtimestamp(seconds / 10, UTC).isoformat()}")
 SAID = st.builds(

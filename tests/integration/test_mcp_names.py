@@ -25,12 +25,10 @@ from daemon.traces import Traces, told
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_tools_mcp import desk, program
-from tests.integration.test_turns import Bot, until, wire
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, wire
+from tests.limits import HANG_S, until
 from tests.unit.test_mcp_schema import strictly
 from workers.tools.mcp import servers
-
-pytestmark = pytest.mark.anyio
 
 ANYTHING: dict[str, Any] = {"type": "object"}
 
@@ -106,7 +104,7 @@ async def test_schemas_are_mended_and_what_cannot_be_is_left_out_without_the_oth
     missing = {log["tool"]: log["reason"] for log in logs if log["event"] == "tools.missing"}
     assert missing.keys() == {"s_remote", "s_text", "s_"}
     assert "https://example.org/p.json" in missing["s_remote"]
-    assert missing["s_text"] == "left out: its schema is no object's, but of the type 'string'"
+    assert missing["s_text"] == "left out: its schema has the type 'string', not object"
 
 
 async def test_no_more_tools_are_offered_than_a_request_may_have(tmp_path: Path) -> None:
@@ -126,7 +124,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: fake refuses: its answer cannot be read: ")
+    assert broken.startswith("Error: the tool server fake refused the call: its answer cannot be read: ")
 
 
 @asynccontextmanager
@@ -161,9 +159,7 @@ async def raw_server(*, as_events: bool) -> AsyncGenerator[str]:
     running = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical"))
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(HANG_S):
-            while not running.started:  # noqa: ASYNC110 - it has no event
-                await anyio.sleep(0.01)
+        await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/mcp"
         running.should_exit = running.force_exit = True
@@ -199,6 +195,6 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
     assert [wire(entry)["content"] for entry in await lab.log()][-1] == "done"
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [
-        {"server": "away", "reason": "it could not be used"},
-        {"server": "sleepy", "reason": "it did not answer in time"},
+        {"server": "away", "reason": "the server could not be used"},
+        {"server": "sleepy", "reason": "the server did not answer in time"},
     ]

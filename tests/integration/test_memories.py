@@ -18,8 +18,6 @@ from daemon.memory.by_hand import WRITE
 from daemon.memory.records import version_parts
 from tests.conftest import RecordingBus, dump
 
-pytestmark = pytest.mark.anyio
-
 SCOPE, ANN, BOB = "pond:workspace", "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 
@@ -69,16 +67,12 @@ async def taken_in(
     raw: bool = False,
     entry_text: str = "x",
 ) -> Opened:
-    """A range that goes in."""
     update = None if memory is None or rejected else a_version(memory)
     refused = a_version(memory or "", "rejected") if rejected else None
     entry = an_entry(at.upto, upto, at.session, kind="raw" if raw else "summary", text=entry_text)
     applied = await memories.apply(at, entry, mark=f"m{upto - 1}", update=update, rejected=refused)
     assert (applied.status, applied.opened.upto) == ("done", upto)
     return applied.opened
-
-
-# Taking in
 
 
 async def test_a_range_goes_into_history_memory_and_position_together(memories: Memories) -> None:
@@ -134,9 +128,7 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
 
 
 @pytest.mark.parametrize("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
-async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(
-    memories: Memories, entry: HistoryEntry
-) -> None:
+async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(memories: Memories, entry: HistoryEntry):
     with pytest.raises(ValueError, match="is no range of web:ann"):
         await memories.apply(await opened(memories), entry, mark="x")
 
@@ -180,12 +172,7 @@ async def test_a_text_comes_back_as_it_went_in(memories: Memories, text: str) ->
     assert (await opened(memories)).rejected == ""
 
 
-# Fences
-
-
-async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(
-    memories: Memories, recorded: RecordingBus
-) -> None:
+async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(memories: Memories, recorded: RecordingBus):
     old = await taken_in(memories, await opened(memories), 10, raw=True)
     await memories.open(SCOPE, ANN, fence=2, nonce="later")
     before = await dump(recorded)
@@ -205,9 +192,7 @@ async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(
 
 
 @pytest.mark.parametrize("fence", [1, 2])
-async def test_a_lock_that_is_not_the_latest_cannot_open(
-    memories: Memories, recorded: RecordingBus, fence: int
-) -> None:
+async def test_a_lock_that_is_not_the_latest_cannot_open(memories: Memories, recorded: RecordingBus, fence: int):
     """With the fence of the one that did, it is another lock all the same: the number was given twice."""
     await memories.open(SCOPE, ANN, fence=2, nonce="theirs")
     before = await dump(recorded)
@@ -244,12 +229,7 @@ async def test_a_memory_that_forgot_the_lock_in_a_failover_lets_it_go_on_and_kno
         await opened(memories, fence=4)
 
 
-# Versions
-
-
-async def test_a_memory_that_moved_since_it_was_opened_is_not_overwritten(
-    memories: Memories, recorded: RecordingBus
-) -> None:
+async def test_a_memory_that_moved_since_it_was_opened_is_not_overwritten(memories: Memories, recorded: RecordingBus):
     at = await taken_in(memories, await opened(memories), 10, "one")
     await taken_in(memories, await opened(memories, BOB), 4, "two")
     before = await dump(recorded)
@@ -370,9 +350,6 @@ async def test_a_person_decides_on_a_rejected_version(memories: Memories) -> Non
     assert (now.text, now.version, now.rejected) == ("short", 3, "")
 
 
-# What comes twice or late
-
-
 async def test_whatever_comes_late_changes_nothing(memories: Memories, recorded: RecordingBus) -> None:
     at = await taken_in(memories, await opened(memories), 10, "one")
     at = (await memories.append(at, a_flush("kept"), cycle=10, notes=[a_note("n")])).opened
@@ -472,9 +449,6 @@ async def test_a_holder_who_works_on_with_a_memory_from_before_a_set_back_is_ref
         await memories.append(old, a_flush("x"), cycle=0)
 
 
-# What a session lost
-
-
 async def test_entries_that_hold_messages_a_session_lost_are_marked_and_the_position_goes_back(
     memories: Memories, recorded: RecordingBus
 ) -> None:
@@ -553,9 +527,6 @@ async def test_a_history_that_was_deleted_by_hand_keeps_nobody_from_going_back(
     assert (back.lost, back.opened.upto) == ((), 5)
 
 
-# Flushes
-
-
 def a_note(text: str) -> Note:
     return Note(time=TIME, date="2026-11-20", session=ANN, cycle=0, text=text)
 
@@ -605,9 +576,6 @@ async def test_the_script_appends_as_python_does(memories: Memories, text: str) 
     at = await taken_in(memories, await opened(memories), 5, text)
 
     assert (await memories.append(at, a_flush("b"), cycle=5)).opened.text == joined(text, "b")
-
-
-# Raw entries
 
 
 async def test_a_raw_entry_waits_until_it_is_worked_in(memories: Memories, recorded: RecordingBus) -> None:
@@ -667,9 +635,6 @@ async def test_a_raw_entry_that_was_lost_is_not_worked_in(memories: Memories) ->
 
     assert back.opened.undigested == 0
     assert await memories.undigested(SCOPE) == []
-
-
-# People
 
 
 async def test_a_persons_edit_becomes_the_newest_version(memories: Memories) -> None:
@@ -790,9 +755,6 @@ async def test_a_version_that_never_was_is_refused_with_those_that_are(memories:
         await memories.version("pond:group:web:team", number)
 
 
-# Prompts
-
-
 class CountingBus(RecordingBus):
     def __init__(self, bus: Bus) -> None:
         super().__init__(bus)
@@ -830,9 +792,7 @@ async def test_a_prompt_is_not_given_a_text_whose_number_a_failover_has_given_to
     assert (await memories.current(SCOPE)).text == "another"
 
 
-async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(bus: Bus, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.memory.current.CACHED", 2)
     counting = CountingBus(bus)
     memories = Memories(counting)
@@ -844,9 +804,6 @@ async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(
         assert (await memories.current(f"pond:group:{name}")).text == name
 
     assert counting.texts == 4
-
-
-# What the server holds
 
 
 async def test_the_newest_versions_come_first_and_not_all_at_once(memories: Memories) -> None:
@@ -881,9 +838,6 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
     assert len(await memories.notes(SCOPE)) == 9_000
 
 
-# Lists whose beginning is in the archive
-
-
 @pytest.fixture
 def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memories:
     """Memories of which two versions and two entries stay in Redis, the others go to the archive one by one."""
@@ -893,7 +847,6 @@ def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def kept(recorded: RecordingBus, kind: str) -> int:
-    """How many records of a list Redis has."""
     key = recorded.keys.memory(SCOPE).replace(":memory:", f":{kind}:")
     return int(await recorded.call("LLEN", key))
 
@@ -907,9 +860,7 @@ async def grown(memories: Memories, *, upto: int = 50) -> Opened:
     return at
 
 
-async def test_versions_and_entries_are_counted_on_from_those_that_are_away(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_versions_and_entries_are_counted_on_from_those_that_are_away(shelved: Memories, recorded: RecordingBus):
     at = await grown(shelved, upto=30)
     assert (await kept(recorded, "versions"), await kept(recorded, "history")) == (2, 2)
 
@@ -953,9 +904,7 @@ async def test_an_older_version_is_restored_and_edited_from_the_archive(shelved:
     assert (await shelved.current(SCOPE)).text == "memory of 20"
 
 
-async def test_without_the_archive_what_is_away_is_told_and_not_left_out(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_without_the_archive_what_is_away_is_told_and_not_left_out(shelved: Memories, recorded: RecordingBus):
     await grown(shelved, upto=30)
     memories = Memories(recorded)
     await memories.shelve(SCOPE)
@@ -969,9 +918,7 @@ async def test_without_the_archive_what_is_away_is_told_and_not_left_out(
     assert await memories.edit(SCOPE, of=3, text="by hand", by="ann", time=TIME) == 4
 
 
-async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(shelved: Memories, recorded: RecordingBus):
     at = await taken_in(shelved, await opened(shelved), 10, raw=True)
     at = await taken_in(shelved, at, 20, "short", rejected=True)
     for cycle in range(20, 26):
@@ -990,9 +937,7 @@ async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(
 
 
 @pytest.mark.parametrize("opened_at", [0, 1])
-async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(
-    shelved: Memories, opened_at: int
-) -> None:
+async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(shelved: Memories, opened_at: int):
     at, bob = await opened(shelved), await opened(shelved, BOB)
     for cycle in range(4):
         if cycle == opened_at:

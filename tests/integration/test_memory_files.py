@@ -31,8 +31,6 @@ from daemon.memory.stored import Stored
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 FOLDER = "pond%3aperson%3aweb%3aann"
 TIME = "2026-11-20T09:00:00.000Z"
@@ -52,7 +50,6 @@ class Memory:
         self._positions: dict[str, int] = {}
 
     def process(self) -> MemoryFiles:
-        """Another process's view of the same."""
         return self.process_of(Memories(self.bus, self.archive))
 
     def process_of(self, memories: Memories) -> MemoryFiles:
@@ -64,7 +61,6 @@ class Memory:
     async def consolidated(
         self, text: str | None, entry: str = "[2026-11-20 09:00] x", session: str = "web:ann"
     ) -> None:
-        """As a consolidation writes."""
         first = self._positions.get(session, 0)
         opened = await self.memories.open(self.scope, session, fence=1, nonce="n")
         update = None if text is None else Version(kind="consolidation", time=TIME, session=session, text=text)
@@ -74,7 +70,6 @@ class Memory:
         self._positions[session] = first + 4
 
     async def flushed(self, added: str, notes: Sequence[tuple[str, str]] = (), *, cycle: int = 0) -> None:
-        """As a flush writes."""
         opened = await self.memories.open(self.scope, "web:ann", fence=1, nonce="n")
         update = Version(kind="flush", time=TIME, session="web:ann", added=added) if added else None
         written = [Note(time=TIME, date=date, text=text, session="web:ann", cycle=cycle) for date, text in notes]
@@ -91,7 +86,6 @@ class Memory:
         return (self.folder / name).read_bytes().decode()
 
     def write(self, text: str | bytes, name: str = "MEMORY.md") -> None:
-        """As a person who saved a while ago."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -107,9 +101,6 @@ def memory(bus: Bus, tmp_path: Path) -> Memory:
 def log() -> Iterator[list[Any]]:
     with structlog.testing.capture_logs() as captured:
         yield captured
-
-
-# What Redis holds
 
 
 async def test_memory_history_and_notes_become_files_that_only_their_owner_reads(memory: Memory) -> None:
@@ -174,9 +165,7 @@ async def test_within_a_second_files_are_looked_at_once_unless_something_just_ch
     assert memory.read() == "two"
 
 
-async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.memory.files.LOOK_S", 0.0)
     counting = FailingBus(memory.bus, at=0)
     files = MemoryFiles(Memories(counting), workspace_of=lambda _bot: memory.workspace)
@@ -244,9 +233,6 @@ async def test_a_note_whose_day_is_no_day_becomes_no_file(memory: Memory) -> Non
 
     assert sorted(path.name for path in memory.folder.iterdir()) == [".millpond.json", "2026-11-20.md"]
     assert not list(memory.workspace.parent.rglob("evil*"))
-
-
-# A person's edits
 
 
 async def test_an_edit_becomes_a_version_that_stands_in_the_next_prompt(memory: Memory, log: list[Any]) -> None:
@@ -388,9 +374,6 @@ async def test_a_file_that_is_being_saved_is_waited_for(memory: Memory) -> None:
     assert [text for _, _, text in await memory.versions()] == ["- one\n", "- one and a half\n"]
 
 
-# Several processes
-
-
 async def test_of_many_who_look_at_once_one_takes_an_edit_in(memory: Memory) -> None:
     await memory.consolidated("- likes tea\n")
     await memory.sync()
@@ -426,8 +409,6 @@ async def test_many_who_write_at_once_leave_the_newest_version_and_each_entry_on
 
 async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory: Memory) -> None:
     class Meanwhile(Memories):
-        """To which an entry and a note come behind every read."""
-
         async def history(self, scope: str, *, first: int = 0) -> Any:
             found = await super().history(scope, first=first)
             number = len(found) + first
@@ -452,9 +433,6 @@ async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory
         found = memory.read(name).split("\n\n")
         assert len(found) == len(set(found)) >= many
         assert found == sorted(found)
-
-
-# What is old lies in the archive
 
 
 @pytest.fixture
@@ -530,7 +508,6 @@ async def test_files_that_are_written_again_while_more_goes_to_the_archive_are_w
 async def test_without_the_archive_a_file_is_left_as_it_is_told_once_and_what_can_be_is_written(
     aged: Memory, log: list[Any]
 ) -> None:
-    """As on another machine, whose files are far behind."""
     await age(aged)
     elsewhere = aged.process_of(Memories(aged.bus))
     for _ in range(2):
@@ -572,7 +549,6 @@ with folder_below(pathlib.Path(sys.argv[1]), make=False) as folder, folder_lock(
 
 @contextmanager
 def held_by_another_process(folder: Path) -> Iterator[None]:
-    """Until it is killed at the end of the block."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -597,9 +573,6 @@ async def test_a_folder_that_another_process_holds_is_left_and_its_end_gives_it_
         assert "another process" in log[0]["reason"]
     await memory.sync()
     assert memory.read() == "one"
-
-
-# Redis was set back
 
 
 async def set_back(memory: Memory, dump: dict[str, Any]) -> None:
@@ -672,9 +645,6 @@ async def test_history_that_redis_lost_stays_in_the_file_and_what_comes_then_is_
 
     entries = [line for line in memory.read("HISTORY.md").split("\n\n") if line]
     assert [entry.strip()[-1] for entry in entries] == ["a", "b", "c", "d", "e", "f"]
-
-
-# What may lie in the files' place
 
 
 @pytest.mark.parametrize("what", ["link", "pipe", "folder", "large", "not UTF-8", "no rights"])
@@ -849,8 +819,6 @@ async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     # Its thread goes on once the disk does: not while the event loop is closed.
     assert await to_thread.run_sync(ended.wait, 10)
 
-
-# Growing files alone
 
 texts = st.lists(st.text("ab \n", min_size=1, max_size=6).filter(lambda text: text.strip("\n")), min_size=1, max_size=5)
 

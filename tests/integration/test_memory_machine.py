@@ -41,19 +41,14 @@ from tests.places import TEMPORARY
 SCOPE = "pond:workspace"
 SESSIONS = ("web:ann", "web:bob")
 TIME = "2026-11-20T09:00:00.000Z"
-BACK = st.sampled_from([0, 0, 0, 0, 1, 2, 3])
-"""Whose lock is acted under: how many locks ago."""
+BACK = st.sampled_from([0, 0, 0, 0, 1, 2, 3])  # whose lock is acted under: how many locks ago
 KEPT = {"versions": 2, "history": 3, "notes": 1}
-SHELVED = {"versions": 2, "history": 2, "notes": 1}
-"""Little enough that something moves to the archive all the time."""
-DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))
-"""At which call whoever moves it dies; 0: he does not."""
+SHELVED = {"versions": 2, "history": 2, "notes": 1}  # little enough that something moves to the archive all the time
+DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))  # at which call whoever moves it dies; 0: he does not
 
 
 @dataclass
 class Side:
-    """What a memory should know of one session."""
-
     fence: int = 0
     nonce: str = ""
     upto: int = 0
@@ -61,8 +56,7 @@ class Side:
     flushed: int = -1
     set_backs: int = 0
     applied: tuple[Any, ...] = ()
-    marked: list[int] = field(default_factory=list)
-    """Indexes of the entries that the last set-back marked."""
+    marked: list[int] = field(default_factory=list)  # indexes of the entries that the last set-back marked
 
 
 @dataclass
@@ -75,8 +69,6 @@ class Entry:
 
 @dataclass
 class Model:
-    """What a scope's memory should hold."""
-
     versions: list[Version] = field(default_factory=list)
     version: int = 0
     rejected: int = 0
@@ -144,8 +136,7 @@ class MemoryMachine(RuleBasedStateMachine):
     """Consolidators of two sessions, people, a bad network and a server that fails over."""
 
     loop: OneLoop
-    bus: RecordingBus
-    """Both set by ``machine``."""
+    bus: RecordingBus  # both set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,11 +153,9 @@ class MemoryMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def process(self, bus: RecordingBus | ShelvingBus) -> Memories:
-        """Another process of the same database and archive."""
         return Memories(bus, Archive(bus, Path(self.folder.name)))
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.loop.call(function, *args, **options)
 
     @initialize()
@@ -208,7 +197,6 @@ class MemoryMachine(RuleBasedStateMachine):
         return self.model.appended_since(opened) if max(1, opened.version) > self.base("versions") else None
 
     def base(self, kind: str) -> int:
-        """How many records of a list are in the archive."""
         return int(self.do(self.bus.call, "HGET", self.bus.keys.memory(SCOPE), f"{kind}_base") or 0)
 
     def refused(self, call: Callable[[], Any], error: type[Exception]) -> None:
@@ -513,18 +501,13 @@ WRITES = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua", "
 """Whose answers begin with a status."""
 
 QUICK = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[MemoryMachine]]:
-    """The machine on a bus of its own."""
     with one_loop() as loop, pytest.MonkeyPatch.context() as patch:
         patch.setattr("daemon.memory.shelving.KEPT", KEPT)
         patch.setattr("daemon.memory.shelving.SHELVED", SHELVED)

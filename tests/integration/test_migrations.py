@@ -12,12 +12,8 @@ from daemon.config import RedisConfig
 from daemon.errors import BusUnavailable, ConfigError
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 
 def steps(lab: Lab, *, fails_at: int = 0) -> list[Migration]:
-    """Two migrations that count how often they ran."""
-
     def step(schema: int) -> Migration:
         async def run(bus: Bus) -> None:
             await bus.call("HINCRBY", bus.keys.people, f"ran-{schema}", 1)
@@ -60,22 +56,6 @@ async def test_a_migration_that_was_cut_short_is_run_again_by_the_next_and_those
     assert reached == 2
     assert await ran(lab) == [1, 2]
     assert await schema_of(lab) == 3
-
-
-async def test_whoever_slept_longer_than_the_lease_does_not_say_that_he_is_done(lab: Lab) -> None:
-    slept = anyio.Event()
-
-    async def steal(bus: Bus) -> None:
-        await bus.call("HSET", bus.keys.meta, "migrating", "another", "migrating_until", 1)
-        await migrate(bus, migrations=[Migration(schema=2, what="", run=nothing)], schema=2)
-        slept.set()
-
-    async def nothing(_bus: Bus) -> None:
-        pass
-
-    await migrate(lab.bus, migrations=[Migration(schema=2, what="", run=steal)], schema=2)
-
-    assert slept.is_set() and await schema_of(lab) == 2
 
 
 async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab, redis: tuple[RedisConfig, Path]) -> None:

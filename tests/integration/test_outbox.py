@@ -42,23 +42,15 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests import forked
 from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from workers.agent.service import serve as serve_agents
-
-pytestmark = pytest.mark.anyio
 
 NAME = "support"
 ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def pushing(process: Process, platform: Sink, **more: Any) -> Process:
-    """A replica of the process with a push channel."""
     fields: dict[str, Any] = {"send_timeout_s": 20.0, **more}
     channel = TestingConfig(url=platform.url, **fields)
     config = Config(queue=process.config.queue, channels={NAME: channel})
@@ -97,7 +89,6 @@ async def until_empty(bus: Bus) -> None:
 
 
 async def unknown(bus: Bus) -> list[tuple[str, str, str]]:
-    """Reply, part and action of every unknown outcome."""
     found = await bus.call("XRANGE", bus.keys.unknown(0), "-", "+")
     return [(fields[b"reply"].decode(), fields[b"part"].decode(), fields[b"action"].decode()) for _, fields in found]
 
@@ -110,13 +101,9 @@ async def marks(bus: Bus, reply: str) -> dict[str, str]:
 
 @dataclass
 class Room:
-    """How often room for a message was taken."""
-
     taken: int = 0
-    waited: set[str] = field(default_factory=set[str])
-    """Chats that had to wait."""
-    not_shown: int = 0
-    """How often there was no room for what is only shown."""
+    waited: set[str] = field(default_factory=set[str])  # chats that had to wait
+    not_shown: int = 0  # how often there was no room for what is only shown
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     def note(self, *, taken: bool) -> None:
@@ -132,7 +119,6 @@ class Room:
 
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> Room:
-    """Told of all that is asked of every pace."""
     room, take, take_spare = Room(), Pace.take, Pace.take_spare
 
     async def noted(pace: Pace, chat: str, rates: Sequence[Rate]) -> float:
@@ -151,9 +137,6 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Room:
     monkeypatch.setattr(Pace, "take", noted)
     monkeypatch.setattr(Pace, "take_spare", noted_spare)
     return room
-
-
-# Channels beside each other
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -180,9 +163,6 @@ async def test_an_adapter_that_does_not_open_holds_up_no_other_channel(
                 await platform.count(1)
 
         assert platform.texts(ANN) == ["hello"]
-
-
-# Delivery
 
 
 async def test_replies_are_delivered_in_order_for_each_chat_and_leave_nothing_behind(process: Process) -> None:
@@ -284,18 +264,12 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
     assert (dead[b"reason"], dead[b"reply"]) == (b"unreadable", b"{}")
 
 
-# Many partitions
-
-NEVER_MS = 300_000
-"""Longer than any test waits."""
-
-PARTITIONS = 64
-"""Partitions, as a cluster has them; here one server holds them all."""
+NEVER_MS = 300_000  # longer than any test waits
+PARTITIONS = 64  # partitions, as a cluster has them; here one server holds them all
 
 
 @asynccontextmanager
 async def many_partitions(process: Process, prefix: str) -> AsyncGenerator[Process]:
-    """The process on a database of many partitions."""
     config = RedisConfig(prefix=f"{prefix}-many", partitions=PARTITIONS)
     async with open_bus(config, process.data_dir) as bus, anyio.create_task_group() as tg:
         listener = Listener(bus)
@@ -314,14 +288,11 @@ async def put_everywhere(bus: Bus, chats: Sequence[str], *texts: str) -> None:
 
 
 async def readers(bus: Bus) -> int:
-    """Connections on which somebody waits for replies."""
     clients: bytes = await bus.call("CLIENT", "LIST")
     return clients.count(b" cmd=xread ")
 
 
-async def test_replies_of_all_partitions_come_over_one_connection(
-    process: Process, server_dir: Path, prefix: str
-) -> None:
+async def test_replies_of_all_partitions_come_over_one_connection(process: Process, server_dir: Path, prefix: str):
     chats = [f"{NAME}:c{number}" for number in range(100)]
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         before = await readers(many.bus)
@@ -385,16 +356,6 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
             await many.bus.call("HDEL", keys.leader(stolen, NAME), "nonce", "deadline")
             await many.bus.call("PUBLISH", keys.leaders, keys.leader(stolen, NAME))
             await platform.count(1)
-
-
-async def until(reached: Callable[[], bool]) -> None:
-    """Wait until something that sends no event is so."""
-    with anyio.fail_after(HANG_S):
-        while not reached():  # noqa: ASYNC110 - see above
-            await anyio.sleep(0.002)
-
-
-# Faults of the platform
 
 
 async def test_a_refused_chat_rests_in_order_and_holds_up_nobody(process: Process) -> None:
@@ -574,9 +535,6 @@ def a_part() -> Any:
     from channels.base import Part  # noqa: PLC0415 - for two tests
 
     return Part(reply="r", number=0, text="x", attempt="a")
-
-
-# Replicas
 
 
 async def test_two_replicas_never_double(process: Process) -> None:
@@ -760,9 +718,6 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
                 await anyio.sleep(0.01)
 
 
-# Scripts
-
-
 def a_lease(bus: Bus, queue: QueueConfig) -> Lease:
     terms = Terms(key=bus.keys.leader(0, NAME), lease_s=queue.lease_s, renew_s=queue.renew_s, worker="w")
     return Lease(bus=bus, terms=terms)
@@ -871,9 +826,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
     assert [await process.bus.call(*read) for read in (*reads, *hashes)] == before
 
 
-# The server
-
-
 async def test_a_flushed_script_cache_and_a_killed_server_go_unnoticed(process: Process, server_dir: Path) -> None:
     async with sink([Slow(gate=(gate := Gate()))]) as platform:
         await put(process.bus, "a1", "a2")
@@ -888,9 +840,6 @@ async def test_a_flushed_script_cache_and_a_killed_server_go_unnoticed(process: 
 
         assert platform.texts() == ["a1", "a2"]
         assert await unknown(process.bus) == []
-
-
-# What people see
 
 
 async def test_the_queues_show_what_is_not_delivered_and_what_nobody_knows(process: Process) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,24 +24,11 @@ from daemon.testing import FailingBus
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.integration.test_outbox import ANN, BOB, NAME, put, unknown, until_empty
 
-pytestmark = pytest.mark.anyio
-
-CALLS = 7
-"""Calls of such a dispatch at least: lease, marks before and after of three parts in a row, resignation."""
-
-AWAITS = 20
-"""Awaits of its tasks at least."""
-
-MOST = 2_000
-"""No dispatch has so many awaits: a loop that gets there goes on for ever."""
-
+CALLS = 7  # calls of such a dispatch at least: lease, marks before and after of three parts in a row, resignation
+AWAITS = 20  # awaits of its tasks at least
+MOST = 2_000  # no dispatch has so many awaits: a loop that gets there goes on for ever
 EXPECTED = {ANN: ["one ", "two", "three"], BOB: ["four"]}
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)
@@ -60,12 +47,7 @@ class Platform:
     refused: bool = False
 
     limits = Limits(
-        part_max=5,
-        edit_every_s=1.0,
-        group_edit_every_s=1.0,
-        typing_lasts_s=0.0,
-        fetch_max_bytes=0,
-        send_max_bytes=0,
+        part_max=5, edit_every_s=1.0, group_edit_every_s=1.0, typing_lasts_s=0.0, fetch_max_bytes=0, send_max_bytes=0
     )
 
     def length(self, text: str) -> int:
@@ -84,7 +66,6 @@ class Platform:
         return f"m{len(self.arrived)}"
 
     def times(self) -> Counter[tuple[str, str]]:
-        """How often each part arrived."""
         return Counter((reply, str(part)) for _, reply, part, _ in self.arrived)
 
     def order(self) -> dict[str, list[str]]:
@@ -144,11 +125,7 @@ async def see_all_is_well(process: Process, platform: Platform, *, resent: bool 
     return len(listed)
 
 
-# Every call to Redis
-
-
 async def calls_of_a_dispatch(process: Process) -> int:
-    """Calls of one that nothing cuts short."""
     bus, platform = FailingBus(process.bus, at=0), Platform()
     await prepare(process)
     await dispatch(process, platform, bus)
@@ -207,9 +184,6 @@ async def test_a_script_cache_flushed_and_a_server_killed_between_any_two_steps_
 
     assert len(happened) >= CALLS
     assert len(set(happened)) == (1 if what == "flush" else len(happened))
-
-
-# Every await
 
 
 class Bug(Exception):
@@ -276,8 +250,6 @@ class Steps:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count those of tasks that begin in this block."""
-
         def make(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> "asyncio.Task[Any]":
             return asyncio.Task(Stepped(work, self._wait), loop=loop, **more)
 
@@ -289,11 +261,13 @@ class Steps:
             loop.set_task_factory(None)
 
 
-@pytest.mark.parametrize("kind", ["cancelled", "failing"])
-async def test_a_dispatch_cut_short_at_any_await_is_ended_by_the_next(process: Process, kind: str) -> None:
+async def at_each_await(
+    process: Process, kind: str, platform_of: Callable[[], Any], see: Callable[[Process, Any], Awaitable[int]]
+) -> None:
+    """Cut a dispatch short at each await of its tasks, and have it ended; ``see`` says how often it had sent again."""
     resent = 0
     for at in range(1, MOST):
-        platform = Platform()
+        platform = platform_of()
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
@@ -301,10 +275,15 @@ async def test_a_dispatch_cut_short_at_any_await_is_ended_by_the_next(process: P
             with steps.counted():
                 await dispatch(process, platform, process.bus)
         await end(process, platform)
-        resent += await see_all_is_well(process, platform)
+        resent += await see(process, platform)
         if steps.count < at:
             break
 
     assert AWAITS < at < MOST - 1
-    # The awaits between a mark and the note of the outcome are some of all.
+    # The awaits between a mark and the note of the outcome, or the arrival, are some of all.
     assert 0 < resent < at
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "failing"])
+async def test_a_dispatch_cut_short_at_any_await_is_ended_by_the_next(process: Process, kind: str) -> None:
+    await at_each_await(process, kind, Platform, see_all_is_well)

@@ -35,26 +35,17 @@ from tests.integration.test_outbox import (
     until_empty,
 )
 from tests.integration.test_outbox_cut_short import (
-    AWAITS,
     EXPECTED,
-    MOST,
-    Bug,
     Platform,
-    Steps,
     a_moment,
+    at_each_await,
     dispatch,
     end,
     prepare,
     suppress_death,
 )
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
 
 
 def looking(process: Process, platform: Sink, **more: Any) -> Process:
@@ -211,9 +202,6 @@ async def test_what_was_found_is_counted(process: Process) -> None:
     assert counted == {"sent": 1, "unknown": 2, "resent": 1, "found": 1, "given_up": 0}
 
 
-# Scripts
-
-
 async def test_asking_about_what_is_in_doubt_changes_nothing(bus: Bus, queue: QueueConfig) -> None:
     _, new, step = await taken_over(bus, queue)
     sent = bus.keys.sent(ANN, step.place.reply.id)
@@ -279,9 +267,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
     assert [await process.bus.call(*read) for read in (*reads, *hashes)] == before
 
 
-# Cut short
-
-
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is noted at the end waits for the task that writes it, and in a process that died there is none."""
@@ -289,8 +274,6 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Remembering(Platform):
-    """A platform that can be asked what it was sent."""
-
     async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         await a_moment()
         there = [(session, reply, number) for session, reply, number, _ in self.arrived]
@@ -331,20 +314,4 @@ async def test_a_dispatch_cut_short_at_any_call_to_redis_doubles_nothing(
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("kind", ["cancelled", "failing"])
 async def test_a_dispatch_cut_short_at_any_await_doubles_nothing(process: Process, kind: str) -> None:
-    resent = 0
-    for at in range(1, MOST):
-        platform = Remembering()
-        await prepare(process)
-        with capture_logs(), anyio.CancelScope() as scope, suppress_death():
-            happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
-            steps = Steps(at, happen, checkpoints=kind == "cancelled")
-            with steps.counted():
-                await dispatch(process, platform, process.bus)
-        await end(process, platform)
-        resent += await see_all_is_there_once(process, platform)
-        if steps.count < at:
-            break
-
-    assert AWAITS < at < MOST - 1
-    # The awaits between a mark and the arrival are some of all.
-    assert 0 < resent < at
+    await at_each_await(process, kind, Remembering, see_all_is_there_once)

@@ -25,19 +25,14 @@ from daemon.testing import ManualClock
 from tests.fakes.sink import Refuse, sink
 from tests.fakes.slack import faults as slack
 from tests.fakes.telegram import faults as telegram
-from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until, until_empty
+from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
+from tests.limits import until
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 ALL = Rate(bucket="all", count=5, per_s=0.05)
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def taken(pace: Pace, chat: str, rates: tuple[Rate, ...]) -> float:
@@ -74,9 +69,7 @@ async def test_room_is_taken_out_of_all_buckets_of_a_chat_or_none(bus: Bus) -> N
     assert await pace.take("b", (ALL, Rate(bucket="chat:b", count=1, per_s=60.0))) == 0.0
 
 
-async def test_those_that_wait_come_back_one_after_the_other_in_their_order(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_those_that_wait_come_back_one_after_the_other_in_their_order(bus: Bus, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pace_module.anyio, "current_time", lambda: 7.0)
     pace, one = Pace(bus, NAME), Rate(bucket="all", count=1, per_s=60.0)
     assert await pace.take("first", (one,)) == 0.0
@@ -154,7 +147,6 @@ async def test_many_chats_share_a_script(bus: Bus) -> None:
 
 
 async def test_two_platforms_are_asked_about_apart(bus: Bus) -> None:
-    """On a cluster their buckets lie in two slots."""
     answers: list[float] = []
 
     async def ask(channel: str) -> None:
@@ -179,16 +171,12 @@ async def test_names_of_chats_that_wait_no_more_are_forgotten(bus: Bus, monkeypa
     assert len(pace._queues) + len(pace._promised) < 40
 
 
-# Through the outbox
-
-
 def kept_to(monkeypatch: pytest.MonkeyPatch, *rates: Rate) -> None:
     """Have the platform of the tests say how often something may be sent, and another part of a reply shown."""
     monkeypatch.setattr(TestingChannel, "rates", lambda _self, _chat, _purpose="send": rates)
 
 
 def hourly(count: int, *, bucket: str = "all") -> Rate:
-    """A rate whose bucket no test sees filled again."""
     return Rate(bucket=bucket, count=count, per_s=3_600.0)
 
 
@@ -230,9 +218,7 @@ async def test_two_replicas_keep_to_a_rate_together_and_nothing_counts_as_a_fail
     await process.bus.call("UNLINK", process.bus.keys.out(0, NAME))
 
 
-async def test_a_reply_of_many_parts_takes_room_for_each_once(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reply_of_many_parts_takes_room_for_each_once(process: Process, monkeypatch: pytest.MonkeyPatch):
     kept_to(monkeypatch, Rate(bucket="chat", count=2, per_s=0.02), hourly(1_000, bucket="book"))
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=5)):
         await put(process.bus, "one two three four")
@@ -269,9 +255,6 @@ async def test_a_chat_that_the_platform_wants_left_alone_parks_no_other(process:
             await until_empty(process.bus)
 
     assert platform.texts() == ["b1", "a1"]
-
-
-# What platforms say
 
 
 def of_slack(floods: slack.Floods, chat: str, purpose: Purpose, *, streams: bool) -> int:

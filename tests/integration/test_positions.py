@@ -30,8 +30,6 @@ from daemon.testing import ManualClock
 from daemon.transcripts.restoring import Source, restore
 from tests.conftest import Lab, RecordingBus, an_entry, commit_of
 
-pytestmark = pytest.mark.anyio
-
 ANN, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 REPLY = Reply(id=f"{ANN}#0", session=ANN, turn=0, text="hi", correlation="c")
 
@@ -43,9 +41,6 @@ async def talk(lab: Lab, *messages: str) -> list[bytes]:
         await lab.commit(await lab.claim(), go_on=False)
     found: list[bytes] = await lab.bus.call("LRANGE", lab.bus.keys.log(ANN), 0, -1)
     return found
-
-
-# Turns
 
 
 async def test_a_session_that_is_given_back_twice_tells_the_same_and_changes_nothing(lab: Lab) -> None:
@@ -78,9 +73,6 @@ async def test_a_commit_that_counts_to_the_same_end_from_another_turn_is_refused
         await lab.sessions.commit(other, commit_of(claim, [an_entry(0)]), step=0)
 
     assert await lab.dump() == before
-
-
-# Memory and archive
 
 
 async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab) -> None:
@@ -194,9 +186,6 @@ async def test_a_stream_that_is_put_together_anew_never_gives_an_id_twice(bus: B
     assert await bus.run(STRIKE, [out, out, out], [10, "", "9999999999999-0"]) == [1, 1]
 
     assert await bus.call("XADD", out, "*", "reply", "c") > b"9999999999999-0"
-
-
-# Sending
 
 
 async def leading(bus: Bus) -> Lease:

@@ -14,10 +14,9 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said
 from tests.integration.test_tools_mcp import program
-from tests.integration.test_turns import Bot, until
+from tests.integration.test_turns import Bot
+from tests.limits import until
 from workers.agent.preview import preview
-
-pytestmark = pytest.mark.anyio
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> None:
@@ -73,9 +72,7 @@ async def test_the_tools_of_servers_are_shown_as_they_are_sent(process: Process,
     assert shown["tokens"] == model.requests[1].tokens
 
 
-async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_shown(
-    process: Process, lab: Lab
-) -> None:
+async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_shown(process: Process, lab: Lab):
     await lab.publish("a")
     smallest = ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_024, safety_buffer_tokens=2_048)
     servers = {f"fake{number}": program() for number in range(8)}

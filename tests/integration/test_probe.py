@@ -8,12 +8,8 @@ from tests.fakes.openai_server import Failure, Script, fake_openai
 from tests.fakes.providers import DeepSeek, Mistral, Ollama, Provider
 from workers.agent.probe import probe
 
-pytestmark = pytest.mark.anyio
-
 
 class Blind(Provider):
-    """Takes no pictures."""
-
     def refusal(self, body: dict[str, object]) -> str:
         return "this model does not support image input" if "image_url" in str(body["messages"]) else ""
 
@@ -42,7 +38,7 @@ async def test_what_was_learnt_is_told() -> None:
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
-        "it was asked to call the tool time and did not: tools may not work with it",
+        "it was asked to call the tool time but did not, so tools may not work with this model",
         "after refusals of the server, requests have no forced tool_choice, no tools",
     ]
 

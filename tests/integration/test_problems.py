@@ -18,10 +18,8 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_tools_mcp import program
-from tests.integration.test_turns import until
+from tests.limits import until
 from workers.agent import service
-
-pytestmark = pytest.mark.anyio
 
 OFFERED = json.dumps(
     [
@@ -30,12 +28,12 @@ OFFERED = json.dumps(
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "other.json"}}}},
     ]
 )
-A_FOLDER = "it is a folder, no plain file: put a plain file there, or nothing"
+A_FOLDER = "it is a folder, not a regular file. Replace it with a regular file, or remove it"
 TOLD = {
-    ("SOUL.md", "not UTF-8: save it as UTF-8"),
-    ("skills/broken/SKILL.md", "the first line is not ---"),
-    ("fake_text", "left out: its schema is no object's, but of the type 'string'"),
-    ("fake_far", "its schema refers to other.json, which is not looked up: anything is allowed there"),
+    ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
+    ("skills/broken/SKILL.md", "the first line must be ---"),
+    ("fake_text", "left out: its schema has the type 'string', not object"),
+    ("fake_far", "its schema refers to other.json, which cannot be resolved, so anything is allowed there"),
 }
 
 
@@ -68,16 +66,16 @@ async def test_the_doctor_names_each_file_and_each_tool_that_a_bot_goes_without(
     warnings = {(finding.check, finding.text) for finding in findings if finding.state == "warning"}
     gone = {text for check, text in warnings if check == "tool server gone of pond"}
     assert warnings - {("tool server gone of pond", text) for text in gone} == {
-        ("files of pond", f"{folder}/SOUL.md cannot be read: not UTF-8: save it as UTF-8"),
-        ("files of pond", f"{folder}/skills/broken/SKILL.md cannot be read: the first line is not ---"),
-        ("files of pond", f"{folder}/memory/MEMORY.md cannot be read: it is not UTF-8: save it as UTF-8"),
+        ("files of pond", f"{folder}/SOUL.md cannot be read: the file is not UTF-8. Save it as UTF-8"),
+        ("files of pond", f"{folder}/skills/broken/SKILL.md cannot be read: the first line must be ---"),
+        ("files of pond", f"{folder}/memory/MEMORY.md cannot be read: the file is not UTF-8. Save it as UTF-8"),
         ("files of pond", f"{folder}/memory/pond%3aperson/MEMORY.md cannot be read: {A_FOLDER}"),
         *(("tool server fake of pond", f"{name}: {why}") for name, why in TOLD if name.startswith("fake")),
     }
-    assert len(gone) == 1 and gone.pop().endswith("; turns go on without its tools")
+    assert len(gone) == 1 and gone.pop().endswith(". Turns continue without its tools.")
     fine = {finding.check: finding.text for finding in findings if finding.state == "ok"}
     assert fine.keys() == {"files of reed", "tool server fake of pond"}
-    assert fine["tool server fake of pond"] == "2 tools that models take"
+    assert fine["tool server fake of pond"] == "2 usable tools"
 
 
 async def test_workers_say_what_their_bots_go_without_and_when_it_is_mended(

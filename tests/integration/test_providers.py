@@ -9,21 +9,18 @@ import msgspec
 import pytest
 
 from daemon import tokens
-from daemon.config import BotConfig
-from daemon.config.schema import FallbackConfig, ModelConfig
+from daemon.config import BotConfig, FallbackConfig, ModelConfig
 from daemon.model import connect, dialect, learnt
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.fakes import providers
 from tests.fakes.openai_server import Failure, Reply, fake_openai
 from tests.fakes.providers import DeepSeek, Gemini, Kimi, Ollama, Provider
-from tests.integration.test_turns import Bot, until, wire
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot, wire
+from tests.limits import until
 
 STRICT = [each for each in vars(providers).values() if isinstance(each, type) and issubclass(each, Provider)]
-REFUSALS_MOST = 3
-"""A server that accepts none of three things refuses a request for each, and none of a later worker's."""
+REFUSALS_MOST = 3  # A server that accepts none of three things refuses a request for each, and none of a later worker's
 
 
 def forget() -> None:
@@ -73,7 +70,6 @@ TALK = (
 
 
 async def talk(conversation: Conversation) -> list[str]:
-    """What the bot says to each."""
     return [await conversation.say(text, **({"command": command} if command else {})) for text, command in TALK]
 
 
@@ -86,9 +82,7 @@ async def conversing(process: Process, lab: Lab, first: Provider, second: Provid
 
 
 @pytest.mark.parametrize("strict", STRICT, ids=lambda each: each.__name__)
-async def test_a_conversation_with_tools_goes_on_with_each_provider(
-    process: Process, lab: Lab, strict: type[Provider]
-) -> None:
+async def test_a_conversation_with_tools_goes_on_with_each_provider(process: Process, lab: Lab, strict: type[Provider]):
     provider, other = strict(), Gemini()
 
     async with conversing(process, lab, provider, other) as conversation:
@@ -104,15 +98,11 @@ async def test_a_conversation_with_tools_goes_on_with_each_provider(
 
 
 class Failing(Provider):
-    """Gives one call, then is overloaded."""
-
     def __call__(self, body: dict[str, Any]) -> Reply:
         return super().__call__(body) if not self.prompts else Failure(503)
 
 
 @pytest.mark.parametrize("strict", [DeepSeek, Kimi, Gemini], ids=lambda each: each.__name__)
-async def test_another_model_takes_over_in_the_middle_of_a_turn(
-    process: Process, lab: Lab, strict: type[Provider]
-) -> None:
+async def test_another_model_takes_over_in_the_middle_of_a_turn(process: Process, lab: Lab, strict: type[Provider]):
     async with conversing(process, lab, Failing(), strict()) as conversation:
         assert await conversation.say("look at the clock") == "done"

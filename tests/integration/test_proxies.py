@@ -11,8 +11,6 @@ from daemon.proxies import connector_of, http_client, http_proxy_of, proxy_of
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.socks import fake_socks
 
-pytestmark = pytest.mark.anyio
-
 NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -85,9 +83,7 @@ def test_hosts_of_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch)
         ("SSL_CERT_FILE", "/nowhere/certificates.pem", "SSL_CERT_FILE"),
     ],
 )
-async def test_what_cannot_be_used_is_a_sentence(
-    name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_used_is_a_sentence(name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(name, value)
 
     with pytest.raises(ConfigError, match=told):

@@ -16,8 +16,6 @@ from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_inbound, next_heard
 
-pytestmark = pytest.mark.anyio
-
 
 async def waiting_ids(lab: Lab, session: str = "web:ann") -> list[str]:
     """The ids that wait in a session, in order, each with its entry in the stream."""
@@ -40,9 +38,7 @@ async def test_an_accepted_message_waits_is_due_and_ready(lab: Lab) -> None:
     assert fields == {"head": "0", "scope": "pond:workspace"}
 
 
-async def test_a_session_is_listed_after_its_publisher_has_gone(
-    redis: tuple[RedisConfig, Path], prefix: str, lab: Lab
-) -> None:
+async def test_a_session_is_listed_after_its_publisher_has_gone(redis: tuple[RedisConfig, Path], prefix: str, lab: Lab):
     config, data_dir = redis
     async with open_bus(msgspec.structs.replace(config, prefix=prefix), data_dir) as bus:
         await publish(bus, an_inbound("m1"), scope="pond:workspace", config=lab.queue)

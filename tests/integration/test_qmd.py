@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import anyio
 import msgspec
@@ -18,10 +17,9 @@ from daemon.bus import Bus
 from daemon.cli.searching import examine_search
 from daemon.config import MemorySearchConfig
 from daemon.errors import ArchiveError, BusUnavailable
-from daemon.memory import Memories, Note, Opened, Version
-from daemon.memory.records import HistoryEntry
+from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
 from daemon.process import Process
-from daemon.recall import Chunk, Found, Hit, InPrompt, Mode
+from daemon.recall import Chunk, Found, Hit, InPrompt, Mode, SessionBook
 from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.index import BuiltinEngine
@@ -30,15 +28,12 @@ from daemon.recall.qmd import upkeep as upkeep_module
 from daemon.recall.qmd.engine import SEARCHES_MAX
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
 from daemon.recall.qmd.store import Store
-from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
-
-pytestmark = pytest.mark.anyio
 
 SCOPE = "pond:person:web:ann"
 TEXTS = (
@@ -131,12 +126,6 @@ def by_qmd(found: Found) -> list[str]:
     return [hit.snippet for hit in found.hits if hit.file == "memory/HISTORY.md"]
 
 
-async def until(reached: Any) -> None:
-    with anyio.fail_after(HANG_S):
-        while not reached():  # noqa: ASYNC110 - what is waited for is done by other processes
-            await anyio.sleep(0.01)
-
-
 async def until_found(engine: QmdEngine, query: str, text: str) -> None:
     with anyio.fail_after(HANG_S):
         while not any(text in snippet for snippet in by_qmd(await ask(engine, query))):  # noqa: ASYNC110 - as above
@@ -146,9 +135,6 @@ async def until_found(engine: QmdEngine, query: str, text: str) -> None:
 def documents(data: Path, scope: str = SCOPE) -> list[str]:
     folder = data / "qmd" / "scopes" / folder_of(scope) / "documents"
     return sorted(path.read_text() for path in folder.iterdir()) if folder.exists() else []
-
-
-# What is found
 
 
 async def test_a_hit_is_named_as_the_builtin_engine_names_its_place(ready: QmdEngine, memory: Remembered) -> None:
@@ -173,9 +159,6 @@ async def test_what_qmd_lacks_comes_from_the_builtin_engine_behind_it(ready: Qmd
     assert builtin.asked == [(SCOPE, "invoice", "search", 3)]
     assert len((await ask(ready, "daughter school version", limit=2)).hits) == 2
     assert len(builtin.asked) == 1, "a full answer asks nobody else"
-
-
-# Its indexes
 
 
 async def test_an_index_is_made_in_the_background_and_searched_from_then_on(
@@ -218,9 +201,7 @@ async def test_a_search_that_finds_the_memory_changed_has_its_index_updated(
         await until(lambda: qmd.told("update"))
 
 
-async def test_an_update_adds_new_documents_and_removes_old_ones(
-    ready: QmdEngine, memory: Remembered, data: Path
-) -> None:
+async def test_an_update_adds_new_documents_and_removes_old_ones(ready: QmdEngine, memory: Remembered, data: Path):
     before = documents(data)
     memory.texts[3] = "[2026-05-06 12:00] ASSISTANT: The invoice tool is at version v2.4.0."
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
@@ -265,7 +246,7 @@ async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd
 
     made = [call for call in qmd.told("collection") if folder_of(SCOPE) in call["environment"]["XDG_CACHE_HOME"]]
     assert len(made) == 1
-    assert set(reasons) <= {"", "another process is at it"}
+    assert set(reasons) <= {"", "another process is updating the index"}
     assert all([by_qmd(await ask(engine, "daughter")) for engine in engines])
 
 
@@ -309,12 +290,7 @@ async def test_a_disk_that_cannot_be_written_leaves_the_builtin_engine(
     assert [line["event"] for line in logs] == ["qmd.failed"]
 
 
-# What is forgotten
-
-
-async def test_a_forgotten_entry_is_not_found_and_the_index_is_new(
-    ready: QmdEngine, memory: Remembered, data: Path
-) -> None:
+async def test_a_forgotten_entry_is_not_found_and_the_index_is_new(ready: QmdEngine, memory: Remembered, data: Path):
     before = {path.name for path in (data / "qmd").rglob("*.sqlite")}
     del memory.texts[0]
     memory.forgets += 1
@@ -363,9 +339,6 @@ async def test_forgetting_fails_on_a_held_index(ready: QmdEngine, data: Path, mo
 
 def holds(data: Path, text: str) -> bool:
     return any(text.encode() in path.read_bytes() for path in data.rglob("*") if path.is_file())
-
-
-# What goes wrong
 
 
 @pytest.mark.parametrize("how", FAILS)
@@ -531,9 +504,7 @@ async def test_no_index_is_made_before_a_real_search_has_worked(
     assert documents(data) == []
 
 
-async def test_a_working_program_is_searched_again(
-    ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
     qmd.misbehaves(query="crash")
     assert by_qmd(await ask(ready, "daughter")) == []
@@ -561,9 +532,7 @@ async def test_an_update_that_fails_leaves_no_half_index(
     assert "canary" in (await ask(ready, "canary")).hits[0].snippet
 
 
-async def test_an_unreadable_memory_is_left_to_the_builtin(
-    ready: QmdEngine, memory: Remembered, builtin: Builtin
-) -> None:
+async def test_an_unreadable_memory_is_left_to_the_builtin(ready: QmdEngine, memory: Remembered, builtin: Builtin):
     memory.fails = ArchiveError("away")
     assert (await ask(ready, "daughter")).hits == builtin.hits
     assert await ready.bring_in_step(SCOPE) == "away"
@@ -571,9 +540,6 @@ async def test_an_unreadable_memory_is_left_to_the_builtin(
     memory.fails = BusUnavailable("away")
     with pytest.raises(BusUnavailable):
         await ask(ready, "daughter")
-
-
-# Vectors
 
 
 async def test_vectors_are_made_some_at_a_time(engine_of: EngineOf, qmd: Installed) -> None:
@@ -617,9 +583,7 @@ async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
     assert (await ask(engine, "daughter", mode="query")).hits == builtin.hits
 
 
-async def test_an_update_keeps_vectors_usable(
-    engine_of: EngineOf, qmd: Installed, memory: Remembered, data: Path
-) -> None:
+async def test_an_update_keeps_vectors_usable(engine_of: EngineOf, qmd: Installed, memory: Remembered, data: Path):
     engine = engine_of(mode="vsearch")
     await engine.bring_in_step(SCOPE)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
@@ -648,9 +612,6 @@ async def test_vectors_of_an_index_that_was_made_anew_are_not_taken_for_its_own(
     known = Store(data).known(SCOPE)
     assert known
     assert not known.told.has_vectors
-
-
-# The program
 
 
 async def test_it_learns_no_secret_and_keeps_everything_in_its_folder(
@@ -694,9 +655,7 @@ async def test_a_program_that_cannot_be_run_is_one_that_fails(tmp_path: Path) ->
         await Qmd(tmp_path, str(tmp_path / "qmd")).run("i", "update", within_s=HANG_S)
 
 
-async def test_a_probe_reports_and_leaves_nothing(
-    qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_probe_reports_and_leaves_nothing(qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
 
@@ -716,9 +675,6 @@ async def test_a_probe_believes_nothing_but_its_own_document(qmd: Installed, how
     qmd.misbehaves(query=how)
 
     assert (await probed(qmd.program)).why
-
-
-# What it is given
 
 
 async def test_a_memory_is_given_as_it_stands_in_its_files(bus: Bus) -> None:
@@ -746,7 +702,6 @@ async def test_a_memory_is_given_as_it_stands_in_its_files(bus: Bus) -> None:
 
 
 async def remember(memories: Memories, first: int, text: str) -> Opened:
-    """A range that is consolidated, and a flush with a note."""
     moment = "2026-11-20T09:00:00.000Z"
     opened = await memories.open("pond:workspace", "web:ann", fence=first + 1, nonce=str(first))
     entry = HistoryEntry(time=moment, session="web:ann", first=first, upto=first + 2, kind="summary", text=text)
@@ -788,9 +743,6 @@ async def test_the_hook_of_forgetting_takes_it_away(ready: QmdEngine, bus: Bus, 
     assert failed == []
 
 
-# Where it belongs
-
-
 def with_qmd(process: Process, program: str) -> Process:
     search = MemorySearchConfig(backend="qmd", qmd=program)
     return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
@@ -812,9 +764,7 @@ async def test_a_process_configured_for_it_asks_it(process: Process, qmd: Instal
     assert "cello" in found.hits[0].snippet
 
 
-async def test_a_consolidation_reports_it(
-    process: Process, lab: Lab, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_consolidation_reports_it(process: Process, lab: Lab, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
     wrote: list[str] = []
     monkeypatch.setattr(QmdEngine, "wrote", lambda _self, scope: wrote.append(scope))
     small = replace(process, config=small_window(process.config))
@@ -839,9 +789,9 @@ async def test_the_doctor_tries_it(qmd: Installed, tmp_path: Path, monkeypatch: 
     assert state == "warning"
     assert INSTALL in text
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert "no program qmd on the PATH" not in str(await found("qmd")), "it lies there"
+    assert "the program qmd was not found on the PATH" not in str(await found("qmd")), "it lies there"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "there is no program qmd on the PATH" in str(await found(""))
+    assert "the program qmd was not found on the PATH" in str(await found(""))
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,13 @@ import pytest
 from anyio import to_thread
 
 from daemon.recall import Found, InPrompt, Mode
-from daemon.recall.qmd import Qmd, QmdEngine, State, commands, probed, remove_index
-from daemon.recall.qmd.program import Failed
+from daemon.recall.qmd import Failed, Qmd, QmdEngine, State, commands, probed, remove_index
 from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 SCOPE = test_qmd.SCOPE
 TRAINS = (
@@ -33,10 +32,10 @@ def the_real_one() -> str:
     """Its path; skips the test where it cannot run."""
     node = shutil.which("node")
     if node is None:
-        pytest.skip("there is no Node.js here, and QMD needs 22 or newer")
+        pytest.skip("there is no Node.js here, but QMD needs 22 or newer")
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(version.removeprefix("v").partition(".")[0]) < NODE_OLDEST:
-        pytest.skip(f"Node.js here is {version}, and QMD needs {NODE_OLDEST} or newer")
+        pytest.skip(f"Node.js is version {version}, but QMD needs {NODE_OLDEST} or newer")
     if (qmd := shutil.which("qmd")) is None:
         pytest.skip("QMD is not installed: npm install -g @tobilu/qmd")
     return qmd

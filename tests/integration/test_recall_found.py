@@ -19,17 +19,14 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_recall_turns import calls, contents, remember, results
-from tests.integration.test_turns import Bot, until, worked_off
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
 
 TOOLS = ("memory_search", "memory_get", "conversation_search")
 
 
 @pytest.fixture
 def process(process: Process) -> Process:
-    """One whose turns wait for a search on a busy machine too."""
     search = msgspec.structs.replace(process.config.memory_search, turn_deadline_s=HANG_S)
     return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
 
@@ -128,9 +125,6 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
     assert notice.text.startswith(
         "This is what I remember about it:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays"
     )
-
-
-# Where there is nothing to search
 
 
 async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab: Lab) -> None:

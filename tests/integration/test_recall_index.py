@@ -35,9 +35,7 @@ from daemon.testing import FailingBus
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, Pond, files_with, pond
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.limits import HANG_S, until
 
 
 @pytest.fixture
@@ -69,7 +67,6 @@ async def found(engine: BuiltinEngine, query: str, *, scope: str = SCOPE, limit:
 
 
 async def files(engine: BuiltinEngine, query: str, **more: Any) -> list[str]:
-    """Of the hits, the places."""
     return [hit.file for hit in (await found(engine, query, **more)).hits]
 
 
@@ -95,9 +92,6 @@ def word(number: int) -> str:
 def index_path(world: Pond, scope: str = SCOPE) -> Path:
     [path] = (world.process.data_dir / FOLDER / folder_of(scope)).glob("*.sqlite3")
     return path
-
-
-# What is found
 
 
 async def test_history_notes_memory_and_messages_are_found_at_their_places(world: Pond, engine: BuiltinEngine) -> None:
@@ -152,9 +146,7 @@ async def test_chinese_is_found_by_what_it_shares(world: Pond, engine: BuiltinEn
     assert "config.toml" in (await found(engine, "怎么配置代理")).hits[0].snippet
 
 
-async def test_of_an_older_memory_only_lines_that_no_newer_one_holds_are_found(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_of_an_older_memory_only_lines_that_no_newer_one_holds_are_found(world: Pond, engine: BuiltinEngine):
     one = "# Ann\n\n## Home\n- lives in Lisbon\n- has a heron\n\n## Work\n- is a potter\n"
     two = one.replace("Lisbon", "Porto")
     await write(world, memory=(one,))
@@ -272,9 +264,6 @@ async def test_scopes_are_apart_and_linked_ones_are_one(world: Pond, engine: Bui
 
     assert await files(engine, "ostriches") == []
     assert await files(engine, "herons") == [f"transcript/{ANN}"]
-
-
-# In step
 
 
 async def test_what_is_said_between_two_searches_is_found_by_the_second(world: Pond, engine: BuiltinEngine) -> None:
@@ -397,9 +386,6 @@ async def test_redis_away_is_said_at_every_point(world: Pond, engine: BuiltinEng
         await failing.aclose()
 
 
-# Files that are not what they should be
-
-
 @pytest.mark.parametrize("spoilt", ["garbage", "cut", "empty", "page", "older", "folder"])
 async def test_an_index_that_is_not_one_is_made_anew_and_that_is_logged_once(world: Pond, spoilt: str) -> None:
     await write(world, *(f"[2026-11-01 08:00] A heron and {at} others." for at in range(300)))
@@ -475,9 +461,7 @@ sys.stdin.read()
 @pytest.mark.parametrize(
     "lock", ["BEGIN IMMEDIATE", "PRAGMA locking_mode=EXCLUSIVE;BEGIN EXCLUSIVE"], ids=["writing", "alone"]
 )
-async def test_an_index_locked_by_another_process_holds_nobody_up(
-    world: Pond, engine: BuiltinEngine, lock: str
-) -> None:
+async def test_an_index_locked_by_another_process_holds_nobody_up(world: Pond, engine: BuiltinEngine, lock: str):
     await world.turn(ANN, "I have a heron.")
     await found(engine, "heron")
     await engine.aclose()
@@ -635,9 +619,6 @@ async def test_the_files_are_nobody_elses_to_read(world: Pond, engine: BuiltinEn
     assert index_path(world).parent.stat().st_mode & 0o077 == 0
 
 
-# Forgetting
-
-
 async def test_what_was_forgotten_is_in_no_index_and_found_no_more(world: Pond, engine: BuiltinEngine) -> None:
     await world.plant()
     other = engine_of(world)
@@ -680,9 +661,7 @@ async def test_who_searches_while_it_is_forgotten_keeps_nothing(world: Pond, eng
     assert files_with(CANARY, world.process.data_dir / FOLDER / folder_of(SCOPE)) == set()
 
 
-async def test_a_process_with_its_own_data_directory_notices_what_was_forgotten(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_a_process_with_its_own_data_directory_notices_what_was_forgotten(world: Pond, engine: BuiltinEngine):
     await world.plant()
     elsewhere = engine_of(world, data_dir=world.process.data_dir / "elsewhere")
     assert await files(elsewhere, "Kanarienvogel")
@@ -755,9 +734,6 @@ def test_a_generation_never_takes_away_what_belongs_to_the_next(tmp_path: Path) 
     new.close()
 
 
-# In turns
-
-
 IN_TURN = InPrompt(file=f"transcript/{ANN}", first=1_000)
 
 
@@ -772,9 +748,7 @@ async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engin
     assert await found_in_turn("otter") == 0
     async with anyio.create_task_group() as tg:
         tg.start_soon(engine.run)
-        with anyio.fail_after(HANG_S):
-            while not await found_in_turn("otter"):  # noqa: ASYNC110 - it is fed in a thread
-                await anyio.sleep(0.05)
+        await until(lambda: found_in_turn("otter"))
         tg.cancel_scope.cancel()
 
 

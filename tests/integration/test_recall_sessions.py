@@ -7,19 +7,15 @@ import anyio
 import pytest
 
 from daemon.bus import Bus, Part
+from daemon.recall import SessionBook
 from daemon.recall import sessions as sessions_module
-from daemon.recall.sessions import SessionBook
 from tests.conftest import Lab
-
-pytestmark = pytest.mark.anyio
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 LONG_S = 30.0
 
 
 class SlowBus:
-    """Takes long for every command, once it is told to."""
-
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self.takes_s = 0.0
@@ -34,7 +30,6 @@ class SlowBus:
 
 @pytest.fixture(autouse=True)
 def always_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who was active is asked for each time."""
     monkeypatch.setattr(sessions_module, "FRESH_S", 0.0)
 
 

@@ -22,8 +22,6 @@ from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.filling import filling
 from workers.agent.preview import preview
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:workspace"
 HIT = "- **[d1]** (memory/HISTORY.md) [1.00]\n  Mia plays the cello."
 ASKED = "What is the name of my daughter who plays the cello?"
@@ -46,9 +44,6 @@ async def talk(process: Process, lab: Lab, model: Model, *texts: str, alone: boo
 
 def contents(model: ScriptedModel, at: int = -1) -> list[str]:
     return [msgspec.json.decode(wire).get("content") or "" for wire in model.requests[at].messages]
-
-
-# In the prompt
 
 
 async def test_what_is_recalled_stands_last_in_the_system_message_and_in_no_log(process: Process, lab: Lab) -> None:
@@ -86,9 +81,7 @@ async def test_it_can_stand_beside_the_runtime_context_instead(process: Process,
 
 
 @pytest.mark.parametrize("settings", [{}, {"enabled": False}])
-async def test_nothing_recalled_leaves_the_prompt_as_it_was(
-    process: Process, lab: Lab, settings: dict[str, Any]
-) -> None:
+async def test_nothing_recalled_leaves_the_prompt_as_it_was(process: Process, lab: Lab, settings: dict[str, Any]):
     engine = ScriptedEngine(*([a_hit("secret")] if settings else []))
     model = ScriptedModel("one")
 
@@ -172,9 +165,7 @@ async def test_the_prompt_shown_for_a_waiting_message_holds_what_would_be_recall
 
 
 @pytest.mark.parametrize("place", ["system", "user"])
-async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(
-    process: Process, lab: Lab, place: str
-) -> None:
+async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(process: Process, lab: Lab, place: str):
     process = recalling(process, ScriptedEngine(a_hit("Mia plays the cello.")), place=place)
     before = (await filling(process, "web:ann", bot="pond"))["parts"]
 
@@ -210,9 +201,6 @@ async def test_a_turn_that_searched_and_found_nothing_traces_the_search(process:
 
     assert trace is not None
     assert [recall.prompt_tokens for recall in trace.recalls] == [0]
-
-
-# Tools
 
 
 @pytest.fixture
@@ -326,9 +314,6 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
 
     assert await used(process, lab, "conversation_search", query="secret") == "No earlier messages found."
     assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: The hit 'd1' was not found")
-
-
-# People
 
 
 @pytest.mark.parametrize(

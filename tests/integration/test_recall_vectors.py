@@ -23,8 +23,6 @@ from tests.conftest import Lab
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, pond
 from tests.vectorlab import ScriptedEmbedder
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
@@ -67,7 +65,6 @@ def about_canaries(text: str) -> list[float]:
 
 
 def vectors_in(path: Path) -> int:
-    """Vectors of what is to be forgotten that are kept."""
     with closing(sqlite3.connect(path)) as connection:
         found = [row[0] for table in ("rows", "known") for row in connection.execute(f"SELECT vector FROM {table}")]
     return sum([*memoryview(vector).cast("f")] == about_canaries(CANARY) for vector in found)

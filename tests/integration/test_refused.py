@@ -9,9 +9,8 @@ from daemon.bus import Bus
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, until
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import Bot
+from tests.limits import until
 
 
 async def a_hash_that_is_a_string(bus: Bus) -> None:

@@ -9,10 +9,7 @@ import pytest
 from daemon.config import Config, RedisConfig
 from daemon.run import SWITCH_AFTER_S, open_process
 
-pytestmark = pytest.mark.anyio
-
-PYTHONS_OWN_S = 0.005
-"""docs.python.org/3/library/sys.html#sys.setswitchinterval"""
+PYTHONS_OWN_S = 0.005  # docs.python.org/3/library/sys.html#sys.setswitchinterval
 
 
 @pytest.fixture

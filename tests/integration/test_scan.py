@@ -1,13 +1,10 @@
 """Finding every session there is: by the keys themselves, on all nodes, in pieces."""
 
 import anyio
-import pytest
 
 from daemon.bus import scan
 from daemon.session import all_sessions, sessions_of
 from tests.conftest import Lab
-
-pytestmark = pytest.mark.anyio
 
 NAMES = ["web:ann", "web:bob:t", "web:%3Asession%3A", "support:7"]
 

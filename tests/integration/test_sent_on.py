@@ -14,8 +14,7 @@ from channels.slack.socket import _opened as open_socket
 from channels.slack.socket import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
-from daemon.config import McpConfig, ModelConfig, Secret, TranscriptionConfig
-from daemon.config.remembering import EmbeddingsConfig
+from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Model, Request
 from daemon.model.anthropic_model import AnthropicModel
@@ -25,8 +24,6 @@ from daemon.model.transcribing import Transcriber
 from daemon.setup.bot_api import bot_api
 from daemon.setup.slack_api import slack_api
 from workers.tools.mcp.connection import Connection
-
-pytestmark = pytest.mark.anyio
 
 TIMEOUT_S = 5.0
 TOKEN = Secret("123456:not-a-real-token")

@@ -19,8 +19,6 @@ from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 class App:
     """``/now`` answers, ``/gate`` once it may, ``/bug`` raises, ``/body`` takes 100 bytes."""
@@ -116,7 +114,6 @@ async def test_what_does_not_end_is_cut_off_and_holds_up_nobody(monkeypatch: pyt
 
 
 async def bare(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    """An application that catches nothing itself."""
     raise RuntimeError("a bug")
 
 
@@ -149,5 +146,5 @@ async def test_a_port_that_is_taken_is_told_by_its_key() -> None:
     with await listen("channels.x.webhook", "127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
 
-        with pytest.raises(ConfigError, match=rf"channels\.x\.webhook\.port: port {port} on 127\.0\.0\.1 is taken"):
+        with pytest.raises(ConfigError, match=rf"channels\.x\.webhook\.port: port {port} on 127\.0\.0\.1 is in use"):
             await listen("channels.x.webhook", "127.0.0.1", port)

@@ -33,50 +33,33 @@ from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, ser
 from tests.oneloop import OneLoop, one_loop
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
-REMEMBERED = 5
-"""Claims of the past that somebody may still act on."""
-BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])
-"""Whose claim is acted on: how many claims ago."""
+REMEMBERED = 5  # claims of the past that somebody may still act on
+BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])  # whose claim is acted on: how many claims ago
 QUEUE = QueueConfig(waiting_max=4, lease_s=600.0, wakeup_s=600.0, backoff_max_s=600.0)
 REST_S = 300.0
-LONGEST_MS = 1_200_000
-"""Of ``QUEUE``: no deadline may be further off."""
-
-HINTS = ("ready", "due")
-"""What a late copy may change: where a session is looked for, never what it holds."""
-
+LONGEST_MS = 1_200_000  # of ``QUEUE``: no deadline may be further off
+HINTS = ("ready", "due")  # what a late copy may change: where a session is looked for, never what it holds
 _encode = msgspec.json.Encoder().encode
 
 
 @dataclass
 class Talk:
-    """What one session should hold."""
-
-    accepted: list[str] = field(default_factory=list)
-    """Ids in the order of their acceptance."""
-    settled: list[str] = field(default_factory=list)
-    """Ids answered, dead or dealt with aside, in order."""
+    accepted: list[str] = field(default_factory=list)  # ids in the order of their acceptance
+    settled: list[str] = field(default_factory=list)  # ids answered, dead or dealt with aside, in order
     log: list[LogEntry] = field(default_factory=list)
     journal: list[LogEntry] = field(default_factory=list)
-    stop: str = ""
-    """Id of the newest stop that waits."""
-    stops: set[str] = field(default_factory=set)
-    """Ids of all stops."""
+    stop: str = ""  # id of the newest stop that waits
+    stops: set[str] = field(default_factory=set)  # ids of all stops
     fence: int = 0
     claims: int = 0
     attempts: int = 0
     nonce: str = ""
-    last_commit: tuple[int, str] = (0, "")
-    """Claim number and nonce of the newest commit."""
+    last_commit: tuple[int, str] = (0, "")  # claim number and nonce of the newest commit
     start: int = 0
-    noticed: list[str] = field(default_factory=list)
-    """What was said aside by commits."""
-    told: bool = False
-    """Whether its people know that it is parked."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """What messages say that were edited, by id."""
-    withdrawn: list[str] = field(default_factory=list)
-    """Ids of those that were taken back before anybody read them."""
+    noticed: list[str] = field(default_factory=list)  # what was said aside by commits
+    told: bool = False  # whether its people know that it is parked
+    texts: dict[str, str] = field(default_factory=dict)  # what messages say that were edited, by id
+    withdrawn: list[str] = field(default_factory=list)  # ids of those that were taken back before anybody read them
 
     @property
     def waiting(self) -> list[str]:
@@ -84,7 +67,6 @@ class Talk:
 
     @property
     def taken(self) -> list[str]:
-        """What the next turn is to answer."""
         return self.waiting[: self.waiting.index(self.stop) + 1] if self.stop else self.waiting[:1]
 
 
@@ -95,14 +77,11 @@ class Held:
     session: str
     claim: Claim
     step: int
-    stop: str
-    """Id of the stop that it knew of when its turn began."""
+    stop: str  # id of the stop that it knew of when its turn began
 
 
 @dataclass
 class Seen:
-    """Everything in Redis at one moment."""
-
     now: int
     due: dict[str, int]
     ready: list[str]
@@ -114,7 +93,6 @@ class Seen:
     notices: dict[str, list[str]]
 
     def ahead(self, session: str, name: str) -> bool:
-        """Whether a deadline keeps others away."""
         return self.now < int(self.hashes[session].get(name, "0")) <= self.now + LONGEST_MS
 
     def state(self, *but: str) -> dict[str, Any]:
@@ -165,8 +143,7 @@ class SessionMachine(RuleBasedStateMachine):
     """Publishers, workers that pause for long and act on what they lost, a reaper and a bad network."""
 
     loop: OneLoop
-    lab: Lab
-    """Both set by ``machine``."""
+    lab: Lab  # both set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,7 +154,6 @@ class SessionMachine(RuleBasedStateMachine):
         self.late: list[tuple[Any, ...]] = []
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.loop.call(function, *args, **options)
 
     @initialize()
@@ -232,7 +208,6 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99))
     def amend(self, session: str, pick: int) -> None:
-        """Somebody edits a message, whatever has become of it."""
         talk, before = self.talks[session], self.see()
         if not talk.accepted:
             return
@@ -323,7 +298,6 @@ class SessionMachine(RuleBasedStateMachine):
             self.claim(session)
 
     def begin(self, session: str, claim: Claim) -> None:
-        """A worker has a turn."""
         talk, begun = self.talks[session], claim.begun
         assert (begun.claims, begun.attempts) == (talk.claims, talk.attempts)
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
@@ -615,22 +589,16 @@ class SessionMachine(RuleBasedStateMachine):
 WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "retry_at", "parked_at")
 """What taking a message back may change."""
 
-EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")
-"""Fields that a claim removes when nothing waits."""
+EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits
 
 QUICK = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[SessionMachine]]:
-    """The machine on a bus of its own."""
     with one_loop() as loop:
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
         with loop.entered(opened) as bus:
@@ -646,8 +614,6 @@ def test_every_accepted_message_is_answered_once_and_in_order(server_dir: Path, 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_goes_on(
-    server_dir: Path, prefix: str
-) -> None:
+def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_goes_on(server_dir: Path, prefix: str):
     with machine(server_dir, prefix) as found:
         run_state_machine_as_test(found, settings=THOROUGH)

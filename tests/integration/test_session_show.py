@@ -12,12 +12,11 @@ from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, notices_of, until
+from tests.integration.test_turns import Bot, notices_of
+from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
 from workers.consolidation import Want
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -27,7 +26,6 @@ def small(process: Process) -> Process:
 
 @pytest.fixture
 def model() -> Summaries:
-    """Sums up once, and then fails three times."""
     said = saves("[2026-11-20 09:00] They talked.", memory="Ann asks.", continuity="Ann wants to know why.")
     return Summaries(said, *[ModelUnavailable("away")] * 3)
 
@@ -79,14 +77,12 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert "└ cursor = start 16" in text
     assert "8-15" in text
     assert lines[-5:-3] == [line for line in lines if line.startswith(("[14]", "[15]"))]
-    assert lines[-3] == "──── cursor = start 16: consolidated up to here, a model sees what follows"
+    assert lines[-3] == "──── cursor = start 16: consolidated up to here, sent to the model from here"
     assert lines[-2].startswith("[16]")
     assert max(map(len, lines[: lines.index("")])) < 80
 
 
-async def test_messages_before_a_new_conversation_are_marked(
-    settled: MemoryLab, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab, capsys: pytest.CaptureFixture[str]):
     await answered(settled, "new", command="new", text="/new")
 
     found = await shown(settled)
@@ -96,7 +92,7 @@ async def test_messages_before_a_new_conversation_are_marked(
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
     assert "▓ before /new, not consolidated yet" in text
-    assert text.splitlines()[-1] == "──── start 20: a model sees what follows"
+    assert text.splitlines()[-1] == "──── start 20: sent to the model from here"
 
 
 async def test_a_consolidation_and_a_turn_in_progress_are_shown(
@@ -116,7 +112,7 @@ async def test_a_consolidation_and_a_turn_in_progress_are_shown(
     assert found.positions["consolidated_by"] == settled.process.name
     assert (found.positions["failures"], found.positions["journal"]) == (2, 2)
     assert "> turn in progress" in text
-    assert text.splitlines()[-1] == "──── head 20: the turn in progress follows"
+    assert text.splitlines()[-1] == "──── head 20: the turn in progress starts here"
 
 
 async def test_a_range_that_was_archived_and_not_applied_is_shown_as_that(

@@ -21,35 +21,16 @@ from daemon.events import Attachment, Live, Moved, Reply
 from daemon.process import Process
 from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import (
-    ANN,
-    BOB,
-    NAME,
-    Room,
-    marks,
-    pushing,
-    replica,
-    room,
-    unknown,
-    until,
-    until_empty,
-)
-from tests.limits import HANG_S
+from tests.integration.test_outbox import ANN, BOB, NAME, Room, marks, pushing, replica, room, unknown, until_empty
+from tests.limits import HANG_S, until
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 TEXT = "The answer begins with words that are many enough to be shown at once"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def write(bus: Bus, text: str, *, session: str = ANN, turn: int = 0, fence: int = 1, sequence: int = 0) -> None:
-    """A worker publishes all that it has written so far."""
     live = msgspec.json.encode(Live(session=session, turn=turn, fence=fence, sequence=sequence, offset=0, text=text))
     await bus.call("SET", bus.keys.live(session), live, "PX", 60_000)
     await bus.call("PUBLISH", bus.keys.events(session), live)
@@ -70,7 +51,6 @@ async def end_turn(bus: Bus, *, session: str = ANN, head: int = 2) -> None:
 
 
 async def leads(process: Process) -> None:
-    """Wait until somebody leads, and hears what is written."""
     bus = process.bus
     with anyio.fail_after(HANG_S):
         while not await bus.call("HEXISTS", bus.keys.leader(0, NAME), "nonce"):  # noqa: ASYNC110 - no event tells of it
@@ -97,7 +77,6 @@ async def test_what_is_being_written_is_shown_and_becomes_the_reply(process: Pro
 
 
 async def shown(process: Process, platform: Sink, text: str = TEXT, **more: Any) -> None:
-    """Have a text written, and wait until the chat shows it."""
     await write(process.bus, text, **more)
     await until(lambda: text in platform.shown(more.get("session", ANN)))
 
@@ -148,9 +127,7 @@ async def test_a_channel_that_shows_nothing_of_turns_does_not_listen_to_them(
     assert asked == [f"{process.bus.keys.events(NAME)}:*"] * hears
 
 
-async def test_edits_keep_to_their_time_and_the_last_text_wins(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.03)
     edit, times = TestingChannel.edit, list[tuple[float, float]]()
 
@@ -256,9 +233,7 @@ async def test_a_text_that_somebody_has_deleted_is_no_loss(process: Process) -> 
         assert await unknown(process.bus) == []
 
 
-async def test_a_text_of_which_nobody_knows_whether_it_is_there_is_listed_and_the_reply_sent_once(
-    process: Process,
-) -> None:
+async def test_a_text_of_which_nobody_knows_whether_it_is_there_is_listed_and_the_reply_sent_once(process: Process):
     async with sink([Cut()]) as platform, replica(pushing(process, platform)):
         await leads(process)
         await shown(process, platform)
@@ -508,9 +483,6 @@ async def test_a_predecessor_that_died_in_the_middle_of_the_first_message_is_lis
 
         assert platform.shown(ANN) == ["whole"]
         assert await unknown(process.bus) == [(reply, "0", "preview")]
-
-
-# Signs
 
 
 async def accept_one(process: Process, session: str) -> None:

@@ -4,8 +4,9 @@ Whoever comes next ends it, and the chat shows what it would have shown: but for
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 import pytest
@@ -26,8 +27,6 @@ from tests.integration.test_outbox_cut_short import Bug, Steps, a_moment, suppre
 from tests.integration.test_showing import commit, leads, write
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 TEXT = "The answer begins with words that are shown,"
 WHOLE = f"{TEXT} and here it ends. "
 FIRST, SECOND = WHOLE, "What comes then is a part of its own."
@@ -38,15 +37,8 @@ CALLS = 12
 """Calls of it at least: lease, texts begun and noted twice, marks before and after of three parts, resignation."""
 
 MOST = 3_000
-
-SOON_S = 0.03
-"""What is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply."""
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+SOON_S = 0.03  # what is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)
@@ -61,16 +53,11 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Platform:
-    """An adapter and its platform in one."""
-
     name: str = NAME
-    messages: dict[str, str] = field(default_factory=dict[str, str])
-    """What the chat shows, by id."""
+    messages: dict[str, str] = field(default_factory=dict[str, str])  # what the chat shows, by id
     sends: int = 0
-    committed: set[str] = field(default_factory=set[str])
-    """What turns have said."""
-    struck: Callable[[], bool] = lambda: True
-    """Whether the fault has struck."""
+    committed: set[str] = field(default_factory=set[str])  # what turns have said
+    struck: Callable[[], bool] = lambda: True  # whether the fault has struck
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     limits = Limits(
@@ -146,7 +133,6 @@ async def talk(process: Process, platform: Platform, bus: Bus) -> None:
 
 
 async def say(process: Process, platform: Platform, text: str, *, kind: str = "") -> None:
-    """Once, whoever dies."""
     if text not in platform.committed:
         with anyio.CancelScope(shield=True):
             await commit(process.bus, text, kind=kind)
@@ -154,7 +140,6 @@ async def say(process: Process, platform: Platform, text: str, *, kind: str = ""
 
 
 async def prepare(process: Process) -> None:
-    """Forget what was."""
     keys = process.bus.keys
     for key in (keys.unknown(0), *await process.bus.call("KEYS", f"{keys.prefix}:*:sent:*")):
         await process.bus.call("UNLINK", key)
@@ -188,7 +173,6 @@ async def see_all_is_well(process: Process, platform: Platform, *, listed: bool 
 
 
 async def calls_of_a_talk(process: Process) -> int:
-    """Calls of one that nothing cuts short."""
     bus, platform = FailingBus(process.bus, at=0), Platform(struck=lambda: False)
     await prepare(process)
     await talk(process, platform, bus)
@@ -233,21 +217,30 @@ class StepsOfShowing(Steps):
     ROOMS = ("channels.outbox", "channels.showing")
 
 
-@pytest.mark.parametrize("kind", ["cancelled", "failing"])
-async def test_a_text_cut_short_at_any_await_becomes_the_reply_all_the_same(process: Process, kind: str) -> None:
-    listed: Counter[str] = Counter()
+async def at_each_await(
+    process: Process, kind: str, platform_of: type[Platform], see: Callable[[Process, Any], Awaitable[Any]]
+) -> list[Any]:
+    """Cut a talk short at each await of its tasks, and have it ended; what is seen each time."""
+    seen: list[Any] = []
     for at in range(1, MOST):
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
             steps = StepsOfShowing(at, happen, checkpoints=kind == "cancelled")
-            platform = Platform(struck=lambda steps=steps, at=at: steps.count >= at)
+            platform = platform_of(struck=lambda steps=steps, at=at: steps.count >= at)
             with steps.counted():
                 await talk(process, platform, process.bus)
         await end(process, platform)
-        listed += await see_all_is_well(process, platform)
+        seen.append(await see(process, platform))
         if steps.count < at:
             break
 
     assert at < MOST - 1
-    assert listed["preview"] > 0
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "failing"])
+async def test_a_text_cut_short_at_any_await_becomes_the_reply_all_the_same(process: Process, kind: str) -> None:
+    listed = await at_each_await(process, kind, Platform, see_all_is_well)
+
+    assert any(each["preview"] for each in listed)

@@ -19,19 +19,13 @@ from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
 from tests.cut_short import DyingBus, StoppingBus
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, unknown, until, until_empty
-from tests.integration.test_outbox_cut_short import Bug, a_moment, suppress_death
+from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, unknown, until_empty
+from tests.integration.test_outbox_cut_short import a_moment, suppress_death
 from tests.integration.test_showing import TEXT, commit, end_turn, leads, write
-from tests.integration.test_showing_cut_short import EXPECTED, MOST, Platform, StepsOfShowing, end, prepare, talk
-from tests.limits import HANG_S
+from tests.integration.test_showing_cut_short import EXPECTED, Platform, at_each_await, end, prepare, talk
+from tests.limits import HANG_S, until
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
 
 
 @pytest.fixture(autouse=True)
@@ -224,13 +218,8 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
     assert await unknown(process.bus) == []
 
 
-# Cut short
-
-
 @dataclass
 class Remembering(Platform):
-    """A platform that can be asked what it shows."""
-
     names: dict[str, tuple[str, int, bool]] = field(default_factory=dict[str, tuple[str, int, bool]])
     """Reply, number and whether it is still being written, by id."""
 
@@ -290,17 +279,4 @@ async def test_a_text_cut_short_at_any_call_to_redis_leaves_nothing_behind(
 
 @pytest.mark.parametrize("kind", ["cancelled", "failing"])
 async def test_a_text_cut_short_at_any_await_leaves_nothing_behind(process: Process, kind: str) -> None:
-    for at in range(1, MOST):
-        await prepare(process)
-        with capture_logs(), anyio.CancelScope() as scope, suppress_death():
-            happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
-            steps = StepsOfShowing(at, happen, checkpoints=kind == "cancelled")
-            platform = Remembering(struck=lambda steps=steps, at=at: steps.count >= at)
-            with steps.counted():
-                await talk(process, platform, process.bus)
-        await end(process, platform)
-        await see_all_is_there_once(process, platform)
-        if steps.count < at:
-            break
-
-    assert at < MOST - 1
+    await at_each_await(process, kind, Remembering, see_all_is_there_once)

@@ -7,15 +7,12 @@ from channels.showing import typing
 from channels.testing import channel as testing
 from daemon.process import Process
 from tests.fakes.sink import sink
-from tests.integration.test_outbox import ANN, NAME, pushing, replica, until, until_empty
+from tests.integration.test_outbox import ANN, NAME, pushing, replica, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
+from tests.limits import until
 
-pytestmark = pytest.mark.anyio
 
-
-async def test_what_cannot_be_changed_is_sent_when_it_is_finished(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_changed_is_sent_when_it_is_finished(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.0)
     monkeypatch.setattr(typing, "FIRST_S", 0.0)
     monkeypatch.setattr(typing, "SHORTEST_S", 0.02)

@@ -25,20 +25,15 @@ from tests.limits import HANG_S
 from tests.ports import reserved_port
 from tests.slackwire import Wire, command, message, slack_wire
 
-pytestmark = pytest.mark.anyio
-
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 FORM = "application/x-www-form-urlencoded"
 
 
 def signature(body: bytes, stamped: str, secret: str = SECRET) -> str:
-    """As Slack's documentation has it, without the library."""
     return "v0=" + hmac.new(secret.encode(), f"v0:{stamped}:".encode() + body, hashlib.sha256).hexdigest()
 
 
 class Caller:
-    """Slack, which calls the address."""
-
     def __init__(self, process: Process, port: int, client: httpx2.AsyncClient) -> None:
         self.url = f"http://127.0.0.1:{port}/slack/events"
         self._process = process
@@ -132,9 +127,7 @@ async def test_what_is_brought_is_answered_once_it_is_kept(process: Process) -> 
     assert heard.texts == ["hello"]
 
 
-async def test_what_takes_too_long_to_keep_is_not_answered_as_kept(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_takes_too_long_to_keep_is_not_answered_as_kept(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(brought, "TAKE_S", 0.1)
     heard = Heard(slow="D0ANN")
     async with called(process, acme=heard) as slack:
@@ -320,7 +313,7 @@ async def test_a_port_that_is_taken_is_said(process: Process) -> None:
             with pytest.raises(ExceptionGroup) as raised:
                 await hear_one(replica(process, acme=by_http(wire, "acme", port)), "acme", Heard())
 
-    assert raised.group_contains(ConfigError, match="taken")
+    assert raised.group_contains(ConfigError, match="in use")
 
 
 @pytest.mark.parametrize("under_way", [False, True])

@@ -16,8 +16,6 @@ from tests.integration.test_init import Place
 from tests.places import TEMPORARY
 from tests.processes import shut_down
 
-pytestmark = pytest.mark.anyio
-
 OPEN = AccessConfig(policy="open")
 
 
@@ -39,7 +37,7 @@ async def test_the_doctor_says_who_an_app_is_and_how_it_hears() -> None:
 
     assert [each.state for each in socket] == ["ok", "ok"]
     assert socket[0].text.startswith(f"{slack.bot.person.name} in Acme, https://")
-    assert socket[1].text == "hears over a socket"
+    assert socket[1].text == "receives events over Socket Mode"
     assert [each.state for each in called] == ["ok", "ok"]
     assert "https://bot.example.org/slack" in called[1].text and "Event Subscriptions" in called[1].text
     assert [each.state for each in closed] == ["ok", "ok", "warning"]
@@ -53,7 +51,7 @@ async def test_scopes_that_are_missing_are_named() -> None:
         remarks = await found(of(slack))
 
     assert [each.state for each in remarks] == ["ok", "warning", "ok"]
-    assert "files:read (to get files that people send), mpim:history" in remarks[1].text
+    assert "files:read (to download files that people send), mpim:history" in remarks[1].text
     assert "chat:write" not in remarks[1].text
 
 
@@ -69,7 +67,7 @@ async def test_tokens_that_will_not_do_are_told_by_their_keys() -> None:
     assert "channels.acme.bot_token" in wrong[0].text
     assert [[each.state for each in remarks] for remarks in (deaf, other, unscoped)] == [["ok", "error"]] * 3
     assert "channels.acme.app_token" in deaf[1].text and "connections:write" in deaf[1].text
-    assert "is of another app, A0OTHER" in other[1].text
+    assert "is for another app, A0OTHER" in other[1].text
     assert "connections:write" in unscoped[1].text
     shown = str([*wrong, *deaf, *other, *unscoped])
     assert not any(token in shown for token in (slack.bot.token, slack.app.token, "xoxb-1-wrong-and-long-enough"))
@@ -107,7 +105,7 @@ async def test_the_command_looks_at_the_app(tmp_path: Path) -> None:
         done = await anyio.to_thread.run_sync(lambda: Place(tmp_path)("--config", str(config), "doctor"))
 
     assert f"channel acme: {slack.bot.person.name} in Acme" in done.stdout
-    assert "channel acme: hears over a socket" in done.stdout
+    assert "channel acme: receives events over Socket Mode" in done.stdout
     assert slack.bot.token not in done.stdout + done.stderr
 
 
@@ -141,6 +139,8 @@ async def test_the_list_of_channels_asks_slack_how_it_is(short: Path) -> None:
         finally:
             shut_down(short / "data")
 
-    assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 listed", True)
-    assert fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; hears over a socket"
+    assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 in the allowlist", True)
+    assert (
+        fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; receives events over Socket Mode"
+    )
     assert (wrong["ok"], "token_revoked" in str(wrong["health"])) == (False, True)

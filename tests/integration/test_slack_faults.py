@@ -17,11 +17,8 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Hang, Page, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 TIMEOUT_S = 10.0
-SEND_S = 0.5
-"""How long a send may take; one call in each test is answered by nothing."""
+SEND_S = 0.5  # how long a send may take; one call in each test is answered by nothing
 
 FAULTS: list[Any] = [
     *(Cut(acted=False), Cut(), Cut(half=True), Page(), Hang()),

@@ -23,8 +23,6 @@ from tests.fakes.slack import Channel, Cut, FakeSlack, Garbled, Page, Refuse, fa
 from tests.limits import HANG_S
 from tests.ports import free_port
 
-pytestmark = pytest.mark.anyio
-
 WAYS = ["socket", "http"]
 
 
@@ -33,8 +31,7 @@ class Heard:
     """An intake that keeps what it is given, and now and then cannot."""
 
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    failing: int = 0
-    """The next so many are not kept."""
+    failing: int = 0  # the next so many are not kept
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def take(self, arrival: Arrival) -> None:
@@ -58,12 +55,10 @@ class Heard:
 
     @property
     def once(self) -> list[Arrival]:
-        """Without repetitions."""
         return list({each.seen_as: each for each in reversed(self.arrivals)}.values())[::-1]
 
 
 def section(slack: FakeSlack, *, way: str, **more: Any) -> SlackConfig:
-    """The bot of a fake Slack, heard in one way."""
     given: dict[str, Any] = {"access": AccessConfig(policy="open"), "bot_token": Secret(slack.bot.token), **more}
     if way == "socket":
         return SlackConfig(base_url=slack.base_url, app_token=Secret(slack.app.token), **given)
@@ -76,7 +71,6 @@ def section(slack: FakeSlack, *, way: str, **more: Any) -> SlackConfig:
 
 @asynccontextmanager
 async def hearing(process: Process, slack: FakeSlack, *, way: str, **more: Any) -> AsyncGenerator[Heard]:
-    """One bot that hears, for the length of the block."""
     config = section(slack, way=way, **more)
     here = replace(
         process,

@@ -20,8 +20,6 @@ from tests.hearlab import Heard, hear_one, replica
 from tests.limits import HANG_S
 from tests.ports import reserved_port
 
-pytestmark = pytest.mark.anyio
-
 PATH = "/slack/events"
 
 
@@ -221,12 +219,8 @@ async def test_workspaces_of_one_app_hear_what_is_theirs(process: Process) -> No
     assert sorted(globex.texts) == ["/status", "in globex"]
 
 
-# Events that are brought
-
-
 @asynccontextmanager
 async def called(process: Process, slack: FakeSlack, heard: Heard) -> AsyncGenerator[None]:
-    """One replica that is brought events."""
     true_time = replace(process, clock=SystemClock())  # which Slack signs by
     with reserved_port() as port:
         async with hearing(true_time, heard, by_http(slack, port)):

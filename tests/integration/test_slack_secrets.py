@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.slack import SlackChannel, connect
-from daemon.config import Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, Secret, SlackConfig
 from daemon.errors import ChannelError
 from daemon.events import Attachment, Inbound
 from daemon.process import Process
@@ -20,13 +19,9 @@ from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
 from tests.fakes.slack import Channel, FakeSlack, Fault, Garbled, Page, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 NAME = "lake"
 TIMEOUT_S = 2.0
-SHORT_CHARS = 10
-"""So much of a secret counts as the secret."""
-
+SHORT_CHARS = 10  # so much of a secret counts as the secret
 Act = Callable[[SlackChannel, SessionKey, str], Awaitable[object]]
 
 ACTS: dict[str, Act] = {
@@ -67,7 +62,6 @@ async def heard(channel: SlackChannel) -> None:
 
 
 def repeating(*secrets: str) -> list[Fault]:
-    """Answers that quote them."""
     all_of_them = " ".join(secrets)
     quoted = {"response_metadata": {"messages": [f"[ERROR] {all_of_them}"]}, "needed": all_of_them, "user": all_of_them}
     return [

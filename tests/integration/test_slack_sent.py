@@ -9,19 +9,15 @@ import pytest
 
 from channels.base import Part
 from channels.slack import SlackChannel, connect
-from daemon.config import Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, Secret, SlackConfig
 from daemon.errors import SendRejected, SendUnknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, Cut, FakeSlack, Message, Person, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 NAME = "lake"
 TIMEOUT_S = 5.0
-LONG = "The tide turns. " * 400
-"""More than a message can be changed to."""
+LONG = "The tide turns. " * 400  # more than a message can be changed to
 
 
 @dataclass
@@ -41,7 +37,6 @@ class Pond:
         return SessionKey(channel=NAME, chat=self.lake.id, thread=self.root.ts)
 
     def another(self) -> AbstractAsyncContextManager[SlackChannel]:
-        """The adapter in another process."""
         return connect(self.process, NAME, self.config)
 
     def part(self, text: str = "3 m.", *, number: int = 0, **more: Any) -> Part:
@@ -62,11 +57,9 @@ class Pond:
         return await self.channel.find(self.thread, part, timeout_s=TIMEOUT_S)
 
     def texts(self) -> list[str]:
-        """What stands in the thread."""
         return self.lake.texts(thread=self.root.ts)
 
     def asked(self) -> list[tuple[str, str]]:
-        """What was to be shown, and Slack's refusals."""
         return [(call.method, call.error) for call in self.slack.called("chat.")]
 
 

@@ -7,13 +7,10 @@ import pytest
 
 from channels.base import Part, Purpose
 from channels.slack import SlackChannel, connect
-from daemon.config import BotConfig, Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import BotConfig, Config, Secret, SlackConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, Person, fake_slack
-
-pytestmark = pytest.mark.anyio
 
 NAME = "lake"
 TIMEOUT_S = 5.0
@@ -21,8 +18,6 @@ TIMEOUT_S = 5.0
 
 @dataclass
 class Room:
-    """A channel, a thread in it and a direct chat."""
-
     slack: FakeSlack
     channel: SlackChannel
     lake: Channel

@@ -1,6 +1,7 @@
 """Hearing Slack over sockets: what is acknowledged when, and what becomes of connections."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,10 +18,8 @@ from channels.slack import socket as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
 from tests.hearlab import Heard, hear_one, replica
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.slackwire import TEAMS, Wire, command, message, slack_wire
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
@@ -42,15 +41,11 @@ def section(wire: Wire, name: str = "acme", **more: Any) -> SlackConfig:
 
 @asynccontextmanager
 async def hearing(process: Process, wire: Wire, heard: Heard) -> AsyncGenerator[anyio.CancelScope]:
-    """One section that hears for the length of the block."""
     here = replica(process, acme=section(wire))
     async with anyio.create_task_group() as tg:
         tg.start_soon(hear_one, here, "acme", heard)
         yield tg.cancel_scope
         tg.cancel_scope.cancel()
-
-
-# What is acknowledged
 
 
 async def test_an_envelope_is_acknowledged_once_it_is_kept_and_not_before(process: Process) -> None:
@@ -81,18 +76,14 @@ async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process:
     assert link.acknowledged == ids
 
 
-async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_kept_for_long_is_never_acknowledged(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(envelopes, "HOLD_S", 0.05)
     heard = Heard(away=1_000_000)
     with capture_logs() as logs:
         async with slack_wire() as wire, hearing(process, wire, heard):
             link = await wire.link()
             await link.say(message("lost here"))
-            with anyio.fail_after(HANG_S):
-                while not any(each["event"] == "event.lost" for each in logs):  # noqa: ASYNC110 - a log tells nobody
-                    await anyio.sleep(0.01)
+            await until(lambda: any(each["event"] == "event.lost" for each in logs))
             heard.away = 0
             later = await link.say(message("later"))
             await wire.acknowledged(later)
@@ -187,9 +178,6 @@ async def test_garbage_on_the_wire_changes_nothing(process: Process) -> None:
     assert len(wire.links) == 1
 
 
-# Connections
-
-
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested", "of_tomorrow"])
 async def test_a_connection_that_is_to_end_is_followed_by_another_and_served_until_it_ends(
     process: Process, reason: str
@@ -223,9 +211,7 @@ async def test_an_old_connection_that_slack_does_not_close_ends_all_the_same(
         assert not wire.links[1].closed
 
 
-async def test_the_old_connection_is_served_while_no_other_opens(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_old_connection_is_served_while_no_other_opens(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "LINGER_S", 0.01)
     heard = Heard()
     async with slack_wire() as wire, hearing(process, wire, heard):
@@ -315,9 +301,7 @@ async def test_a_connection_that_died_in_silence_is_followed_by_another(
     assert "socket.silent" in [each["event"] for each in logs]
 
 
-async def test_slacks_pings_are_answered_and_tell_that_it_lives(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slacks_pings_are_answered_and_tell_that_it_lives(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "SILENT_S", 0.4)
     async with slack_wire() as wire, hearing(process, wire, Heard()):
         link = await wire.link(0)
@@ -330,9 +314,7 @@ async def test_slacks_pings_are_answered_and_tell_that_it_lives(
         assert len(wire.links) == 1
 
 
-async def test_a_message_too_large_costs_its_connection_and_no_more(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_too_large_costs_its_connection_and_no_more(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "MESSAGE_MAX_BYTES", 10_000)
     heard = Heard()
     async with slack_wire() as wire, hearing(process, wire, heard):
@@ -362,11 +344,10 @@ async def test_connections_that_end_at_once_are_not_opened_without_a_rest(
 async def test_where_connections_are_greeted_and_cut_again_and_again_nobody_waits_for_long(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slack_socket, "PAUSE_MIN_S", 20.0)
-    monkeypatch.setattr(slack_socket, "PAUSE_MAX_S", 20.0)
-    monkeypatch.setattr(slack_socket, "GREETED_MAX_S", 0.05)
+    for name, value in {"PAUSE_MIN_S": 3 * HANG_S, "PAUSE_MAX_S": 3 * HANG_S, "GREETED_MAX_S": 0.01}.items():
+        monkeypatch.setattr(slack_socket, name, value)
     async with slack_wire() as wire, hearing(process, wire, Heard()):
-        with anyio.fail_after(8.0):
+        with anyio.fail_after(HANG_S):
             for number in range(6):
                 (await wire.link(number)).cut()
             await wire.link(6)
@@ -382,7 +363,7 @@ async def test_an_app_without_socket_mode_is_told_what_to_do(process: Process) -
 
     said = next(each for each in logs if each["event"] == "socket.disabled")
     assert said["log_level"] == "error"
-    assert "switch it on" in said["reason"]
+    assert "Turn it on" in said["reason"]
 
 
 async def test_whatever_opening_is_answered_it_is_tried_again(process: Process) -> None:
@@ -423,9 +404,7 @@ async def test_slack_tells_how_long_to_wait(process: Process) -> None:
             assert anyio.current_time() - began >= 0.9
 
 
-# The end
-
-
+@pytest.mark.filterwarnings("ignore:Unclosed connection:ResourceWarning")  # as is meant where it is deaf
 @pytest.mark.parametrize("deaf", [False, True])
 async def test_a_stop_waits_long_for_no_closing_and_leaves_no_task(
     process: Process, monkeypatch: pytest.MonkeyPatch, deaf: bool
@@ -448,9 +427,7 @@ async def test_a_stop_waits_long_for_no_closing_and_leaves_no_task(
         left = {task for task in asyncio.all_tasks() - before if "RequestHandler" not in repr(task.get_coro())}
 
     assert not left, "but for the server's own"
-
-
-# Several workspaces of one app
+    gc.collect()  # what was not closed, in this test and in no later one
 
 
 async def test_sections_of_one_app_share_a_socket_and_each_hears_its_own_workspace(process: Process) -> None:
@@ -543,7 +520,8 @@ async def test_a_section_that_is_another_app_has_a_socket_of_its_own(process: Pr
         here = replica(process, acme=section(wire), beta=section(wire, "beta", app_token=Secret("xapp-other")))
         tg.start_soon(hear_one, here, "acme", acme)
         tg.start_soon(hear_one, here, "beta", beta)
-        await wire.link(1)
+        # A connection that is cancelled while it is opened is left to the garbage collector by aiohttp.
+        await wire.acknowledged(*[await (await wire.link(number)).say(message("hello")) for number in range(2)])
         tg.cancel_scope.cancel()
 
     assert {token for method, token in wire.asked if method == "apps.connections.open"} == {"xapp-pond", "xapp-other"}

@@ -15,98 +15,34 @@ import pytest
 
 from channels.push import serve as serve_channels
 from channels.showing import streamer, typing
-from channels.slack import channel, socket
-from channels.slack.channel import SlackChannel
+from channels.slack import SlackChannel, channel, socket
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, SlackConfig, TranscriptionConfig
 from daemon.config.channels import SlackEventsConfig
 from daemon.config.secret import Secret
-from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
-from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 from daemon.testing import Gate
 from tests.fakes.openai_server import Plain, fake_openai
-from tests.fakes.said import said as words_of
-from tests.fakes.slack import Bot, Channel, Cut, FakeSlack, Message, Page, Refuse, fake_slack
+from tests.fakes.slack import Bot, Channel, Cut, FakeSlack, Page, Refuse, fake_slack
 from tests.integration.test_outbox import Room, room
-from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
+from tests.speaking import ODD, WORDS, Slow, Speaking, Walk, Watched
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 NAME = "lake"
 OPEN = AccessConfig(policy="open")
-PART_MAX = 12_000
-"""Characters of ``markdown_text`` (Slack's documentation of chat.postMessage)."""
-
+PART_MAX = 12_000  # characters of ``markdown_text`` (Slack's documentation of chat.postMessage)
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1e9\U0001f1ea"
 ACCENTED = "e\u0301\u0323"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def session(chat: Channel, thread: str = "", *, channel: str = NAME) -> str:
-    """The key of a conversation."""
     return str(SessionKey(channel=channel, chat=chat.id, thread=thread))
-
-
-@dataclass
-class Walk:
-    """A process with channels and agents, on a fake Slack."""
-
-    slack: FakeSlack
-    process: Process
-    model: Speaking
-
-    async def shows(self, chat: Channel, *texts: str, thread: str | None = None) -> None:
-        """Wait until the bots' messages in a chat are these."""
-        try:
-            await self.slack.until(lambda: chat.texts(thread=thread) == [*texts])
-        except TimeoutError:
-            assert chat.texts(thread=thread) == [*texts]
-            raise
-
-    async def answered(self, chat: Channel, part: str, *, thread: str | None = None) -> Message:
-        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
-        found: list[Message] = []
-
-        def look() -> bool:
-            found[:] = [message for message in chat.shown(thread=thread) if part in message.text]
-            return bool(found)
-
-        try:
-            await self.slack.until(look)
-        except TimeoutError:
-            assert part in chat.texts(thread=thread)
-        return found[0]
-
-    async def taken(self) -> None:
-        """Wait until everything is acknowledged that Slack has told."""
-        await self.slack.settled()
-
-    async def log(self, session: str) -> list[LogEntry]:
-        reader = SessionReader(self.process.bus)
-        return [entry for _, entry in await reader.committed(session, limit=1_000)]
-
-    async def said(self, session: str) -> list[str]:
-        """What people said in a session that was answered, in order."""
-        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
-        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
-
-    async def unknown(self) -> list[str]:
-        """What was done about each outcome that nobody knows."""
-        keys = self.process.bus.keys
-        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
-        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
-        return [fields[b"action"].decode() for entries in found for _, fields in entries]
 
 
 @asynccontextmanager
@@ -170,26 +106,19 @@ async def slack() -> AsyncGenerator[FakeSlack]:
         yield slack
 
 
-# Direct messages
-
-
-async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(process: Process, slack: FakeSlack):
     ann = slack.direct(slack.person("Ann"))
     ann.say("How deep is the pond?")
     async with walking(process, slack) as walk:
         await walk.shows(ann, "echo: How deep is the pond?")
         ann.say("And how &lt;wide&gt;?")
         await walk.shows(ann, "echo: How deep is the pond?", "echo: And how <wide>?")
-        await walk.taken()
+        await slack.settled()
 
     assert await walk.said(session(ann)) == ["How deep is the pond?", "And how <wide>?"]
 
 
-async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_once(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_once(process: Process, slack: FakeSlack):
     people = [slack.direct(slack.person(name)) for name in ("Ann", "Bob", "Cat")]
     for chat in people:
         chat.say("hello")
@@ -200,11 +129,11 @@ async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_o
     async with walking(process, slack) as walk:
         for chat in people:
             await walk.shows(chat, "echo: hello")
-        await walk.taken()
+        await slack.settled()
         slack.app.again(5)
         people[0].say("once more")
         await walk.shows(people[0], "echo: hello", "echo: once more")
-        await walk.taken()
+        await slack.settled()
 
     assert [chat.texts() for chat in people[1:]] == [["echo: hello"]] * 2
 
@@ -216,10 +145,10 @@ async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(proces
         ann.say("first")
         await gate.reached()
         late = ann.say("at noon https://example.com")
-        await walk.taken()
+        await slack.settled()
         ann.unfurl(late)
         ann.edit(late, "at one")
-        await walk.taken()
+        await slack.settled()
         gate.open()
         await walk.shows(ann, "echo: first", "echo: at one")
 
@@ -233,11 +162,11 @@ async def test_a_message_taken_back_while_it_waits_is_not_answered(process: Proc
         ann.say("first")
         await gate.reached()
         regretted = ann.say("what I should not have said")
-        await walk.taken()
+        await slack.settled()
         ann.delete(regretted)
-        await walk.taken()
+        await slack.settled()
         slack.app.again(2)
-        await walk.taken()
+        await slack.settled()
         gate.open()
         await walk.shows(ann, "echo: first")
         ann.say("second")
@@ -259,23 +188,18 @@ async def test_a_message_taken_back_after_its_answer_changes_nothing(process: Pr
     assert await walk.said(session(ann)) == ["answered", "next"]
 
 
-# Channels and threads
-
-
-async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     async with walking(process, slack) as walk:
         asked = lake.say(f"{slack.bot.mention} how deep is it?", by=ann)
         await walk.shows(lake, "echo: how deep is it?", thread=asked.ts)
-        await walk.taken()
+        await slack.settled()
         slack.app.again(2)
-        await walk.taken()
+        await slack.settled()
         further = lake.say(f"{slack.bot.mention} and how wide?", by=ann, thread=asked.ts)
         await walk.shows(lake, "echo: how deep is it?", "echo: and how wide?", thread=asked.ts)
-        await walk.taken()
+        await slack.settled()
 
     assert len(slack.app.done) >= 4  # two mentions, each told twice
     answers = [entry.answers for entry in await walk.log(session(lake, asked.ts)) if entry.answers]
@@ -299,9 +223,7 @@ async def test_threads_are_conversations_of_their_own(process: Process, slack: F
     assert "fish" not in walk.model.asked()
 
 
-async def test_at_its_first_mention_in_a_thread_it_knows_what_was_said_there_before(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_at_its_first_mention_in_a_thread_it_knows_what_was_said_there_before(process: Process, slack: FakeSlack):
     ann, bob = slack.person("Ann"), slack.person("Bob")
     lake = slack.channel(ann, bob)
     lake.members.remove(slack.bot.person)  # so that it is told of nothing
@@ -333,7 +255,7 @@ async def test_what_is_said_in_a_channel_to_others_is_not_answered(process: Proc
         lake.say("not me", by=bob, thread=root.ts)
         asked = lake.say(f"{slack.bot.mention} do you?", by=bob, thread=root.ts)
         await walk.shows(lake, "echo: do you?", thread=asked.thread)
-        await walk.taken()
+        await slack.settled()
 
     assert len(lake.texts()) == 1
 
@@ -353,7 +275,7 @@ async def test_people_and_channels_are_told_to_the_model_by_their_names(process:
         for question in ("ask", "or tell"):
             lake.say(f"{slack.bot.mention} {question} <@{bob.id}> in <#{lake.id}|lake>", by=ann)
             await walk.answered(lake, f"echo: {question} @")
-        await walk.taken()
+        await slack.settled()
 
     assert "Ann Lake" in walk.model.asked(0)
     assert "or tell @Bob Marsh in #lake" in walk.model.asked(1)
@@ -373,9 +295,6 @@ async def test_a_thread_of_direct_messages_is_a_conversation_of_its_own(process:
     assert await walk.said(session(ann, root.ts)) == ["aside"]
 
 
-# Commands
-
-
 async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Process, slack: FakeSlack) -> None:
     ann = slack.person("Ann")
     direct, lake = slack.direct(ann), slack.channel(ann)
@@ -390,7 +309,7 @@ async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Pro
         await walk.answered(lake, ann.id, thread=asked.ts)
         direct.say("!help")
         await walk.answered(direct, "echo: !help")
-        await walk.taken()
+        await slack.settled()
 
     assert walk.model.requests and len(walk.model.requests) == 1
 
@@ -407,9 +326,6 @@ async def test_a_conversation_begins_anew_when_it_is_told_to(process: Process, s
         await walk.answered(direct, "echo: What is it?")
 
     assert "blue" not in walk.model.asked()
-
-
-# Who may speak
 
 
 async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(process: Process, slack: FakeSlack) -> None:
@@ -436,7 +352,7 @@ async def test_a_closed_bot_says_nothing(process: Process, slack: FakeSlack) -> 
         slack.channel(ann, eve).say(f"{slack.bot.mention} hello?", by=eve)
         direct.say("hello")
         await walk.shows(direct, "echo: hello")
-        await walk.taken()
+        await slack.settled()
 
     assert [message.channel for message in slack.sent()] == [direct]
 
@@ -449,12 +365,9 @@ async def test_other_bots_are_not_answered_at_all(process: Process, slack: FakeS
         lake.say(f"{slack.bot.mention} hello bot", by=other)
         asked = lake.say(f"{slack.bot.mention} hello", by=ann)
         await walk.shows(lake, "echo: hello", thread=asked.ts)
-        await walk.taken()
+        await slack.settled()
 
     assert lake.texts() == ["echo: hello"]
-
-
-# Several workspaces, several replicas
 
 
 async def test_an_app_in_two_workspaces_answers_in_each_as_its_bot_there(process: Process, slack: FakeSlack) -> None:
@@ -465,7 +378,7 @@ async def test_an_app_in_two_workspaces_answers_in_each_as_its_bot_there(process
         there.say("you are another")
         await walk.shows(here, "echo: you are one")
         await walk.shows(there, "echo: you are another")
-        await walk.taken()
+        await slack.settled()
 
     assert await walk.said(session(there, channel="marsh")) == ["you are another"]
     assert await walk.said(session(here)) == ["you are one"]
@@ -481,15 +394,12 @@ async def test_two_replicas_answer_everything_once_between_them(process: Process
             slack.app.again(5)
         for chat in chats:
             await walk.answered(chat, "message 1")
-        await walk.taken()
+        await slack.settled()
 
     for chat in chats:
         answers = [entry.answers for entry in await walk.log(session(chat)) if entry.answers]
         assert sum(len(each) for each in answers) == 2
         assert len(chat.texts()) == len(answers)
-
-
-# Sockets
 
 
 async def test_sockets_that_end_in_every_way_lose_nothing(process: Process, slack: FakeSlack) -> None:
@@ -512,12 +422,9 @@ async def test_sockets_that_end_in_every_way_lose_nothing(process: Process, slac
         slack.faults.on("envelope", Cut(half=True), Cut())
         slack.faults.on("acknowledge", Page())
         await says(walk, "and in the middle of what is told?")
-        await walk.taken()
+        await slack.settled()
 
     assert await walk.said(session(ann)) == texts
-
-
-# HTTP
 
 
 async def test_events_that_are_brought_are_answered_and_such_as_are_signed_wrong_or_late_are_sent_away(
@@ -544,7 +451,7 @@ async def test_events_that_are_brought_are_answered_and_such_as_are_signed_wrong
         ]
         assert await slack.verify_url()
         slack.app.again(3)
-        await walk.taken()
+        await slack.settled()
 
     assert all(status in (401, 403) for status in statuses)
     assert [text for text in direct.texts() if text.startswith("echo")] == ["echo: brought"]
@@ -565,12 +472,9 @@ async def test_an_app_in_two_workspaces_is_brought_its_events_at_one_address(
         there.say("you are another")
         await walk.shows(here, "echo: you are one")
         await walk.shows(there, "echo: you are another")
-        await walk.taken()
+        await slack.settled()
 
     assert await walk.said(session(there, channel="marsh")) == ["you are another"]
-
-
-# What goes wrong
 
 
 async def test_a_channel_that_is_told_to_wait_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
@@ -617,9 +521,7 @@ async def test_a_reply_whose_answer_was_lost_is_looked_for_and_shown_once(
     assert chat.texts() == ["echo: once", "echo: twice"]
 
 
-async def test_a_reply_that_is_not_kept_with_its_metadata_is_found_by_what_it_says(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_reply_that_is_not_kept_with_its_metadata_is_found_by_what_it_says(process: Process, slack: FakeSlack):
     ann = slack.direct(slack.person("Ann"))
     ann.keeps_metadata = False
     slack.faults.on("chat.postMessage", None, Cut(), None, Cut(acted=False))
@@ -639,7 +541,7 @@ async def test_looking_that_fails_for_a_while_makes_a_reply_late_not_double(proc
         ann.say("once")
         ann.say("twice")
         await walk.answered(ann, "twice")
-        await walk.taken()
+        await slack.settled()
         ann.say("thrice")
         await walk.answered(ann, "thrice")
 
@@ -666,12 +568,7 @@ async def test_an_app_with_too_many_sockets_hears_when_one_is_free(process: Proc
         await walk.shows(ann, "echo: is it full?")
 
 
-# Texts
-
-
-async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     book = "".join(f"Paragraph {n} of the book. {FAMILY} 水池有多深？\n\n" for n in range(6_000))[:200_000].rstrip()
@@ -727,9 +624,6 @@ async def test_a_text_that_slack_refuses_as_markdown_comes_as_plain_text(process
         await walk.shows(ann, "echo: many blocks")
 
 
-# Floods
-
-
 async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
     eve, ann = (slack.direct(slack.person(name)) for name in ("Eve", "Ann"))
     async with walking(process, slack, debounce_s=0.2) as walk:
@@ -737,12 +631,9 @@ async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(proces
             eve.say(f"flood {number}")
         ann.say("hello")
         await walk.shows(ann, "echo: hello")
-        await walk.taken()
+        await slack.settled()
 
     assert ann.texts() == ["echo: hello"]
-
-
-# Files
 
 
 async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, slack: FakeSlack) -> None:
@@ -792,8 +683,6 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, sl
 
 @dataclass
 class Sending(Speaking):
-    """Draws a map and sends it, by tools, before it answers."""
-
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         calls = (
             ("write_file", {"path": "map.txt", "content": MAP}),
@@ -812,9 +701,7 @@ MAP = "the pond lies north"
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["at once", "with its answer lost"])
-async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
-    process: Process, slack: FakeSlack, *, lost: bool
-) -> None:
+async def test_a_file_of_the_bot_is_shared_once_in_the_thread(process: Process, slack: FakeSlack, *, lost: bool):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     if lost:
@@ -826,9 +713,6 @@ async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
 
     files = [file for message in lake.shown(thread=asked.ts) for file in message.files]
     assert [(file.name, file.data.decode()) for file in files] == [("map.txt", MAP)]
-
-
-# While it is written
 
 
 def telling(slack: FakeSlack, chat: Channel) -> Watched:
@@ -880,9 +764,7 @@ async def test_where_it_cannot_be_streamed_one_message_is_changed(process: Proce
     assert slack.called("chat.update")
 
 
-async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     seen = anyio.Event()

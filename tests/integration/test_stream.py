@@ -21,8 +21,6 @@ from daemon.errors import BusUnavailable
 from tests.conftest import Lab
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(eq=False)
 class Call:
@@ -129,8 +127,6 @@ async def test_a_server_that_hangs_is_waited_for_no_shorter_than_the_patience_sa
 
 
 class Connection:
-    """One whose answers come when the test says so."""
-
     def __init__(self) -> None:
         self.answers: asyncio.Queue[Any] = asyncio.Queue()
         self.cut = False

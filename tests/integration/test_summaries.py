@@ -25,14 +25,11 @@ from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.render import raw_entry
 from workers.consolidation.summary.summarize import Summarizer
 
-pytestmark = pytest.mark.anyio
-
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
 CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
 
 
 def said(*texts: str) -> list[LogEntry]:
-    """Turns of a person and the bot, a minute each message."""
     entries: list[LogEntry] = []
     for at, text in enumerate(texts):
         wire = msgspec.json.encode({"role": "assistant" if at % 2 else "user", "content": text})
@@ -118,7 +115,6 @@ class Reader:
 
     @property
     def conversations(self) -> list[str]:
-        """What was shown of the conversation, request by request."""
         return [body.partition("## Conversation to Process")[2].partition("\n")[2] for body in self.bodies]
 
 

@@ -13,8 +13,6 @@ from daemon.memory import Foreign, HistoryEntry, Memories, TakenOver, Version
 from daemon.memory.foreign import TAKE_OVER
 from tests.conftest import FailingBus, RecordingBus, dump
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:telegram:4711"
 TIME = "2026-11-20T09:00:00.000Z"
 FOUND = Foreign(

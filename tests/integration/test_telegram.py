@@ -32,16 +32,9 @@ from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Pa
 from tests.fakes.telegram.world import SUPERGROUPS
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 NAME = "pond_bot"
 TIMEOUT_S = 5.0
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +47,8 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Heard:
-    """An intake that keeps what it is given."""
-
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    away: int = 0
-    """How often it says that it cannot keep anything."""
+    away: int = 0  # how often it says that it cannot keep anything
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:
@@ -81,7 +71,6 @@ class Heard:
 
 
 def configured(process: Process, telegram: FakeTelegram, bot: Bot | None = None, **more: Any) -> Process:
-    """A replica of the process with a bot."""
     token = Secret((bot or telegram.bot).token)
     given: dict[str, Any] = {"access": AccessConfig(policy="open"), "send_timeout_s": 1.0, **more}
     channel = TelegramConfig(base_url=telegram.base_url, token=token, **given)
@@ -116,9 +105,6 @@ def key(chat: Chat, thread: str = "") -> SessionKey:
 
 def part(text: str, **more: Any) -> Part:
     return Part(reply="r", number=0, text=text, attempt="a", **more)
-
-
-# What comes in
 
 
 async def test_what_people_say_comes_in_order_and_once(process: Process) -> None:
@@ -313,9 +299,6 @@ async def test_a_move_that_another_process_heard_of_is_known(process: Process) -
     assert heard.arrivals[0].chat == "-7"
 
 
-# The webhook
-
-
 async def test_the_platform_brings_updates_to_those_who_know_the_secret(
     process: Process, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,9 +326,6 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
             status, _ = await telegram.press_hook(telegram.bot, b" " * 10_001)
             assert status == 413
     assert len(heard.arrivals) == 2
-
-
-# What goes out
 
 
 async def test_markdown_goes_out_as_a_rich_message(process: Process) -> None:
@@ -588,9 +568,6 @@ async def test_health_says_who_the_bot_is(process: Process) -> None:
     assert not wrong.ok
     assert "token" in wrong.text
     assert "1:wrong" not in wrong.text
-
-
-# What the doctor says
 
 
 async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: Process) -> None:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from daemon.config import BotConfig, ModelConfig, QueueConfig, Secret, TranscriptionConfig
 from daemon.process import Process
 from tests.fakes.openai_server import Plain, fake_openai
@@ -11,17 +9,10 @@ from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.integration.test_telegram_walk import NAME, walking
 from tests.speaking import Speaking
 
-pytestmark = pytest.mark.anyio
-
 JPEG = b"\xff\xd8\xff\xe0a heron"
 OGG = b"OggS water the plants"
 PATIENT = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return PATIENT
+QUEUE = PATIENT
 
 
 async def answered(process: Process, kind: str, data: bytes, **more: Any) -> tuple[str, str]:

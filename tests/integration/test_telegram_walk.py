@@ -1,10 +1,9 @@
 """The whole way on Telegram: an update in, a turn of a scripted model, a reply out, on a real server."""
 
-import json
 import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,24 +13,19 @@ import pytest
 
 from channels.push import serve as serve_channels
 from channels.showing import typing
-from channels.telegram import asking, channel
-from channels.telegram.channel import TelegramChannel
+from channels.telegram import TelegramChannel, asking, channel
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
-from daemon.events import LogEntry
 from daemon.process import Process
-from daemon.session import SessionReader
 from daemon.testing import Gate
 from tests.fakes.openai_server import Plain, fake_openai
-from tests.fakes.said import said as words_of
-from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
+from tests.fakes.telegram import Bot, Cut, FakeTelegram, Refuse, fake_telegram
 from tests.fakes.telegram.entities import units
 from tests.integration.test_outbox import Room, room
-from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
+from tests.speaking import ODD, WORDS, Slow, Speaking, Walk, Watched
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 NAME = "lake"
@@ -41,59 +35,7 @@ FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 DEAF = "\U0001f9cf\U0001f3fd\u200d\u2640\ufe0f"
 FLAG = "\U0001f1e9\U0001f1ea"
 ACCENTED = "e\u0301\u0323"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@dataclass
-class Walk:
-    """A process with channels and agents, on a fake Bot API."""
-
-    telegram: FakeTelegram
-    process: Process
-    model: Speaking
-
-    async def shows(self, chat: Chat, *texts: str, thread: int | None = None) -> None:
-        """Wait until the bots' messages in a chat are these."""
-        try:
-            await self.telegram.until(lambda: chat.texts(thread=thread) == [*texts])
-        except TimeoutError:
-            assert chat.texts(thread=thread) == [*texts]
-            raise
-
-    async def answered(self, chat: Chat, part: str) -> Message:
-        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
-        found: list[Message] = []
-
-        def look() -> bool:
-            found[:] = [message for message in chat.shown() if part in message.text]
-            return bool(found)
-
-        try:
-            await self.telegram.until(look)
-        except TimeoutError:
-            assert part in chat.texts()
-        return found[0]
-
-    async def log(self, session: str) -> list[LogEntry]:
-        reader = SessionReader(self.process.bus)
-        return [entry for _, entry in await reader.committed(session, limit=1_000)]
-
-    async def said(self, session: str) -> list[str]:
-        """What people said in a session that was answered, in order."""
-        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
-        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
-
-    async def unknown(self) -> list[str]:
-        """Texts of the outcomes that nobody knows: what was done about each."""
-        keys = self.process.bus.keys
-        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
-        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
-        return [fields[b"action"].decode() for entries in found for _, fields in entries]
+QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 @asynccontextmanager
@@ -151,12 +93,7 @@ async def telegram() -> AsyncGenerator[FakeTelegram]:
         yield telegram
 
 
-# One chat
-
-
-async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(process: Process, telegram: FakeTelegram):
     ann = telegram.direct(telegram.person("Ann"))
     ann.say("How deep is the pond?")
     async with walking(process, telegram) as walk:
@@ -189,9 +126,7 @@ async def test_updates_that_come_again_and_in_another_order_are_answered_once_ea
     assert [chat.texts() for chat in people[1:]] == [["echo: hello"]] * 2
 
 
-async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(process: Process, telegram: FakeTelegram):
     ann = telegram.direct(telegram.person("Ann"))
     gate = Gate()
     async with walking(process, telegram, model=Speaking(gate=gate)) as walk:
@@ -228,9 +163,6 @@ async def test_an_album_is_one_question(process: Process, telegram: FakeTelegram
 
     assert len(await walk.said(f"{NAME}:{ann.id}")) == 3
     assert len([entry for entry in await walk.log(f"{NAME}:{ann.id}") if entry.answers]) == 1
-
-
-# Groups
 
 
 async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came_before(
@@ -286,12 +218,7 @@ async def test_a_group_that_becomes_a_supergroup_goes_on_as_the_same_conversatio
     assert ["before" in said[0], "after" in said[1]] == [True, True]
 
 
-# Who may speak
-
-
-async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(process: Process, telegram: FakeTelegram):
     ann, eve = (telegram.direct(telegram.person(name)) for name in ("Ann", "Eve"))
     pairing = AccessConfig(policy="pairing")
     async with walking(process, telegram, admins=[f"{NAME}:{ann.id}"], access=pairing) as walk:
@@ -341,9 +268,6 @@ async def test_other_bots_are_not_answered_at_all(process: Process, telegram: Fa
         await walk.shows(group, "echo: hello")
 
 
-# Several bots
-
-
 async def test_several_bots_are_channels_of_their_own(process: Process, telegram: FakeTelegram) -> None:
     ann = telegram.person("Ann")
     more = [telegram.new_bot(f"bot_{name}_bot") for name in ("b", "c")]
@@ -355,9 +279,6 @@ async def test_several_bots_are_channels_of_their_own(process: Process, telegram
             await walk.shows(chat, f"echo: you are {number}")
 
     assert await walk.said(f"bot_b_bot:{ann.id}") == ["you are 1"]
-
-
-# Webhook
 
 
 async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_away(
@@ -376,9 +297,6 @@ async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_awa
 
     assert status in (401, 403)
     assert telegram.called("getUpdates") == []
-
-
-# What goes wrong
 
 
 async def test_a_chat_that_is_told_to_wait_holds_up_no_other(process: Process, telegram: FakeTelegram) -> None:
@@ -422,9 +340,6 @@ async def test_servers_that_fail_for_a_while_lose_nothing(process: Process, tele
     assert await walk.unknown() == []
 
 
-# Texts
-
-
 async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
     process: Process, telegram: FakeTelegram
 ) -> None:
@@ -441,9 +356,7 @@ async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginnin
     assert any(text.startswith("Paragraph 0 of the book.") for text in ann.texts())
 
 
-async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_long_reply_is_cut_between_what_people_see_as_characters(process: Process, telegram: FakeTelegram):
     signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
     texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
     chats = {name: telegram.direct(telegram.person(name)) for name in texts}
@@ -478,12 +391,7 @@ async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(proce
         assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
 
 
-# Floods
-
-
-async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(process: Process, telegram: FakeTelegram):
     eve, ann = (telegram.direct(telegram.person(name)) for name in ("Eve", "Ann"))
     async with walking(process, telegram, debounce_s=0.2) as walk:
         for number in range(100):
@@ -493,9 +401,6 @@ async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
         await telegram.until(lambda: not telegram.bot.updates)
 
     assert [message.text for message in ann.shown()] == ["echo: hello"]
-
-
-# Files
 
 
 async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, telegram: FakeTelegram) -> None:
@@ -540,9 +445,6 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, te
         async with walking(process, telegram, bot=hears) as walk:
             ann.say("", file=voice)
             await walk.answered(ann, "How deep is it?")
-
-
-# While it is written
 
 
 async def test_an_answer_is_shown_while_it_is_written_in_one_message(process: Process, telegram: FakeTelegram) -> None:

@@ -1,6 +1,5 @@
 """The terminal channel: its pure parts, a conversation with a real worker, and the screen in a pseudo-terminal."""
 
-import json
 import os
 import signal
 import sys
@@ -22,31 +21,30 @@ from prompt_toolkit.document import Document
 
 from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
+from channels.terminal.delay import delay
+from channels.terminal.draft import tail
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.piped import Piped, lines
 from channels.terminal.preview import Preview
-from channels.terminal.screen import tail
 from daemon.bus import Bus, Part
-from daemon.cli.chat import ALIVE_S, answer_when_nobody_does
+from daemon.cli.chat import answer_when_nobody_does
 from daemon.clock import stamp
 from daemon.errors import BusUnavailable
 from daemon.events import Live, Notice
-from daemon.heartbeat import Heartbeat
-from daemon.printable import one_line, printable, printable_json
+from daemon.heartbeat import ALIVE_S, Heartbeat
 from daemon.process import Process
 from daemon.services import service
+from daemon.session import Word, tell
 from daemon.sessionkey import SessionKey
 from daemon.testing import ManualClock
 from tests.cut_short import CutBus
 from tests.integration.test_cli import Place, place
 from tests.limits import HANG_S
+from tests.tables import each_row
 from tests.terminals import OnTerminal, on_terminal
 
-pytestmark = pytest.mark.anyio
 __all__ = ["place"]
-
-READY = r"\x1b\[\?2004h[^\n]*>"
-"""A prompt, drawn: bracketed paste is switched on first."""
+READY = r"\x1b\[\?2004h[^\n]*>"  # A prompt, drawn: bracketed paste is switched on first
 
 
 def live(text: str, *, turn: int = 0, fence: int = 1, sequence: int = 0, offset: int = 0) -> Live:
@@ -108,21 +106,6 @@ def test_the_tail_fits_and_is_the_end_of_the_text(text: str, columns: int, rows:
     assert len(shown) <= rows
     assert all(sum(2 if char == "中" else 1 for char in line) <= columns for line in shown)
     assert text.replace("\n", "").endswith("".join(shown))
-
-
-def test_text_cannot_rule_the_terminal() -> None:
-    assert printable("a\x1b[2J\x9b1m\rb\tc\nd\r\n") == "a�[2J�1m�b\tc\nd\n"
-    hidden = "\u200b\u202e\u2066\u2028\u2029\u00ad\ufeff\u3164\U000e0041\u2060"
-    assert printable(hidden) == "�" * len(hidden)
-    assert json.loads(printable_json(json.dumps(hidden, ensure_ascii=False))) == hidden
-    assert printable_json(hidden).isascii()
-    assert one_line("Ann\n\u200bBea ") == "Ann �Bea"
-
-
-def test_joiners_stay_where_writing_needs_them() -> None:
-    for text in ("👨‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "क्‍ष"):
-        assert printable(text) == text
-    assert printable("a\u200db \u200c") == "a�b �"
 
 
 @given(raw=st.binary(max_size=200), size=st.integers(1, 50))
@@ -198,8 +181,44 @@ async def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(
         seen = await until(conversation)
         process.stopping.set()
 
-    assert "no worker is running" in capsys.readouterr().err
+    assert "no agent worker is running" in capsys.readouterr().err
     assert isinstance(seen[-1], Said) and seen[-1].text.endswith("Hello! What can I do for you?")
+
+
+@each_row("told", [False, True])
+async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
+    process: Process, monkeypatch: pytest.MonkeyPatch, *, told: bool
+) -> None:
+    monkeypatch.setattr("channels.terminal.conversation.POLL_S", 0.001)
+    conversation = await Conversation.open(process, SessionKey(channel="terminal", chat=f"ann-{told}"))
+    expected = "No agent worker is running. Start one with `millpond run`."
+    if told:
+        notice = Notice(kind="parked", text=f"The bot waits. {expected}", time=stamp(process.clock.now()))
+        await tell(process.bus, process.config.queue, conversation.session, Word(notice=notice))
+    await conversation.send("hello")
+    notices: list[str] = []
+    looks: list[str] = []
+    looked = anyio.Event()
+
+    async def counted(process: Process, session: str) -> str:
+        looks.append(session)
+        if len(looks) == 3:
+            looked.set()
+        return await delay(process, session)
+
+    async def collect() -> None:
+        async with aclosing(conversation.events()) as events:
+            async for shown in events:
+                notices.extend([shown.text] if isinstance(shown, Notice) else [])
+
+    monkeypatch.setattr("channels.terminal.conversation.delay", counted)
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(collect)
+        with anyio.fail_after(HANG_S):
+            await looked.wait()
+        tg.cancel_scope.cancel()
+
+    assert notices == [f"The bot waits. {expected}" if told else f"Your message waits: {expected}"]
 
 
 class BrieflyAway(CutBus):
@@ -215,7 +234,6 @@ class BrieflyAway(CutBus):
         return result or await call()
 
     async def call(self, *command: Part) -> Any:
-        """Reading goes on."""
         return await Bus.call(self, *command)
 
 
@@ -326,6 +344,45 @@ def test_on_a_screen_an_answer_streams_and_ctrl_c_twice_quits(place: Place) -> N
 
         assert opened.ends() == 0
         assert opened.restored()
+
+
+def test_an_answer_is_rendered_on_a_screen_and_stays_as_it_was_written_in_a_pipe(place: Place) -> None:
+    text = "**two** fish\u202e"
+
+    with terminal(place, "chat", "--session", "renderer") as opened:
+        opened.shows(READY)
+        opened.type(text)
+        opened.shows(r"You said: \x1b\[0;1mtwo\x1b\[0m fish�")
+        with terminal(place, "send", "renderer", text, "--wait", str(HANG_S)) as sending:
+            sending.shows(r"You said: \x1b\[1mtwo\x1b\[0m fish�")
+            assert sending.ends() == 0
+        opened.press("\x04")
+        assert opened.ends() == 0
+    piped = place("chat", "--session", "renderer", given=text)
+
+    assert piped.stdout.endswith(f"You said: {text}\n")
+
+
+def test_a_terminal_without_escape_sequences_gets_none(place: Place) -> None:
+    with on_terminal("chat", environ=place.environ | {"TERM": "dumb"}) as opened:
+        opened.type("**two** fish")
+        opened.shows(r"You said: two fish\n")
+        opened.press("\x04")
+
+        assert opened.ends() == 0
+        assert "\x1b" not in opened.screen
+
+
+def test_a_chat_shows_why_its_message_waits(place: Place) -> None:
+    nowhere = {"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+
+    with on_terminal("chat", "--session", "waiter", environ=place.environ | nowhere) as opened:
+        opened.shows(READY)
+        opened.type("hello")
+        opened.shows(r"The bot cannot use its model: .*127\.0\.0\.1:1")
+        opened.press("\x04")
+
+        assert opened.ends() == 0
 
 
 def test_a_command_is_completed_and_answered(place: Place) -> None:

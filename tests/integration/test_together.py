@@ -18,15 +18,12 @@ from daemon.session import Sessions
 from tests.conftest import Lab, an_inbound, commit_of
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 SCRIPT = Script(name="some.lua", text=b"", sha=b"0")
 SHARED = Shared(("all",), ("shared",))
 CHATS = [f"web:chat{number}" for number in range(MOST + 8)]
 
 
 async def gathered(*asking: Callable[[], Awaitable[Any]]) -> list[Any]:
-    """What each gives or raises, begun in the same tick."""
     results: list[Any] = [None] * len(asking)
 
     async def one(number: int, ask: Callable[[], Awaitable[Any]]) -> None:
@@ -213,9 +210,7 @@ async def test_a_spoilt_session_and_a_lost_lease_fail_no_other_commit(bus: Bus, 
 
 
 @pytest.mark.parametrize("field", ["base", "cursor"])
-async def test_a_spoilt_field_keeps_no_other_session_from_a_claim(
-    bus: Bus, lab: Lab, queue: QueueConfig, field: str
-) -> None:
+async def test_a_spoilt_field_keeps_no_other_session_from_a_claim(bus: Bus, lab: Lab, queue: QueueConfig, field: str):
     await publish_all(bus, queue, CHATS[:3])
     await lab.bus.call("HSET", lab.bus.keys.session(CHATS[1]), field, "spoilt")
 

@@ -19,13 +19,11 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
-from tests.integration.test_turns import Bot, notices_of, replies_of, until, wire, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, notices_of, replies_of, wire, worked_off
+from tests.limits import HANG_S, until
 from workers.agent import kits, loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
-
-pytestmark = pytest.mark.anyio
 
 SCOPE = "pond:workspace"
 EVERY = ("time", "message", "read_file", "write_file", "edit_file", "list_files", "grep")
@@ -44,11 +42,8 @@ def results(log: Sequence[LogEntry]) -> dict[str, Any]:
 
 
 def equipped(process: Process, *tools: str, **channels: Any) -> Process:
-    """The same process with a bot that may use these tools."""
     config = msgspec.structs.replace(
-        process.config,
-        bots={"pond": BotConfig(tools=tools)},
-        channels={**process.config.channels, **channels},
+        process.config, bots={"pond": BotConfig(tools=tools)}, channels={**process.config.channels, **channels}
     )
     return replace(process, config=config)
 
@@ -79,9 +74,6 @@ def hanging(gate: Gate, ended: anyio.Event) -> Tool:
         raise AssertionError
 
     return Tool(name="hang", description="x", run=run)
-
-
-# Side by side.
 
 
 async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalled_when_it_is_there(
@@ -153,11 +145,7 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
     gates["c"].open()
     await worked_off(equipped(process, "wait", "look"), lab, ScriptedModel("done"))
 
-    assert results(await lab.log()) == {
-        "a": "done a",
-        "b": "Error: interrupted, outcome unknown",
-        "c": "done c",
-    }
+    assert results(await lab.log()) == {"a": "done a", "b": "Error: interrupted, outcome unknown", "c": "done c"}
     assert sorted(ran) == ["a", "b", "c", "c"]
 
 
@@ -234,9 +222,6 @@ async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab)
     assert text["text"].startswith("dot.png: image/png")
     assert image["image_url"]["url"].startswith("data:image/png;base64,")
     assert b"data:image/png" in model.requests[1].messages[-1]
-
-
-# Messages.
 
 
 async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(process: Process, lab: Lab) -> None:

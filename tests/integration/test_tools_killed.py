@@ -13,14 +13,12 @@ import pytest
 from tests.conftest import Lab
 from tests.fakes.openai_server import Call, Hang, Reply, Say, fake_openai
 from tests.fakes.tool_worker import work
-from tests.integration.test_turns import until, wire
-
-pytestmark = pytest.mark.anyio
+from tests.integration.test_turns import wire
+from tests.limits import until
 
 CALLS = 5
 INTERRUPTED = "Error: interrupted, outcome unknown"
-FORKS = multiprocessing.get_context("forkserver")
-"""One process imports everything, and is copied for each worker."""
+FORKS = multiprocessing.get_context("forkserver")  # one process imports everything, and is copied for each worker
 FORKS.set_forkserver_preload([work.__module__, "anyio._backends._asyncio", "daemon.model.openai_model", "httpcore2"])
 
 

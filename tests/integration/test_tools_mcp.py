@@ -24,17 +24,16 @@ from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_turns import wire, worked_off
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
 from workers.tools.mcp import ToolServers, bounded, connection, servers
 from workers.tools.mcp import program as mcp_program
 from workers.tools.mcp.program import Program
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("hurried")]
+pytestmark = pytest.mark.usefixtures("hurried")
 
-CHUNKS_AT_A_TIME = 3
-"""As many as the reader of a pipe holds."""
+CHUNKS_AT_A_TIME = 3  # as many as the reader of a pipe holds
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
@@ -101,7 +100,6 @@ def alive(pid: int) -> bool:
 
 @pytest.fixture
 def starts(tmp_path: Path) -> Path:
-    """Where each started server notes its process id."""
     path = tmp_path / "starts"
     path.touch()
     return path
@@ -133,9 +131,7 @@ def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def gone(*pids: int) -> None:
-    with anyio.fail_after(HANG_S):
-        while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells
-            await anyio.sleep(0.005)
+    await until(lambda: not any(map(alive, pids)))
 
 
 async def there(path: Path) -> str:
@@ -172,7 +168,7 @@ async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_b
         assert (await found.call("fake_echo", text="你好")).text == "你好"
         assert "'text' is a required property" in (await found.call("fake_echo")).text
         assert await found.act("error") == "Error: it went wrong"
-        assert await found.act("refuse") == "Error: fake refuses: not today"
+        assert await found.act("refuse") == "Error: the tool server fake refused the call: not today"
         assert await found.act("structured") == '{"a":1}'
         picture = await found.call("fake_act", what="picture")
         assert (picture.text, picture.images[0].media_type) == ("see", "image/png")
@@ -213,7 +209,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
         said = [await found.act("die") for _ in range(5)]
 
     assert all(text.startswith("Error: the tool server fake ") for text in said)
-    assert "is away" in said[-1] and "it is tried again in" in said[-1]
+    assert "is unavailable" in said[-1] and "the next attempt is in" in said[-1]
     assert len(pids_in(starts)) == 2
 
 
@@ -252,7 +248,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_tha
         said = await found.act("hang")
         msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: fake: act was not answered within 0.05 s"
+        assert said == "Error: the tool server fake did not answer act within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)
@@ -369,14 +365,11 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
 
     where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
     assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"
-    assert died.startswith("Error: the tool server fake broke off")
+    assert died.startswith("Error: the tool server fake disconnected")
     assert [msgspec.json.decode(tool)["function"]["name"] for tool in model.requests[0].tools] == [
         *("time", "fake_echo", "fake_where", "fake_act")
     ]
     assert not alive(json.loads(where)["pid"])
-
-
-# Over HTTP.
 
 
 @asynccontextmanager
@@ -401,9 +394,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
     running = uvicorn.Server(config)
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(HANG_S):
-            while not running.started:  # noqa: ASYNC110 - it has no event
-                await anyio.sleep(0.01)
+        await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/mcp", seen
         running.should_exit = True

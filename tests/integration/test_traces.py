@@ -31,19 +31,13 @@ from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
 from tests.integration.test_outbox import NAME, pushing, put, replica, until_empty
-from tests.integration.test_turns import Bot, calls_time, until, worked_off
+from tests.integration.test_turns import Bot, calls_time, worked_off
+from tests.limits import until
 from tests.weblab import Page, page_of
 from workers.agent import tracing
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that outlast the sending of a part."""
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel, *ids: str) -> list[Found]:
@@ -70,9 +64,6 @@ async def committed(lab: Lab, message_id: str, **more: Any) -> None:
     trace = a_trace(claim.begun.head, answers=(message_id,), correlation=(f"c-{message_id}",), **more)
     commit = traced(claim, trace)
     await lab.sessions.commit(claim, commit, step=0, go_on=False)
-
-
-# Written with the turn
 
 
 async def test_a_turn_leaves_what_it_waited_for_asked_and_called(process: Process, lab: Lab) -> None:
@@ -193,11 +184,7 @@ async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytes
     assert (KEPT_MAX, KEPT_MS) == (300, 604_800_000)
 
 
-# Deliveries
-
-
 async def keep_a_trace(bus: Bus) -> None:
-    """As the turn that is about to be delivered has left it."""
     await bus.call("RPUSH", bus.keys.traces(PUSHED), records.encode(a_trace(0)))
     await bus.call("PEXPIRE", bus.keys.traces(PUSHED), 60_000)
 
@@ -294,9 +281,6 @@ async def test_a_turn_of_a_push_channel_is_told_from_its_message_to_its_delivery
     assert [row.kind for row in rows(found)] == ["waiting", "claim", "model", "commit", "delivery"]
 
 
-# Found
-
-
 async def test_a_turn_is_found_by_its_name_a_message_or_a_correlation_id(lab: Lab) -> None:
     for message_id in ("a", "b", 'c"#1'):
         await committed(lab, message_id)
@@ -353,9 +337,6 @@ async def test_what_is_forgotten_as_a_whole_leaves_no_trace(process: Process, la
 
     keys = lab.bus.keys
     assert [await lab.bus.call("EXISTS", keys.traces(each)) for each in (ANN, "web:bob")] == [0, 1]
-
-
-# Shown
 
 
 @pytest.fixture
@@ -416,7 +397,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     steps = [line.split("·")[0].split("█")[0].strip() for line in lines[4:]]
     assert steps[:6] == ["waiting", "claim", "model m", "tool time", "commit", "delivery tg"]
     assert "first token 90 ms, 1,234 tokens in" in lines[6] and lines[7].rstrip().endswith("failed")
-    assert "part 0" in lines[9] and lines[-1] == "3 more steps are not kept"
+    assert "part 0" in lines[9] and lines[-1] == "3 more steps were not recorded"
 
 
 @given(began=st.integers(0, 10_000), took=st.floats(0, 20_000), whole=st.floats(1, 10_000))

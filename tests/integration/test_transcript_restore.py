@@ -16,8 +16,6 @@ from tests.conftest import Lab, an_entry
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 SCOPE = "pond:workspace"
 RAWS = [msgspec.json.encode(an_entry(2 * (n // 2), text=f"消息 {n}", tokens=n)) for n in range(2_500)]

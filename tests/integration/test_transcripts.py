@@ -27,8 +27,6 @@ from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 
 Range = tuple[int, int]
@@ -54,7 +52,6 @@ class Shelf:
         await self.lab.bus.call("HSET", keys.session(ANN), "head", len(self.raws), "scope", "pond:workspace")
 
     async def store(self, *ranges: Range) -> list[Segment]:
-        """Archive ranges, which the log still holds."""
         return [await self.archive.write(ANN, first, self.raws[first:upto]) for first, upto in ranges]
 
     async def trim(self, base: int) -> None:
@@ -76,7 +73,6 @@ async def pieces_of(shelf: Shelf, first: int = 0, upto: int | None = None, **mor
 
 
 def joined(pieces: Sequence[Piece]) -> list[bytes]:
-    """The messages of pieces, which must follow on each other."""
     for one, two in itertools.pairwise(pieces):
         assert one.upto == two.first
     assert all(len(piece.raws) == piece.upto - piece.first for piece in pieces if not piece.reason)
@@ -207,12 +203,7 @@ async def test_what_a_consolidation_lets_go_of_is_read_as_before(process: Proces
     assert (await memory.process.transcripts.read(ANN, 0, 100))[:24] == before
 
 
-# At the moment of trimming
-
-
 class Meddling(RecordingBus):
-    """Lets something happen before a call of its choice."""
-
     def __init__(self, lab: Lab, at: int, happens: Callable[[], Awaitable[None]]) -> None:
         super().__init__(lab.bus)  # type: ignore[arg-type]
         self._left = at
@@ -303,9 +294,6 @@ async def follow(shelf: Shelf, steps: list[Any]) -> None:
         assert joined(await pieces_of(shelf, chunk=chunk)) == shelf.raws
 
 
-# In a terminal
-
-
 async def test_on_entering_what_was_said_is_shown_also_what_has_left_redis(process: Process, lab: Lab) -> None:
     shelf = Shelf(lab, process.data_dir)
     await shelf.say(8)
@@ -336,9 +324,6 @@ async def test_what_was_said_and_left_while_a_terminal_was_away_is_shown(process
     shown = await conversation._new_entries()
     assert [one.index if isinstance(one, Said) else one.kind for one in shown] == [4, "aside", 7]
     assert await conversation._new_entries() == []
-
-
-# Of any length
 
 
 async def test_a_session_of_forty_thousand_messages_is_searched_with_little_memory(lab: Lab, tmp_path: Path) -> None:

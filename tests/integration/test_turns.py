@@ -1,7 +1,7 @@
 """Turns on a real server with a scripted model: what a claim's messages become, whatever goes wrong."""
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -21,15 +21,13 @@ from daemon.session import Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from workers.agent.entries import Entries
 from workers.agent.service import serve
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.hold import Hold
-
-pytestmark = pytest.mark.anyio
 
 
 def wire(entry: LogEntry) -> dict[str, Any]:
@@ -43,12 +41,6 @@ def said(log: list[LogEntry]) -> list[tuple[str, str]]:
 
 def calls_time(call_id: str = "call-1", name: str = "time") -> Answer:
     return Answer(text="", tool_calls=(ToolCall(id=call_id, name=name, arguments="{}"),))
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
-            await anyio.sleep(0.01)
 
 
 class Bot:
@@ -278,7 +270,7 @@ async def test_a_prompt_refused_as_too_long_is_tried_once_at_half_its_length(pro
 
 
 async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(*[ContextOverflow("check context_window_tokens")] * 2, then="fine")
+    model = ScriptedModel(*[ContextOverflow("Check context_window_tokens")] * 2, then="fine")
     await lab.publish("long", text="word " * 10_000)
     await lab.publish("next")
 
@@ -291,7 +283,7 @@ async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(p
     assert log[-1].answers == ("next",)
     assert [letter[b"reason"] for letter in await dead_letters(lab)] == [b"ContextOverflow"]
     [reason] = [entry["reason"] for entry in logs if entry["event"] == "turn.failed"]
-    assert "check context_window_tokens" in reason
+    assert "Check context_window_tokens" in reason
 
 
 async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(process: Process, lab: Lab) -> None:
@@ -306,9 +298,7 @@ async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(proce
 
 
 async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same(
-    process: Process,
-    lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(_self: Entries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
         if inbound.id == "poison":

@@ -13,8 +13,6 @@ from daemon.config import EachConfig
 from daemon.usage import Amount, Limits, UsageBook, User, day_of
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 DAY = "2026-11-20"
 ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
 BOB = User(bot="pond", session="web:team", channel="web", sender_id="bob")
@@ -117,9 +115,6 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
     assert one == other
 
 
-# Tokens a day
-
-
 @pytest.mark.parametrize(
     ("limits", "whose"),
     [
@@ -127,9 +122,7 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
         ({"chat": 110}, "chat"), ({"bot": 110}, "bot"), ({"person": 110, "chat": 110, "bot": 110}, "chat"),
     ],
 )  # fmt: skip
-async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(
-    bus: Bus, limits: Mapping[str, int], whose: str
-) -> None:
+async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(bus: Bus, limits: Mapping[str, int], whose: str):
     await UsageBook(bus).note("a", ANN, DAY, used(100, 10))
 
     spent = await Limits(bus).spent(ANN, DAY, EachConfig(**limits), message="1-0")
@@ -149,9 +142,6 @@ async def test_a_session_is_told_once_a_day_that_its_tokens_are_used_up(lab: Lab
     assert told == [True, True, False, True]
     assert (await lab.bus.repeat("spent.lua", back=4))[1] == 1
     assert (await limits.spent(ANN, "2026-11-21", some, message="3-0")).tell
-
-
-# Messages a minute
 
 
 async def take(limits: Limits, number: int, user: User = ANN, *, count: int = 1, claim: str = "", **each: int) -> float:
@@ -225,7 +215,7 @@ async def test_whoever_waits_is_told_once_in_a_flood(lab: Lab) -> None:
         return (await limits.take(ANN, each, message=message, count=1, claim=claim)).tell
 
     assert [await told("1-0", "1"), await told("2-0", "2"), await told("2-0", "2"), await told("2-0", "3")] == [
-        *(False, True, True, False),
+        *(False, True, True, False)
     ]
     await age(lab.bus, lab.bus.keys.bucket("pond", "chat", "web:ann"), 3_600)
     assert [await told("2-0", "4"), await told("3-0", "5")] == [False, True]

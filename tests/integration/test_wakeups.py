@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from daemon.bus import mend, open_bus, reap, take, wake
-from daemon.config import RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import RedisConfig, Secret
 from daemon.errors import ConfigError
 from daemon.server import Address
 from tests.conftest import Lab, check_and_remove_keys
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_ready_sessions_are_taken_oldest_first_and_once(lab: Lab) -> None:
@@ -76,9 +73,7 @@ async def test_the_session_of_a_dead_worker_is_woken_when_its_lease_ends(lab: La
     assert await lab.ready() == ["web:ann"]
 
 
-async def test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys.modules["daemon.bus.wakeups"], "REAP_MOST", 3)
     for number in range(5):
         await lab.publish("m1", session=f"web:{number}")

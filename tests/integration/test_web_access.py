@@ -31,10 +31,8 @@ from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
 from tests.integration.test_web_api import error_of, sent
-from tests.limits import HANG_S
+from tests.limits import until
 from tests.weblab import client_of
-
-pytestmark = pytest.mark.anyio
 
 TOKEN = "an-operators-token"
 
@@ -91,9 +89,6 @@ async def web(process: Process) -> AsyncIterator[Web]:
 
 async def keys_of(lab: Lab, kind: str) -> list[bytes]:
     return [key for key in await all_keys(lab.bus) if f":{kind}:".encode() in key]
-
-
-# Logging in
 
 
 async def test_a_link_logs_a_browser_in_and_tells_it_what_is_here(web: Web) -> None:
@@ -244,9 +239,6 @@ async def test_what_opens_the_door_is_in_no_log_and_not_in_redis(
     assert hashlib.sha256(given.encode()).hexdigest() in kept
 
 
-# Being known
-
-
 async def test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over(web: Web, lab: Lab) -> None:
     await web.log_in()
     [key] = await keys_of(lab, "visitor")
@@ -305,9 +297,6 @@ async def test_an_outage_is_no_reason_to_log_in_again(web: Web, monkeypatch: pyt
     assert error_of(await web.browser.get("/api/me"), 503) == "unavailable"
 
 
-# What needs an operator
-
-
 def asked_of(path: str) -> str:
     return re.sub(r"\{[^}]+\}", "web:a", path)
 
@@ -338,9 +327,6 @@ async def test_with_a_token_all_but_the_page_needs_an_operator(process: Process)
                     assert answer.status_code == 401, f"{method} {route.path}"
 
 
-# Other pages
-
-
 PAGES = [
     ({}, "nobody says where it comes from"),
     ({"Origin": "https://evil.example"}, "another site"),
@@ -354,9 +340,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("headers", "who"), PAGES, ids=[who for _, who in PAGES])
-async def test_a_cookie_changes_nothing_for_pages_that_are_not_ours(
-    web: Web, headers: dict[str, str], who: str
-) -> None:
+async def test_a_cookie_changes_nothing_for_pages_that_are_not_ours(web: Web, headers: dict[str, str], who: str):
     await web.log_in()
     sent = {name: value.format(address=web.address) for name, value in headers.items()}
 
@@ -396,17 +380,13 @@ async def test_a_wrong_host_and_another_site_open_nothing(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/page/../guard.py", "/page/..%2fguard.py", "/page/%2e%2e/guard.py", "/page/%2e%2e%2fapi%2fme", "//api/me"],
+    "path", ["/page/../guard.py", "/page/..%2fguard.py", "/page/%2e%2e/guard.py", "/page/%2e%2e%2fapi%2fme", "//api/me"]
 )
 async def test_no_path_leads_around_the_guard(process: Process, path: str) -> None:
     async with web_of(process, token=Secret(TOKEN)) as web:
         got = await sent(web, f"GET {path} HTTP/1.1")
 
     assert got.split(b" ", 2)[1] in (b"401", b"404")
-
-
-# What is written down
 
 
 async def test_who_did_what_is_written_down(web: Web) -> None:
@@ -450,9 +430,6 @@ async def test_an_outage_of_the_audit_does_not_undo_what_was_done(web: Web, monk
     assert done.status_code == 200
 
 
-# The command
-
-
 async def run(*args: str) -> Any:
     return await to_thread.run_sync(lambda: CliRunner().invoke(root, ["page", *args], obj=Options()))
 
@@ -466,9 +443,7 @@ def _here(server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("_here")
 async def test_the_command_prints_a_new_link_at_any_time(process: Process, lab: Lab) -> None:
     async with web_of(replace(process, clock=SystemClock())) as web:
-        with anyio.fail_after(HANG_S):
-            while not await lab.bus.call("HLEN", lab.bus.keys.workers):  # noqa: ASYNC110 - the first beat
-                await anyio.sleep(0.01)
+        await until(lambda: lab.bus.call("HLEN", lab.bus.keys.workers))
 
         [first], [second] = [(await run()).stdout.split() for _ in range(2)]
 

@@ -42,8 +42,6 @@ from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.weblab import client_of
 
-pytestmark = pytest.mark.anyio
-
 SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
 
 
@@ -70,8 +68,6 @@ def data_dir() -> Iterator[Path]:
 
 @dataclass
 class Web:
-    """A process with a web channel, and a client of it."""
-
     process: Process
     address: str
     client: httpx2.AsyncClient
@@ -124,9 +120,7 @@ async def commit(process: Process, claim: Claim, text: str) -> None:
     entries = [entry(turn, "user", each.text, id=each.id, sender=each.sender_id) for each in said]
     entries.append(entry(turn, "assistant", text, answers=tuple(each.id for each in said)))
     done = Commit(
-        entries=tuple(entries),
-        tokens=len(entries),
-        answered=tuple(each.stream_id for each in claim.begun.waiting),
+        entries=tuple(entries), tokens=len(entries), answered=tuple(each.stream_id for each in claim.begun.waiting)
     )
     sessions = Sessions(process.bus, process.config.queue, worker="test")
     await sessions.commit(claim, done, step=0, go_on=False)
@@ -137,7 +131,6 @@ async def answer(web: Web, session: str, text: str) -> None:
 
 
 def error_of(response: httpx2.Response, status: int) -> str:
-    """The code of an error, whose form is checked."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-content-type-options"] == "nosniff"
@@ -145,9 +138,6 @@ def error_of(response: httpx2.Response, status: int) -> str:
     assert set(error) == {"code", "message"} and len(error["message"]) > 10
     code: str = error["code"]
     return code
-
-
-# Handing messages in
 
 
 async def test_a_message_is_accepted_under_its_full_session_key_and_its_id_or_a_new_one(web: Web) -> None:
@@ -331,9 +321,6 @@ async def test_what_is_no_http_is_refused_in_json(web: Web) -> None:
     assert "percent-encode" in json.loads(body)["error"]["message"]
 
 
-# Reading
-
-
 async def test_a_turn_is_read_as_it_was_committed(web: Web) -> None:
     await web.post(session="read", text="Hello", id="m1", user="anna")
     await answer(web, "web:read", "Hi")
@@ -443,11 +430,7 @@ async def test_sessions_are_listed_newest_first(web: Web) -> None:
     assert error_of(await web.client.get("/api/sessions?limit=x"), 400) == "bad_request"
 
 
-# Events
-
-
-Event = tuple[str, str, Any]
-"""Name, id and data."""
+Event = tuple[str, str, Any]  # name, id and data
 
 
 @asynccontextmanager
@@ -730,9 +713,6 @@ def test_a_preview_shows_each_piece_of_the_newest_writer_once() -> None:
     assert preview.judge(live("s", 3, 1, 9, "!", 2), upto=5) == "old"
 
 
-# Who is let in
-
-
 @pytest.mark.parametrize(
     ("authority", "host"),
     [
@@ -794,9 +774,6 @@ async def test_answers_carry_security_headers(web: Web) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cache-control"] == "no-store"
         assert "server" not in headers
-
-
-# Health, ports, ends
 
 
 async def test_the_front_page_tells_how_to_talk_to_it_and_metrics_show_counters_and_queues(web: Web) -> None:

@@ -13,12 +13,8 @@ from daemon.process import Process
 from tests.conftest import Lab
 from tests.weblab import Page, at, page_of
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "pond:person:web:ann", "pond:person:tg:%E5%B0%8F"
-SECRET = "gardenia"
-"""What only Bob's memory holds."""
-
+SECRET = "gardenia"  # what only Bob's memory holds
 READS = ("", "/versions", "/versions/1", "/diff?from=0", "/history", "/notes", f"/search?q={SECRET}%20heron")
 
 
@@ -58,9 +54,6 @@ async def page(process: Process, memories: Memories) -> AsyncIterator[Page]:
     await remembered(memories, BOB, SECRET, "tg:%E5%B0%8F")
     async with page_of(process) as page:
         yield page
-
-
-# Who may read what
 
 
 async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> None:
@@ -106,9 +99,6 @@ async def test_of_whoever_began_to_talk_just_now_nothing_is_remembered_yet(page:
     ):  # fmt: skip
         assert (await page.get(at("pond:workspace", read)))[name] == []
     assert await page.refused(at("pond:workspace", "/versions/1"), 404) == "no_version"
-
-
-# What is told
 
 
 async def test_memories_are_listed_with_what_is_known(page: Page) -> None:

@@ -17,8 +17,6 @@ from tests.forgetlab import ANN, BOB, BOBS, CANARY, SCOPE, Pond, pond
 from tests.limits import HANG_S
 from tests.weblab import Page, at, page_of
 
-pytestmark = pytest.mark.anyio
-
 ORIGIN = "https://elsewhere.example"
 
 
@@ -51,9 +49,6 @@ async def audit(page: Page) -> list[tuple[str, str, str]]:
     """Action, target and outcome of what was done, oldest first."""
     found = (await page.get("/api/audit"))["audit"]
     return [(each["action"], each["target"], each["outcome"]) for each in found][::-1]
-
-
-# Edits
 
 
 async def test_an_edit_becomes_a_version_and_a_file(page: Page, memories: Memories, here: Process) -> None:
@@ -136,9 +131,6 @@ async def test_what_is_no_edit_is_refused(page: Page, memories: Memories) -> Non
     assert await audit(page) == []
 
 
-# Older versions
-
-
 async def test_an_older_version_is_restored_as_a_new_one(page: Page, memories: Memories) -> None:
     await write(memories, "- one\n")
     await write(memories, "- two\n")
@@ -158,9 +150,6 @@ async def test_an_older_version_is_restored_as_a_new_one(page: Page, memories: M
         ("memory.restore", SCOPE, "failed: VersionMoved"),
         ("memory.restore", SCOPE, "failed: NoSuchVersion"),
     ]
-
-
-# Forgetting
 
 
 async def looked(page: Page, words: str = CANARY, *, scope: str = SCOPE) -> dict[str, Any]:
@@ -263,9 +252,6 @@ async def test_words_have_to_be_long_enough_to_be_looked_for(page: Page, said: P
     ):  # fmt: skip
         assert await page.refused(at(SCOPE, "/forget"), 400, method="POST", json=body) == "bad_request"
     assert (await looked(page, "nowhere at all"))["token"] == ""
-
-
-# Who may
 
 
 async def test_a_page_of_another_site_and_other_methods_change_nothing(page: Page, memories: Memories) -> None:

@@ -22,8 +22,6 @@ from tests.weblab import Page, page_of
 from workers.agent.preview import preview
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 ANN = "/api/sessions/web:ann"
 
 
@@ -62,9 +60,6 @@ async def archived(memory: MemoryLab) -> int:
     return base
 
 
-# Lists
-
-
 async def test_sessions_are_found_by_channel_and_by_a_part_of_their_name(page: Page, lab: Lab) -> None:
     for at, session in enumerate(("web:ann", "web:%E5%B0%8F%E6%98%8E", "tg:-100:7", "webb:ann")):
         await lab.publish("m1", session=session)
@@ -98,9 +93,6 @@ async def test_a_line_tells_whose_a_session_is_and_what_it_does(page: Page, lab:
     assert await line() == {**whose, "busy": False, "parked": True}
 
 
-# Pages backwards
-
-
 async def test_the_newest_messages_before_an_index_are_read_with_their_tokens(page: Page, memory: MemoryLab) -> None:
     await memory.talk(4)
 
@@ -115,9 +107,7 @@ async def test_the_newest_messages_before_an_index_are_read_with_their_tokens(pa
     assert first["tokens"] == (await memory.log())[0].tokens > 50
 
 
-async def test_a_page_of_long_messages_holds_the_newest(
-    page: Page, memory: MemoryLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_of_long_messages_holds_the_newest(page: Page, memory: MemoryLab, monkeypatch: pytest.MonkeyPatch):
     await memory.talk(4)
     monkeypatch.setattr(transcripts, "CHUNK", 2)
     monkeypatch.setattr(messages_module, "PAGE_BYTES", 700)
@@ -133,9 +123,6 @@ async def test_pages_backwards_go_on_into_the_archive(page: Page, memory: Memory
     found = (await page.get(f"{ANN}/messages", before=2**53))["messages"]
 
     assert [message["index"] for message in found] == list(range(16))
-
-
-# What fills a prompt
 
 
 async def test_the_parts_of_a_context_add_up_to_its_budget(page: Page, memory: MemoryLab) -> None:
@@ -235,9 +222,6 @@ async def test_a_prompt_is_shown_part_by_part_and_word_by_word(page: Page, memor
     assert all(before[1] == after[0] for before, after in pairwise(stretches))
     assert "Ann wants to know why." in found["messages"][1]["content"]
     assert found["messages"][0]["role"] == "system" and found["tools"]
-
-
-# From far away
 
 
 async def test_a_timeline_tells_sizes_roles_turns_and_what_became_of_which(page: Page, memory: MemoryLab) -> None:

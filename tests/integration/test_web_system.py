@@ -35,12 +35,10 @@ from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die
 from tests.integration.test_publish import waiting_ids
-from tests.integration.test_turns import Bot, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot
+from tests.limits import HANG_S, until
 from tests.weblab import TOKEN, Page, page_of
 from workers.failures import Noted
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -51,20 +49,16 @@ async def page(process: Process) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing shown is older than a moment."""
     monkeypatch.setattr(snapshots, "FRESH_S", 0.0)
     monkeypatch.setattr(snapshots, "SHARE", 0)
     monkeypatch.setattr(endpoints, "FRESH_S", 0.02)
-
-
-# One moment
 
 
 async def test_an_empty_system_is_all_zeros(page: Page) -> None:
     system = await page.get("/api/system")
 
     assert set(system) == {
-        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors", "problems"),
+        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors", "problems")
     }
     assert system["leases"] == system["leaders"] == system["parked"] == system["parked_chats"] == []
     queue = dict(system["queue"])
@@ -130,9 +124,6 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
     assert all(0 < one["left_s"] <= 5 for one in system["leaders"])
     assert system["queue"]["out"] == {"support": 1}
     assert [one["does"] for one in later["leaders"]] == ["asks"]
-
-
-# Once for all
 
 
 async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,9 +202,7 @@ async def test_a_looker_gets_it_at_once_and_whenever_it_has_changed(page: Page, 
 
 
 @pytest.mark.usefixtures("_at_once")
-async def test_without_changes_ages_are_told_at_intervals(
-    page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(endpoints, "AGES_EVERY_S", 0.3)
     await until(lambda: _is_there(lab, "web"))
 
@@ -226,9 +215,7 @@ async def test_without_changes_ages_are_told_at_intervals(
 
 
 @pytest.mark.usefixtures("_at_once")
-async def test_silence_is_broken_and_an_outage_ends_no_stream(
-    page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(endpoints, "KEEP_ALIVE_S", 0.05)
     read = snapshots.read_system
     gone = True
@@ -284,9 +271,6 @@ def test_ages_alone_are_no_news(fields: dict[str, int]) -> None:
 
     assert shape(fields) == shape(older)
     assert (shape(fields) == shape(newer)) == (fields == newer)
-
-
-# Dead letters
 
 
 async def test_dead_letters_are_listed_newest_first_with_the_beginning_of_their_text(page: Page, lab: Lab) -> None:
@@ -384,9 +368,6 @@ async def test_unknown_sends_are_listed_newest_first(page: Page, lab: Lab) -> No
     }  # fmt: skip
 
 
-# Failures of models
-
-
 async def test_failures_are_counted_by_the_minute_and_forgotten(lab: Lab) -> None:
     clock = ManualClock()
     await note_failure(lab.bus, clock, RateLimited("slow down", retry_after_s=None))
@@ -431,8 +412,6 @@ async def test_a_summary_that_a_model_fails_is_counted(process: Process) -> None
     assert [answer.text for answer in answers] == ["fine"]
     assert (await read_failures(process.bus, process.clock)).kinds == {"ModelTimeout": 1}
 
-
-# Secrets
 
 API_KEY = "sk-planted-key"
 PAGE_PATHS = re.compile(r"\{[^}]+\}")

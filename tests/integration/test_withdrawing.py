@@ -15,8 +15,6 @@ from tests.conftest import Lab, an_entry
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, with_channel
 from tests.integration.test_amending import given, shift_debounce
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 
 
@@ -102,9 +100,7 @@ async def test_nobody_takes_back_what_another_said(lab: Lab, amendments: Amendme
     assert await withdraw(amendments, "a", sender_id="ann") == "withdrawn"
 
 
-async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(
-    lab: Lab, amendments: Amendments
-) -> None:
+async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(lab: Lab, amendments: Amendments):
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()
@@ -166,9 +162,6 @@ async def test_what_rests_and_is_taken_back_leaves_no_rest_behind(lab: Lab, amen
 
     claim = await lab.claim()
     assert (given(claim), claim.begun.parked_s) == ([("b", "text of b")], 0)
-
-
-# Through the intake
 
 
 async def test_what_a_platform_says_was_deleted_is_taken_out_and_counted(process: Process) -> None:

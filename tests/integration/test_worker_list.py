@@ -17,18 +17,12 @@ from daemon.overview import read_queues, read_workers
 from daemon.process import Process
 from daemon.session import oldest_s, standings
 from tests.conftest import Lab
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
+from tests.limits import HANG_S, until
 
 LEASE_S = 60.0
 REST_S = 50.0
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Who holds something, or rests, does so for all of a test, and for longer than a wake-up takes."""
-    return QueueConfig(lease_s=LEASE_S, backoff_max_s=LEASE_S)
+QUEUE = QueueConfig(lease_s=LEASE_S, backoff_max_s=LEASE_S)
+"""Who holds something, or rests, does so for all of a test, and for longer than a wake-up takes."""
 
 
 async def one_of_each(lab: Lab) -> None:
@@ -107,9 +101,7 @@ async def test_workers_are_listed_with_their_age_and_what_they_hold(process: Pro
     await one_of_each(lab)
     async with anyio.create_task_group() as tg:
         tg.start_soon(beat, process, "agent", lambda: 1)
-        with anyio.fail_after(HANG_S):
-            while not await workers(lab.bus):  # noqa: ASYNC110 - it happens on the server
-                await anyio.sleep(0.005)
+        await until(lambda: workers(lab.bus))
         process.clock.advance(7)  # type: ignore[attr-defined]
 
         found = await read_workers(lab.bus, limit=100, clock=process.clock)

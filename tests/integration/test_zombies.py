@@ -18,8 +18,7 @@ from channels.showing.book import Begun, Book
 from channels.showing.draft import Draft
 from channels.showing.lead import Lead
 from daemon.archive import Archive
-from daemon.bus import Bus, Script
-from daemon.bus.live import show_live
+from daemon.bus import Bus, Script, show_live
 from daemon.bus.migrations import MIGRATE
 from daemon.clock import stamp
 from daemon.config import QueueConfig
@@ -43,28 +42,18 @@ from tests.integration.test_links import begun
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab
 
-pytestmark = pytest.mark.anyio
-
 ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 NOBODYS = {
-    "channels/intake": "answer_bot overhear unhear",
-    "channels/pacing": "pace",
-    "daemon/access": "change offer pause redeem resume tell",
-    "daemon/bus": "mend publish reap replay touch wake",
-    "daemon/data": "key mend mend_key mend_scope put scope session",
-    "daemon/forget": "anew",
-    "daemon/jobs": "create due",
-    "daemon/memory": "home read take_over write",
-    "daemon/model": "failed",
-    "daemon/operators": "redeem visit",
-    "daemon/people": "offer redeem",
-    "daemon/recall/index": "look",
-    "daemon/session": "amend fill log sweep withdraw",
-    "daemon/transcripts": "keep restore slice",
+    "channels/intake": "answer_bot overhear unhear", "channels/pacing": "pace",
+    "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
+    "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
+    "daemon/jobs": "create due", "daemon/memory": "home read take_over write", "daemon/model": "failed",
+    "daemon/operators": "redeem visit", "daemon/people": "offer redeem", "daemon/recall/index": "look",
+    "daemon/session": "amend fill log sweep withdraw", "daemon/transcripts": "keep restore slice",
     "daemon/usage": "bucket note spent",
-}
+}  # fmt: skip
 """Scripts that nobody needs a lease for: they only read, or name what they change, or add to what is there."""
 
 
@@ -128,12 +117,7 @@ class Successor(FailingBus):
         return found
 
 
-# Leases: what is there before, how they begin and how they end
-
-
 class Tenure:
-    """A lease on something."""
-
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.lab, self.bus, self.keys, self.folder, self._taken = lab, lab.bus, lab.bus.keys, folder, 0
 
@@ -144,11 +128,9 @@ class Tenure:
 
     @property
     def queue(self) -> QueueConfig:
-        """With such a lease."""
         return msgspec.structs.replace(self.lab.queue, lease_s=self.lease_s())
 
     async def prepare(self) -> None:
-        """What is there before anybody holds it."""
         await self.lab.publish("m1")
 
     async def take(self, bus: Bus) -> Any:
@@ -160,8 +142,6 @@ class Tenure:
 
 
 class OfTurn(Tenure):
-    """The lease on a session."""
-
     async def take(self, bus: Bus) -> Any:
         sessions = Sessions(bus, self.queue, worker="worker")
         claim = await sessions.claim(SESSION)
@@ -224,8 +204,6 @@ class OfArchive(Tenure):
 
 
 class OfLeader(Tenure):
-    """The lease of whoever sends the replies of a channel."""
-
     async def prepare(self) -> None:
         reply = Reply(id=f"{SESSION}#0", session=SESSION, turn=0, text="hi", correlation="c")
         await self.bus.call("XADD", self.keys.out(0, "web"), "*", "reply", msgspec.json.encode(reply))
@@ -244,8 +222,6 @@ class OfLeader(Tenure):
 
 
 class OfJob(Tenure):
-    """The lease on a job."""
-
     def jobs(self, bus: Bus) -> Jobs:
         return Jobs(bus, lease_s=self.lease_s(), worker="worker", clock=ManualClock())
 
@@ -271,8 +247,6 @@ class OfMark(Tenure):
 
 
 class OfSchema(Tenure):
-    """The right to bring a database to a newer schema."""
-
     async def take(self, bus: Bus) -> Any:
         held = SimpleNamespace(bus=bus, nonce=secrets.token_hex(8))
         assert await ask_for_2(held) == b"mine"
@@ -280,9 +254,6 @@ class OfSchema(Tenure):
 
     async def run_out(self) -> None:
         await self.bus.call("HSET", self.keys.meta, "migrating_until", 1)
-
-
-# What holders do
 
 
 def entry_of(first: int, upto: int, kind: Any = "summary") -> HistoryEntry:
@@ -368,13 +339,11 @@ async def archive(held: Any) -> int:
 
 
 async def expire(held: Any) -> int:
-    """What was archived before this holder's time."""
     await held.archive.trim(SESSION, 4)
     return int(await held.archive.expire(SESSION, before=held.before))
 
 
 async def unmark(held: Any) -> str:
-    """The memory is marked for the next job at once."""
     await held.joining.unmark(SCOPE, "receiving")
     return (await Joining(held.bus, ScopeLists(held.bus, None), job="b").mark(SCOPE, "receiving")).status
 
@@ -407,14 +376,10 @@ async def outcome_of(call: Awaitable[Any]) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A script, and the call of its holder's that runs it."""
-
     tenure: type[Tenure]
     step: Callable[[Any], Awaitable[Any]]
-    refused: Any
-    """What the call gives the zombie, or the error that it raises."""
-    obeyed: Any = None
-    """What the same call gives its successor."""
+    refused: Any  # what the call gives the zombie, or the error that it raises
+    obeyed: Any = None  # what the same call gives its successor
     then: Callable[[Any], Awaitable[Any]] | None = None
     """What the successor does instead, when the same call would have no end."""
     nth: int = 1
@@ -524,9 +489,7 @@ ROWS = {
     ("file", "loss"),
     [(file, loss) for file, row in ROWS.items() for loss in (["expired"] if row.late else ["expired", "failover"])],
 )
-async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(
-    lab: Lab, tmp_path: Path, file: str, loss: str
-) -> None:
+async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(lab: Lab, tmp_path: Path, file: str, loss: str):
     """Its lease ran out, or a failover has lost that there ever was one: then both hold it by the same numbers."""
     row = ROWS[file]
     tenure, zombie, outcomes = row.tenure(lab, tmp_path), Zombie(lab.bus, file, nth=row.nth), list[Any]()
@@ -552,26 +515,20 @@ async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(
     assert outcomes == [row.refused]
 
 
-# Whole jobs, whose scripts know the job and not who does it: the next process runs the same ones
-
-
 @dataclass
 class Flow:
     """A job that a process dies at, and what its successor makes of it."""
 
     run: Callable[[Bus], Awaitable[Any]]
     run_out: Callable[[], Awaitable[None]]
-    ends: Callable[[], Awaitable[None]]
-    """Goes on with it through the bus that ``run`` was given last."""
+    ends: Callable[[], Awaitable[None]]  # goes on with it through the bus that ``run`` was given last
 
 
 async def joins(lab: Lab, process: Process, folder: Path) -> Flow:
-    """Two memories become one, one of which is two already."""
     return await moves(PeopleLab(process, lab), parts=False)
 
 
 async def parts(lab: Lab, process: Process, folder: Path) -> Flow:
-    """One memory of three people becomes two."""
     return await moves(PeopleLab(process, lab), parts=True)
 
 
@@ -595,8 +552,6 @@ async def moves(people: PeopleLab, *, parts: bool) -> Flow:
 
 
 def forgets(**order: Any) -> Callable[[Lab, Process, Path], Awaitable[Flow]]:
-    """Something is forgotten."""
-
     async def begin(lab: Lab, process: Process, folder: Path) -> Flow:
         world = Pond(pond(process, folder), lab)
         await a_little(world)
@@ -623,23 +578,14 @@ forgets_text, forgets_session = (
 )
 
 FLOWS = {
-    "daemon/memory/join_mark.lua": joins,
-    "daemon/memory/join_take.lua": joins,
-    "daemon/memory/join_text.lua": joins,
-    "daemon/memory/join_sessions.lua": joins,
-    "daemon/memory/join_switch.lua": joins,
-    "daemon/memory/join_point.lua": joins,
-    "daemon/memory/join_end.lua": joins,
-    "daemon/memory/part_give.lua": parts,
-    "daemon/memory/part_switch.lua": parts,
-    "daemon/forget/current.lua": forgets_text,
-    "daemon/forget/replace.lua": forgets_text,
-    "daemon/forget/strike.lua": forgets_text,
-    "daemon/forget/swap.lua": forgets_text,
-    "daemon/jobs/tell.lua": forgets_text,
-    "daemon/forget/skip.lua": forgets_session,
-    "daemon/forget/leave.lua": forgets_session,
-}
+    "daemon/memory/join_mark.lua": joins, "daemon/memory/join_take.lua": joins, "daemon/memory/join_text.lua": joins,
+    "daemon/memory/join_sessions.lua": joins, "daemon/memory/join_switch.lua": joins,
+    "daemon/memory/join_point.lua": joins, "daemon/memory/join_end.lua": joins, "daemon/memory/part_give.lua": parts,
+    "daemon/memory/part_switch.lua": parts, "daemon/forget/current.lua": forgets_text,
+    "daemon/forget/replace.lua": forgets_text, "daemon/forget/strike.lua": forgets_text,
+    "daemon/forget/swap.lua": forgets_text, "daemon/jobs/tell.lua": forgets_text,
+    "daemon/forget/skip.lua": forgets_session, "daemon/forget/leave.lua": forgets_session,
+}  # fmt: skip
 """Scripts that only a whole job runs."""
 
 LOCKED = ("daemon/forget/skip.lua", "daemon/forget/leave.lua")

@@ -22,12 +22,7 @@ MUTANTS = (
             "self._held_until = time.monotonic() + terms.lease_s",
             _LEADS,
         ),
-        (
-            "A leader renews again and again.",
-            'if status != b"held":',
-            "if True:",
-            _LEADS,
-        ),
+        ("A leader renews again and again.", 'if status != b"held":', "if True:", _LEADS),
         ("A renewal takes no lease.", "self._lead(RENEW_ONLY)", "self._lead(self.fence)", _LEADS),
         (
             "A lease outlasts a send only if it lasts as long.",

@@ -8,15 +8,15 @@ MUTANTS = (
     Mutant(
         rule="A part whose answer was lost is not sent again by the adapter.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error',
+        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
         new="            return await self._client.post(url, content=_encode(post), timeout=timeout_s)",
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
         rule="A part whose answer was lost is not said to be unsent.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error',
-        new='            raise SendRefused(f"{url}: {type(error).__name__} after sending") from error',
+        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
+        new='            raise SendRefused(f"{url}: {type(error).__name__} after the message was sent") from error',
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
@@ -37,12 +37,12 @@ MUTANTS = (
         rule="A file that cannot be fetched is never in doubt.",
         file="channels/testing/channel.py",
         old=(
-            '            raise SendRefused(f"{self._config.url}: {type(error).__name__} while fetching '
-            'a file") from error'
+            '            raise SendRefused(f"{self._config.url}: {type(error).__name__} while the file was '
+            'downloaded") from error'
         ),
         new=(
-            '            raise SendUnknown(f"{self._config.url}: {type(error).__name__} while fetching '
-            'a file") from error'
+            '            raise SendUnknown(f"{self._config.url}: {type(error).__name__} while the file was '
+            'downloaded") from error'
         ),
         caught_by=CONTRACT + "test_a_file_that_cannot_be_had_is_never_in_doubt",
     ),
@@ -98,8 +98,8 @@ MUTANTS = (
     Mutant(
         rule="A search that fails is never in doubt.",
         file="channels/testing/looking.py",
-        old='            raise SendRefused(f"it cannot be looked: {error}") from error',
-        new='            raise SendUnknown(f"it cannot be looked: {error}") from error',
+        old='            raise SendRefused(f"the server cannot be asked: {error}") from error',
+        new='            raise SendUnknown(f"the server cannot be asked: {error}") from error',
         caught_by=CONTRACT + "test_who_cannot_look_is_never_in_doubt",
     ),
     Mutant(

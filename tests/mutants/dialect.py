@@ -146,12 +146,7 @@ MUTANTS = (
     *mutants_of(
         "daemon/model/thinking.py",
         "unit/test_thinking.py",
-        (
-            "A mark in quotation marks is text.",
-            "if before[-1:] not in _QUOTES and",
-            "if",
-            "test_reasoning_and_text",
-        ),
+        ("A mark in quotation marks is text.", "if before[-1:] not in _QUOTES and", "if", "test_reasoning_and_text"),
         (
             "Reasoning without its first mark is reasoning.",
             "            if found is not None:\n                return self._take_back(whole, found)\n",

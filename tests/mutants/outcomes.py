@@ -20,8 +20,8 @@ MUTANTS = (
         ),
         (
             "A wrong token of Telegram's makes a long rest.",
-            'Unauthorized(f"{text}; is the token right?", retry_after_s=LONG_REST_S)',
-            'Unauthorized(f"{text}; is the token right?")',
+            'Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S)',
+            'Unauthorized(f"{text}. Check the token.")',
             "test_what_the_bot_api_refuses",
         ),
         (

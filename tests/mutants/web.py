@@ -54,12 +54,7 @@ MUTANTS = (
             _NEAR_HOST,
         ),
         ("Behind the port of a host nothing stands.", '(:[0-9]*)?")', '.*")', _NEAR_HOST),
-        (
-            "A page of another origin changes nothing.",
-            "origin_host(origin) not in self._hosts",
-            "False",
-            _OTHER_ORIGIN,
-        ),
+        ("A page of another origin changes nothing.", "origin_host(origin) not in self._hosts", "False", _OTHER_ORIGIN),
         ("An empty origin is another one.", "origin is not None and", "origin and", _OTHER_ORIGIN),
         (
             "A page of another origin deletes nothing.",

@@ -17,9 +17,7 @@ from tests.limits import HANG_S
 from tests.processes import environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / ".page"
-"""What the tests fetch and leave behind: axe-core, and pictures. Not in git."""
-
+KEPT = ROOT / ".page"  # what the tests fetch and leave behind: axe-core, and pictures. Not in git
 AXE = KEPT / "node_modules" / "axe-core" / "axe.min.js"
 SHOTS = KEPT / "shots"
 
@@ -44,7 +42,6 @@ def chromium() -> str:
 
 
 def launch(playwright: Playwright) -> Browser:
-    """A browser without a screen."""
     return playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
 
 
@@ -58,11 +55,8 @@ def login_link(folder: Path) -> str:
 
 @dataclass(kw_only=True)
 class Visit:
-    """One tab, and what it complained of since it was opened."""
-
     page: Page
-    url: str
-    """Address of the Millpond; what is opened begins there."""
+    url: str  # address of the Millpond; what is opened begins there
     complaints: list[str] = field(default_factory=list[str])
     forgiven: list[re.Pattern[str]] = field(default_factory=list[re.Pattern[str]])
 
@@ -73,7 +67,6 @@ class Visit:
         self.page.on("dialog", lambda dialog: (self._complain(f"a script ran: {dialog.message}"), dialog.dismiss()))
 
     def open(self, path: str = "/") -> Page:
-        """Go to a path of the Millpond."""
         self.page.goto(f"{self.url}{path}")
         return self.page
 
@@ -109,7 +102,6 @@ class Visit:
         ]
 
     def shoot(self, name: str) -> Path:
-        """A picture of what is seen, for a person to look at."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         path = SHOTS / f"{name}.png"
         self.page.screenshot(path=path)

@@ -43,7 +43,6 @@ class Pond:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
         return self.daemon.url
 
     def ask(self, name: str, *texts: str) -> list[dict[str, Any]]:
@@ -69,7 +68,6 @@ class Pond:
         self.daemon.stop()
 
     def start_again(self) -> None:
-        """Start it at the address that it had."""
         port = self.url.rpartition(":")[2]
         self.daemon = start(self.folder, **self.environment, MILLPOND_CHANNELS__WEB__PORT=port)
 
@@ -113,7 +111,6 @@ def plant() -> Callable[[Path], None]:
 
 @pytest.fixture(scope="module")
 def millpond(environment: dict[str, str], plant: Callable[[Path], None]) -> Iterator[Pond]:
-    """A running Millpond that the tests of a module share."""
     # Below /tmp: the path of a socket may have 107 bytes.
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name, ExitStack() as stack:
         stack.callback(shut_down, Path(name))
@@ -138,6 +135,5 @@ def visit(stranger: "Visit", millpond: Pond) -> "Visit":
 
 
 def log_in(visit: "Visit", millpond: Pond) -> None:
-    """Follow a new login link, up to the page behind it."""
     visit.page.goto(login_link(millpond.folder))
     visit.page.wait_for_url(lambda url: "/login" not in url, timeout=LIMIT_MS)

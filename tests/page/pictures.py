@@ -24,11 +24,9 @@ from tests.processes import shut_down
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = {"width": 1280, "height": 800}
-DRAWN_MS = 600
-"""The timeline is drawn a moment after it was read."""
+DRAWN_MS = 600  # the timeline is drawn a moment after it was read
 
-THINKING_S = 0.02
-"""Before each word of the last answers."""
+THINKING_S = 0.02  # before each word of the last answers
 
 ENTRIES = iter(
     ("A walk around the pond", "Plans for the sluice in spring", "Boats and visitors", "Repairs of the wheel")
@@ -96,13 +94,11 @@ def conversations(pond: Pond) -> None:
 
 
 def turn_of(pond: Pond) -> int:
-    """The turn that called a tool."""
     messages = pond.daemon.messages("alice")
     return next(each["turn"] for each in messages if each["role"] == "tool")
 
 
 def shoot(browser: Browser, pond: Pond) -> Iterator[Path]:
-    """Make each picture."""
     turn = f"/s/web%3Aalice/turns/{turn_of(pond)}"
     for name, path, dark in (
         ("page-chat", "/s/web%3Aalice", False),
@@ -121,7 +117,6 @@ def shoot(browser: Browser, pond: Pond) -> Iterator[Path]:
 
 
 def main() -> None:
-    """Make the pictures, and print their names and sizes."""
     with ExitStack() as stack:
         portal = stack.enter_context(start_blocking_portal())
         server = stack.enter_context(portal.wrap_async_context_manager(fake_openai(answer)))

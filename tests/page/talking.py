@@ -36,12 +36,10 @@ HOSTILE = (
 )
 """What must be shown as it is written, and never run."""
 
-SLOW_S = 0.15
-"""Before each word of a slow answer: there is time to look at it, and to stop it."""
+SLOW_S = 0.15  # before each word of a slow answer: there is time to look at it, and to stop it
 
 
 def answer(body: Mapping[str, Any]) -> Reply:
-    """What a request is answered with."""
     if is_summary(body):
         fields = {
             "history_entry": "Pumps and the mill race\n\nThey went through the notes.",

@@ -17,8 +17,7 @@ from tests.page.talking import answer
 pytestmark = pytest.mark.timeout(300)
 
 MESSAGES = 10_000
-AWAY = r"Failed to load resource|net::ERR_"
-"""What a browser says of a server that is not there."""
+AWAY = r"Failed to load resource|net::ERR_"  # what a browser says of a server that is not there
 NOTE_WHERE_MESSAGES_ARE = """
     window.wheres = [];
     const note = () => {
@@ -46,7 +45,6 @@ def environment(portal: BlockingPortal) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def plant(portal: BlockingPortal) -> Callable[[Path], None]:
-    """A conversation of ten thousand messages."""
     return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=MESSAGES, settled=9_800))
 
 
@@ -65,7 +63,6 @@ def say(page: Page, text: str) -> None:
 
 
 def answers(page: Page) -> Locator:
-    """The answers that are committed, each with its foot."""
     return page.locator("article.assistant:not(.live):has(footer)")
 
 

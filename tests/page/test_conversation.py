@@ -22,19 +22,16 @@ AWAY = r"ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_
 
 @pytest.fixture(scope="module")
 def plant(portal: BlockingPortal) -> Callable[[Path], None]:
-    """A conversation of ten thousand messages."""
     return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=MESSAGES, settled=9_800))
 
 
 def write(page: Page, text: str) -> None:
-    """Say something."""
     field = page.get_by_role("textbox", name=re.compile("message", re.IGNORECASE))
     field.fill(text)
     field.press("Enter")
 
 
 def listed(page: Page) -> Locator:
-    """The conversations that can be chosen from."""
     return page.get_by_role("navigation", name="Conversations").get_by_role("link")
 
 

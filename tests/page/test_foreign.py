@@ -76,13 +76,11 @@ def another_program() -> Iterator[str]:
 
 @pytest.fixture
 def letter(millpond: Pond, portal: BlockingPortal) -> None:
-    """A dead letter that nobody but an operator may drop."""
     millpond.ask("dora", "hello")
     portal.call(lambda: dead_letter(millpond.folder, "web:dora", "Keep this.", reason="precious"))
 
 
 def letters(visit: Visit) -> list[dict[str, Any]]:
-    """The dead letters, as the person's own page reads them."""
     page = visit.open("/login")
     found = json.loads(page.evaluate("async () => (await fetch('/api/dead')).text()"))["dead"]
     return [each for each in found if each["reason"] == "precious"]

@@ -30,8 +30,7 @@ PLACES = {
     "dead": "/system/dead",
     "audit": "/system/audit",
 }
-SETTLE_MS = 400
-"""What is drawn a moment after it was read, as the timeline, is to be in the picture."""
+SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
 MARKDOWN = """\
 What I know of herons:
 
@@ -57,13 +56,11 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def plant(portal: BlockingPortal) -> Callable[[Path], None]:
-    """A long conversation, beside those that are had."""
     return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=2_000, settled=1_900))
 
 
 @pytest.fixture(scope="module")
 def lived(millpond: Pond, portal: BlockingPortal) -> Pond:
-    """A Millpond in which something has happened."""
     millpond.ask(
         "ann", "Remember that I live in Lisbon.", "Remember that my heron is called Otto.", "hello", "thank you"
     )
@@ -76,7 +73,6 @@ def lived(millpond: Pond, portal: BlockingPortal) -> Pond:
 
 @pytest.fixture(params=["wide-light", "wide-dark", "phone-light", "phone-dark"], scope="module")
 def seen(request: pytest.FixtureRequest, browser: Browser, lived: Pond) -> Iterator[tuple[Visit, str]]:
-    """A logged-in tab of each size and theme."""
     with visiting(browser, lived.url, phone="phone" in request.param, dark="dark" in request.param) as visit:
         log_in(visit, lived)
         yield visit, request.param

@@ -15,9 +15,7 @@ def environment() -> dict[str, str]:
     return {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
 
 
-def test_an_edit_becomes_a_version_whose_words_are_compared_and_an_older_one_is_restored(
-    visit: Visit, millpond: Pond
-) -> None:
+def test_an_edit_becomes_a_version_whose_words_are_compared_and_an_older_one_is_restored(visit: Visit, millpond: Pond):
     page = visit.open(remember(millpond, "bea"))
 
     page.get_by_role("button", name="Edit").click()

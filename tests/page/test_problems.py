@@ -31,7 +31,7 @@ def test_the_overview_names_files_and_tool_servers_that_a_bot_goes_without(visit
     page = visit.open("/system")
 
     file = page.get_by_role("row", name=re.compile("broken"))
-    expect(file).to_contain_text("the first line is not ---")
+    expect(file).to_contain_text("the first line must be ---")
     expect(page.get_by_role("row", name=re.compile("gone.*FileNotFoundError"))).to_be_visible()
 
 

@@ -12,14 +12,11 @@ from tests.page.conftest import Pond
 from tests.page.planting import dead_letter
 from tests.processes import answered
 
-Bury = Callable[[str, str, str], None]
-"""Called with a session's name, a text and the reason."""
+Bury = Callable[[str, str, str], None]  # called with a session's name, a text and the reason
 
 
 @pytest.fixture
 def bury(millpond: Pond, portal: BlockingPortal) -> Bury:
-    """Make a dead letter of a session that there is."""
-
     def buried(name: str, text: str, reason: str) -> None:
         portal.call(lambda: dead_letter(millpond.folder, f"web:{name}", text, reason=reason))
 
@@ -62,9 +59,7 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
     assert "Remember the sluice." in messages[-1]["content"]
 
 
-def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(
-    visit: Visit, millpond: Pond, bury: Bury
-) -> None:
+def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Visit, millpond: Pond, bury: Bury):
     millpond.ask("cleo", "hello")
     bury("cleo", "Nobody needs this.", "poison")
     page = visit.open("/system/dead?reason=poison")

@@ -29,7 +29,6 @@ NO_DISK = "no disk was made full: no file system can be mounted here (that takes
 
 
 def plan_of(words: Sequence[str]) -> Plan:
-    """The plan that a command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Everything at once, for a long time.")
     for each in fields(Plan):
         choices = ("", *CHECKS) if each.name == "sabotage" else None
@@ -66,7 +65,6 @@ async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, st
 
 
 def _processes(samples: Sequence[Sample], span: Span) -> Iterator[str]:
-    """A line for each process that grew old enough."""
     for one in growths(samples, span):
         yield (
             f"{one.name:16} {one.seconds:5.0f} s  {one.memory / MIB:6.1f} MiB {one.memory_rise / MIB:+6.2f}  "
@@ -75,7 +73,6 @@ def _processes(samples: Sequence[Sample], span: Span) -> Iterator[str]:
 
 
 def _cpu(used: dict[str, float], seconds: float) -> str:
-    """How busy the machine was with it, and who was."""
     kinds: dict[str, float] = {}
     for name, cpu_s in used.items():
         kind = name.partition("-")[0]
@@ -86,7 +83,6 @@ def _cpu(used: dict[str, float], seconds: float) -> str:
 
 
 def main() -> int:
-    """Run, and print what was found."""
     plan = plan_of(sys.argv[1:])
     apart()
     # Many processes start: without compiled modules each would compile all of them for itself.

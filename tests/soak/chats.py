@@ -24,26 +24,15 @@ from tests.soak.setting import LAKE, PUSH, SITE, TERMINAL, WORK
 WEIGHTS: Mapping[str, int] = {SITE: 38, PUSH: 28, LAKE: 20, WORK: 12, TERMINAL: 2}
 """Percent of all messages that come over each channel."""
 
-SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}
-"""Percent of all chats; the terminal has one."""
+SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}  # percent of all chats; the terminal has one
 
-BALLAST_WORDS = (8, 60)
-"""What a message carries besides: windows are to fill."""
-
+BALLAST_WORDS = (8, 60)  # what a message carries besides: windows are to fill
 TOOL_CHANCE = 0.04
-OVERHEARD_CHANCE = 0.1
-"""In groups something is said that is not for the bot."""
-
-GROUP_EVERY = 6
-"""Each so-many-th chat of a platform is a group."""
-
-BURST = (1, 2, 2, 3)
-"""Messages that somebody says at once; one turn answers them."""
-
+OVERHEARD_CHANCE = 0.1  # in groups something is said that is not for the bot
+GROUP_EVERY = 6  # each so-many-th chat of a platform is a group
+BURST = (1, 2, 2, 3)  # messages that somebody says at once; one turn answers them
 TALKATIVE_SAY = 0.5
-TALKATIVE_EVERY = 8
-"""Each so-many-th chat is one where so much of all is said: these are consolidated again and again."""
-
+TALKATIVE_EVERY = 8  # each so-many-th chat is one where so much of all is said: these are consolidated again and again
 AGAIN_S = 0.3
 POST_LIMIT_S = 15.0
 GONE = (httpx2.HTTPError, OSError)
@@ -54,17 +43,11 @@ Say = Callable[["Chat", str], Awaitable[None]]
 
 @dataclass(eq=False, kw_only=True)
 class Chat:
-    """One conversation."""
-
-    name: str
-    """What its marks begin with."""
+    name: str  # what its marks begin with
     channel: str
-    say: Say
-    """Says something in it, until somebody has it: the platform, or Millpond."""
-    session: str = ""
-    """Its key; empty before it is known."""
-    household: str = ""
-    """Whose memory it shares; empty: nobody's but its own. That of a group begins with that word."""
+    say: Say  # says something in it, until somebody has it: the platform, or Millpond
+    session: str = ""  # its key; empty before it is known
+    household: str = ""  # whose memory it shares; empty: nobody's but its own. That of a group begins with that word
     ids: list[str] = field(default_factory=list[str])
     """Of what was said, in order; those of the terminal are not known here."""
     count: int = 0
@@ -72,13 +55,10 @@ class Chat:
 
     @property
     def home(self) -> str:
-        """Whose memory it is."""
         return self.household or self.name
 
 
 class Crowd:
-    """All who talk."""
-
     def __init__(self, chats: Sequence[Chat], dice: random.Random) -> None:
         self.chats = chats
         self.said: Counter[str] = Counter()
@@ -102,7 +82,6 @@ class Crowd:
         return found, self._dice.choice(BURST)
 
     async def speak(self, chat: Chat, count: int) -> None:
-        """Let it say its next messages, one after the other."""
         self.rest += count
         for _ in range(count):
             text = self._text(chat)
@@ -134,11 +113,9 @@ class Site:
         self.bad_inputs = 0
 
     def url(self) -> str:
-        """Of the next one."""
         return next(self._urls)
 
     async def say(self, chat: Chat, text: str) -> None:
-        """Hand it in until it is accepted, under one id."""
         name = f"m{chat.count:06}"
         body = {"session": chat.session, "text": text, "id": name, "user": chat.home}
         while not await self._accepted(body):  # noqa: ASYNC110 - nobody tells
@@ -218,7 +195,6 @@ class _OnTelegram:
     dice: random.Random
 
     async def say(self, chat: Chat, text: str) -> None:
-        """One of its people says it, in a group to the bot."""
         asked = text
         if len(self.people) > 1:
             asked = f"@{self.telegram.bot.person.username} {text}"
@@ -246,7 +222,6 @@ class _OnSlack:
     dice: random.Random
 
     async def say(self, chat: Chat, text: str) -> None:
-        """Its person says it, in a channel to the bot."""
         if self.place.kind == "im":
             chat.ids.append(self.place.say(text).ts)
             chat.session = str(SessionKey(channel=WORK, chat=self.place.id))

@@ -13,33 +13,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LEFT_KB = 256
-"""What is left free of a full disk: less than anybody needs."""
-
-ALONE = "MILLPOND_SOAK_APART"
-"""Set in a run that was begun again."""
-
+LEFT_KB = 256  # what is left free of a full disk: less than anybody needs
+ALONE = "MILLPOND_SOAK_APART"  # set in a run that was begun again
 UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
 class Disk:
-    """The file system."""
-
     def __init__(self, folder: Path, size_mb: int) -> None:
         self._folder = folder
         self._size_mb = size_mb
 
     def fill(self) -> None:
-        """From now on there is no room.
-
-        Raises:
-            CalledProcessError: it cannot be made so small.
-        """
+        """From now on there is no room. Raises CalledProcessError: it cannot be made so small."""
         used_kb = shutil.disk_usage(self._folder).used // 1024
         self._sized(f"{used_kb + LEFT_KB}k")
 
     def empty(self) -> None:
-        """There is room again."""
         self._sized(f"{self._size_mb}m")
 
     def _sized(self, size: str) -> None:

@@ -49,21 +49,15 @@ MEMBERS = (
     *("agent-0", "agent-1", "channels-0", "channels-1", "web-0", "web-1"),
     *("consolidation-0", "consolidation-1"),
 )
-ELDERS = frozenset({"agent-0", "channels-0", "web-0", "consolidation-0"})
-"""Those that grow old."""
-
+ELDERS = frozenset({"agent-0", "channels-0", "web-0", "consolidation-0"})  # those that grow old
 READERS = 6
-FAULT_EVERY = 60
-"""Each so-many-th request to a platform goes wrong in some way."""
-
+FAULT_EVERY = 60  # each so-many-th request to a platform goes wrong in some way
 HELD_BACK_S = 20.0
 """When so much waits as comes in this time, no more is said: a machine that is too slow is told by its rate alone."""
 
 BAD_EVERY_S = 2.0
 FORGET_EVERY_S = 5.0
-KNOWN = 1_000
-"""Envelopes of Slack's that it still knows when they are acknowledged once more."""
-
+KNOWN = 1_000  # envelopes of Slack's that it still knows when they are acknowledged once more
 LOOK_S = 0.2
 IDLE_S = 600.0
 CHECK_LIMIT_S = 300.0
@@ -72,8 +66,6 @@ PUSHES = (PUSH, LAKE, WORK)
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way, and what is known of it at its end."""
-
     plan: Plan
     folder: Path
     process: Process
@@ -89,19 +81,14 @@ class Run:
     cursors: Cursors
     readers: list[Reader]
     counts: Counts
-    problems: list[str]
-    """Answers of the API that are none."""
+    problems: list[str]  # answers of the API that are none
     began: float = 0.0
-    loaded_s: float = 0.0
-    """How long messages flowed."""
-    backlog: int = 0
-    """Messages that wait for an answer now."""
-    left_then: int = 0
-    """Messages that nobody had answered when that was over."""
+    loaded_s: float = 0.0  # how long messages flowed
+    backlog: int = 0  # messages that wait for an answer now
+    left_then: int = 0  # messages that nobody had answered when that was over
     drain: Drain
     drained_s: float = 0.0
-    check: str = ""
-    """What ``data check`` found."""
+    check: str = ""  # what ``data check`` found
 
     async def storm(self) -> None:
         """Let everything happen, then wait until the rest is answered, and consolidated."""
@@ -199,11 +186,7 @@ class Run:
             return -1
 
     async def look_at_data(self, config: Path) -> None:
-        """Have Millpond itself look whether its data is whole.
-
-        Raises:
-            Inconclusive: that took too long.
-        """
+        """Have Millpond itself look whether its data is whole. Raises Inconclusive: that took too long."""
         words = ["--config", str(config), "data", "check", "--deep"]
         done = None
         with anyio.move_on_after(limit_s := self.plan.patience * CHECK_LIMIT_S):
@@ -218,7 +201,6 @@ class Run:
         self.check = "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout.decode()}"
 
     async def end(self) -> None:
-        """Tell all processes to end, at once."""
         self.harm.over = True
         async with anyio.create_task_group() as tg:
             for member in self.harm.fleet.members.values():
@@ -335,5 +317,4 @@ def module(plan: Plan) -> str:
 
 
 def cores() -> int:
-    """Those that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields
 from tests.chaos.ends import End, end_of
 from tests.chaos.tally import Tally
 
-SHOWN = 5
-"""Findings of a kind that the report shows."""
+SHOWN = 5  # findings of a kind that the report shows
 
 OF_CHAOS = {
     **dict.fromkeys(("lost", "doubled", "disordered", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"), "1"),
@@ -22,26 +21,15 @@ OF_CHAOS = {
 NOT_LOOKED_AT = frozenset(
     {"stale", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"}
     | {
-        "rerun",
-        "unrecorded",
-        "invented",
-        "untold",
-        "unraw",
-        "missing",
-        "backward",
-        "overfull",
-        "orphaned",
-        "impatient",
-        "stopped",
+        "rerun", "unrecorded", "invented", "untold", "unraw", "missing", "backward", "overfull", "orphaned",
+        "impatient", "stopped",
     }
-)
+)  # fmt: skip
 """Of these, what takes its witnesses, or is looked at here in another way."""
 
 
 @dataclass(kw_only=True)
 class Line:
-    """One kind."""
-
     promise: str
     text: str
     found: list[str] = field(default_factory=list[str])
@@ -73,8 +61,6 @@ OWN = {
 
 
 class Findings:
-    """All of it."""
-
     def __init__(self) -> None:
         self.lines = {
             each.name: Line(promise=OF_CHAOS[each.name], text=str(each.metadata["text"]))
@@ -84,11 +70,9 @@ class Findings:
         self.lines |= {name: Line(promise=line.promise, text=line.text) for name, line in OWN.items()}
 
     def add(self, kind: str, found: Iterable[str]) -> None:
-        """Of one kind."""
         self.lines[kind].found += found
 
     def take(self, tally: Tally) -> None:
-        """What the chaos run's checks found."""
         for each in fields(tally):
             if each.name not in NOT_LOOKED_AT:
                 self.add(each.name, getattr(tally, each.name))
@@ -98,7 +82,6 @@ class Findings:
         return end_of({kind: line.found for kind, line in self.lines.items()}, undecided)
 
     def report(self) -> str:
-        """A table, and the first findings of each kind."""
         rows = ["promise  found"]
         for line in sorted(self.lines.values(), key=lambda line: line.promise.replace("-", "9")):
             rows.append(f"{line.promise:>7} {len(line.found):6}  {line.text}")

@@ -18,30 +18,20 @@ things of its own, and an index has three files; 60 kB each were measured."""
 WARM_UP = 0.5
 """Share of its life that is not looked at, and of the run: caches fill, each code path is taken for the first time."""
 
-OLD_ENOUGH = 0.15
-"""Share of a run for which a process has to live after that, to be judged."""
-
+OLD_ENOUGH = 0.15  # share of a run for which a process has to live after that, to be judged
 SLICES = 8
-SAMPLES_A_SLICE = 3
-"""At least; of fewer samples there are fewer slices."""
+SAMPLES_A_SLICE = 3  # at least; of fewer samples there are fewer slices
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What a process held at a time."""
-
-    name: str
-    """Of its place, ``agent-0``."""
+    name: str  # of its place, ``agent-0``
     pid: int
     at_s: float
-    memory: int
-    """Resident, bytes."""
-    files: int
-    """Open descriptors, without those of search indexes."""
-    cpu_s: float
-    """Used so far."""
-    keys: int = 0
-    """Of a server: bytes of what it keeps, which is no leak of its own."""
+    memory: int  # resident, bytes
+    files: int  # open descriptors, without those of search indexes
+    cpu_s: float  # used so far
+    keys: int = 0  # of a server: bytes of what it keeps, which is no leak of its own
     indexes: int = 0
     """Open files of search indexes, one after the other opened for each scope, until there are as many as may be."""
 
@@ -51,39 +41,30 @@ class Limits:
     """How much a process may seem to grow over the time that is looked at."""
 
     memory: int = 10 * MIB
-    memory_share: float = 0.08
-    """Of what it holds on average, if that is more."""
+    memory_share: float = 0.08  # of what it holds on average, if that is more
     files: float = 8.0
-    indexes: float = 0.0
-    """Open files of search indexes, at most."""
+    indexes: float = 0.0  # open files of search indexes, at most
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """The time in which messages flowed."""
-
     began_s: float
     seconds: float
 
     def of(self, samples: Sequence[Sample]) -> list[Sample]:
-        """Those of this time."""
         return [sample for sample in samples if self.began_s <= sample.at_s <= self.began_s + self.seconds]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """One process, from its first sample to its last."""
-
     samples: Sequence[Sample]
 
     @property
     def name(self) -> str:
-        """Of its place."""
         return self.samples[0].name
 
     @property
     def seconds(self) -> float:
-        """How long it is known to have lived."""
         return self.samples[-1].at_s - self.samples[0].at_s
 
     def settled(self, run: "Span") -> "Life | None":
@@ -94,7 +75,6 @@ class Life:
 
 
 def lives(samples: Sequence[Sample]) -> list[Life]:
-    """Each process that was sampled."""
     whose = sorted(samples, key=lambda sample: (sample.name, sample.pid, sample.at_s))
     return [Life(samples=list(own)) for _, own in groupby(whose, key=lambda sample: (sample.name, sample.pid))]
 
@@ -110,7 +90,6 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def least(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The lowest point of each slice."""
     count = max(1, min(SLICES, len(points) // SAMPLES_A_SLICE))
     cuts = [len(points) * at // count for at in range(count + 1)]
     return [min(points[first:upto], key=lambda point: point[1]) for first, upto in pairwise(cuts) if first < upto]
@@ -149,21 +128,16 @@ def growing(samples: Sequence[Sample], run: Span, limits: Mapping[str, Limits]) 
 
 
 def growths(samples: Sequence[Sample], run: Span) -> "list[Growth]":
-    """How each process did that was old enough."""
     settled = (life.settled(run) for life in lives(run.of(samples)))
     return [Growth.of(life) for life in settled if life is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """How one process did after its warm-up."""
-
     name: str
     seconds: float
-    memory: float
-    """On average, bytes."""
-    memory_rise: float
-    """Without what it keeps for others."""
+    memory: float  # on average, bytes
+    memory_rise: float  # without what it keeps for others
     files: float
     files_rise: float
     indexes_rise: float
@@ -171,7 +145,6 @@ class Growth:
 
     @classmethod
     def of(cls, settled: Life) -> "Growth":
-        """Of a life without its warm-up."""
         samples = settled.samples
         own = [(sample.at_s, float(sample.memory - sample.keys)) for sample in samples]
         return cls(

@@ -19,8 +19,6 @@ SERVER, DRIVER = "server-0", "driver-0"
 
 
 class Gauges:
-    """Samples of all processes of a run."""
-
     def __init__(self, pids: Callable[[], Mapping[str, int]], data: Path, redis: Callable[[], Redis | None]) -> None:
         """Nothing is read yet.
 
@@ -41,7 +39,6 @@ class Gauges:
             await anyio.sleep(EVERY_S)
 
     async def look(self) -> None:
-        """Read once."""
         pids = {**self._pids(), DRIVER: os.getpid()}
         with suppress(OSError, ValueError):
             pids[SERVER] = server_pid(self._data)
@@ -73,11 +70,7 @@ class Gauges:
 
 
 def sample(name: str, pid: int, at_s: float, *, searched: Path, keys: int = 0) -> Sample:
-    """What a process holds now; files below ``searched`` are search indexes.
-
-    Raises:
-        OSError: there is none any more.
-    """
+    """What a process holds now; files below ``searched`` are search indexes. Raises OSError: there is none any more."""
     folder = Path(f"/proc/{pid}")
     resident = int((folder / "statm").read_text().split()[1]) * PAGE
     times = (folder / "stat").read_text().rpartition(")")[2].split()

@@ -27,18 +27,11 @@ from tests.soak.setting import GRACE_S, LEASE_S
 PAUSE_S = (1.2 * LEASE_S, 2.0 * LEASE_S)
 MOOD_S = (3.0, 7.0)
 FULL_S = 4.0
-NOTICED_S = 20.0
-"""Until a full disk has ended the server: it writes down whatever is said."""
-
-STOP_SLACK_S = 15.0
-"""Beyond the grace time, for a machine that is busy; in peace it takes a tenth of a second."""
-
-FOUND_AGAIN_S = 2.0
-"""How long it takes processes to find a server that is there again; they try every second."""
-
+NOTICED_S = 20.0  # until a full disk has ended the server: it writes down whatever is said
+STOP_SLACK_S = 15.0  # beyond the grace time, for a machine that is busy; in peace it takes a tenth of a second
+FOUND_AGAIN_S = 2.0  # how long it takes processes to find a server that is there again; they try every second
 LOOK_S = 0.2
-UNAVAILABLE = 69
-"""Exit code of a process that could not start: no server, and no room for one (sysexits.h)."""
+UNAVAILABLE = 69  # exit code of a process that could not start: no server, and no room for one (sysexits.h)
 
 
 @dataclass(kw_only=True)
@@ -53,20 +46,13 @@ class Harm:
     counts: Counts
     elders: frozenset[str]
     halts: list[Halt] = field(default_factory=list[Halt])
-    ungraceful: list[str] = field(default_factory=list[str])
-    """Processes that did not stop as they should."""
-    tardy: list[str] = field(default_factory=list[str])
-    """Processes that stopped late."""
-    fallen: list[str] = field(default_factory=list[str])
-    """Processes that ended by themselves."""
-    diary: list[str] = field(default_factory=list[str])
-    """What was done when, for who looks for the cause of something."""
-    began: float = 0.0
-    """anyio's clock, when the run did."""
-    over: bool = False
-    """Nobody is started again."""
-    _at_work: set[str] = field(default_factory=set[str])
-    """Processes that are being stopped."""
+    ungraceful: list[str] = field(default_factory=list[str])  # processes that did not stop as they should
+    tardy: list[str] = field(default_factory=list[str])  # processes that stopped late
+    fallen: list[str] = field(default_factory=list[str])  # processes that ended by themselves
+    diary: list[str] = field(default_factory=list[str])  # what was done when, for who looks for the cause of something
+    began: float = 0.0  # anyio's clock, when the run did
+    over: bool = False  # nobody is started again
+    _at_work: set[str] = field(default_factory=set[str])  # processes that are being stopped
 
     def __post_init__(self) -> None:
         self._moods = itertools.cycle(self.dice.sample(MOODS, len(MOODS)))
@@ -178,7 +164,6 @@ class Harm:
         self.counts.rolls += 1
 
     async def stop(self, member: Member) -> None:
-        """Tell one to end, and see that it does so in its time."""
         ready, began = member.has_started, anyio.current_time()
         self._at_work.add(member.name)
         try:

@@ -27,9 +27,7 @@ UNKNOWN_ALL = 10_000
 WAIT_MAX_S = TURN_WAIT_S + 3.0
 """A turn's longest wait for a consolidation: what it may wait, and noticing that late on a machine that is busy."""
 
-RATE_LEAST = 0.9
-"""Share of the rate asked for that is enough."""
-
+RATE_LEAST = 0.9  # share of the rate asked for that is enough
 MESSAGES_LEAST = 3_000
 """After fewer messages some code runs for the first time, and caches fill, in the part of the run that is measured."""
 
@@ -91,7 +89,6 @@ def _judge_watched(run: Run, found: Findings) -> None:
 
 
 def growth_of(messages: int, *, is_slow: bool) -> str:
-    """The kind of a growth in a run of so many messages."""
     return "warming" if is_slow or messages < MESSAGES_LEAST else "growing"
 
 

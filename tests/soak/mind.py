@@ -19,27 +19,15 @@ from tests.fakes.said import said
 from tests.soak.setting import WINDOW_TOKENS
 
 HEARD = "heard "
-SHORTENED = ", and not all"
-"""Ends an answer to what had no room: of that the middle is left out."""
-
-ASKS = "what time is it?"
-"""Who asks that makes the model use a tool first."""
-
-LOOK_EVERY = 10
-"""Each so-many-th prompt is counted anew: that takes longer than everything else here."""
-
-BAD = 0.4
-"""How many answers show its mood, while it has a bad one."""
-
-SLOW_S = 0.4
-"""Before each piece of an answer, of which there are half a dozen."""
-
+SHORTENED = ", and not all"  # ends an answer to what had no room: of that the middle is left out
+ASKS = "what time is it?"  # who asks that makes the model use a tool first
+LOOK_EVERY = 10  # each so-many-th prompt is counted anew: that takes longer than everything else here
+BAD = 0.4  # how many answers show its mood, while it has a bad one
+SLOW_S = 0.4  # before each piece of an answer, of which there are half a dozen
 MOODS = ("slow", "429", "500", "cut", "garbage", "hanging")
 
 
 class Mind:
-    """A script of the model's server."""
-
     server: FakeOpenAI
 
     def __init__(self, tokenizer: Tokenizer, households: Mapping[str, str], dice: random.Random) -> None:

@@ -21,76 +21,49 @@ KILL, PAUSE, SERVER, ROLL, MODEL, DISK = "kill", "pause", "server", "roll", "mod
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How large a run is, and how bad."""
-
-    seconds: float = 3_600.0
-    """How long messages flow."""
-    rate: float = 50.0
-    """Messages a second, of all channels together."""
-    every_s: float = 10.0
-    """Something goes wrong as often."""
+    seconds: float = 3_600.0  # how long messages flow
+    rate: float = 50.0  # messages a second, of all channels together
+    every_s: float = 10.0  # something goes wrong as often
     chats: int = 300
-    drain_s: float = 600.0
-    """How long the rest of the answers is awaited while they come, ..."""
-    still_s: float = HANG_S
-    """... and how long without any progress."""
-    patience: float = 1.0
-    """So many times as long as all this; the same number of messages is said, at a lower rate."""
+    drain_s: float = 600.0  # how long the rest of the answers is awaited while they come,
+    still_s: float = HANG_S  # ... and how long without any progress
+    patience: float = 1.0  # so many times as long as all this; the same number of messages is said, at a lower rate
     seed: int = 1
-    sabotage: str = ""
-    """What is switched off, or planted: a run that has to be found out."""
+    sabotage: str = ""  # what is switched off, or planted: a run that has to be found out
 
     @property
     def drain(self) -> Drain:
-        """The wait for the rest."""
         return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Something that goes wrong."""
-
-    at_s: float
-    """After the beginning of the run."""
+    at_s: float  # after the beginning of the run
     kind: str
-    elders: bool
-    """Whether it may happen to the oldest processes as well."""
+    elders: bool  # whether it may happen to the oldest processes as well
 
 
 @dataclass(kw_only=True)
 class Counts:
-    """What was done."""
-
     kills: int = 0
     pauses: int = 0
     server_kills: int = 0
-    rolls: int = 0
-    """Restarts of all processes, one after the other."""
-    vain_starts: int = 0
-    """Processes that found no server when they started."""
-    stops: int = 0
-    """Processes that were told to end."""
-    disks: int = 0
-    """Times that the disk was full."""
-    models: dict[str, int] = field(default_factory=dict[str, int])
-    """Times that the model was in each bad mood."""
+    rolls: int = 0  # restarts of all processes, one after the other
+    vain_starts: int = 0  # processes that found no server when they started
+    stops: int = 0  # processes that were told to end
+    disks: int = 0  # times that the disk was full
+    models: dict[str, int] = field(default_factory=dict[str, int])  # times that the model was in each bad mood
     bad_inputs: int = 0
-    said: dict[str, int] = field(default_factory=dict[str, int])
-    """Messages by channel."""
-    asked: int = 0
-    """Requests to the model."""
-    looked_at: int = 0
-    """Prompts that were counted anew."""
-    events: int = 0
-    """Server-sent events that were read."""
+    said: dict[str, int] = field(default_factory=dict[str, int])  # messages by channel
+    asked: int = 0  # requests to the model
+    looked_at: int = 0  # prompts that were counted anew
+    events: int = 0  # server-sent events that were read
     turns: int = 0
     consolidated: int = 0
-    doubled: int = 0
-    """Replies that arrived twice, each of them listed."""
+    doubled: int = 0  # replies that arrived twice, each of them listed
     unknown: dict[str, int] = field(default_factory=dict[str, int])
     """Lines of ``queue unknown``, by what was done about each."""
-    given_up: int = 0
-    """Replies of which nobody knows, after two tries."""
+    given_up: int = 0  # replies of which nobody knows, after two tries
 
 
 def troubles(plan: Plan) -> Sequence[Trouble]:

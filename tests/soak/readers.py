@@ -9,16 +9,11 @@ import httpx2
 from tests.soak.chats import GONE, Chat, Site
 
 AGAIN_S = 0.3
-READ_S = 20.0
-"""Nothing at all for so long, and the stream is another one's: comments come every 15 s."""
-
-STAY_S = (10.0, 40.0)
-"""After which time a reader goes, and comes back."""
+READ_S = 20.0  # nothing at all for so long, and the stream is another one's: comments come every 15 s
+STAY_S = (10.0, 40.0)  # after which time a reader goes, and comes back
 
 
 class Reader:
-    """One of them."""
-
     def __init__(self, site: Site, chat: Chat, dice: random.Random) -> None:
         self.chat = chat
         self.last = -1
@@ -59,7 +54,6 @@ class Reader:
                     self.see(number)
 
     def see(self, index: int) -> None:
-        """A message is shown."""
         if index != self.last + 1:
             self.wrong.append(f"{self.chat.session}: message {index} was shown after {self.last}")
         self.last = max(self.last, index)

@@ -11,12 +11,9 @@ from tests.soak.mind import SHORTENED
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a turn answered."""
-
     turn: int
     text: str
-    answers: Sequence[int]
-    """Numbers of the messages that it answers."""
+    answers: Sequence[int]  # numbers of the messages that it answers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +21,9 @@ class Talk:
     """One conversation, as the log has it and as its chat shows it."""
 
     session: str
-    name: str
-    """What its marks begin with."""
+    name: str  # what its marks begin with
     replies: Sequence[Reply]
-    shown: Sequence[str] | None
-    """The replies among what stands there; None: nobody has looked."""
+    shown: Sequence[str] | None  # the replies among what stands there; None: nobody has looked
     listed: Mapping[int, Sequence[str]] = field(default_factory=dict[int, Sequence[str]])
     """By turn, what ``queue unknown`` says of its reply."""
 
@@ -41,7 +36,6 @@ def unsent(talk: Talk) -> Iterator[str]:
 
 
 def made_up(talk: Talk) -> Iterator[str]:
-    """What was shown and stands in no log."""
     known = {reply.text for reply in talk.replies}
     yield from (f"{talk.session}: {text}" for text in dict.fromkeys(talk.shown or ()) if text not in known)
 
@@ -74,12 +68,10 @@ def unheard(talk: Talk) -> Iterator[str]:
 
 
 def doubled(talk: Talk) -> int:
-    """Replies that stand there more than once."""
     return sum(times > 1 for times in Counter(talk.shown or ()).values())
 
 
 def given_up(talk: Talk) -> int:
-    """Replies of which nobody knows."""
     return sum(_given_up(talk, reply.turn) for reply in talk.replies)
 
 

@@ -10,24 +10,16 @@ PUSH, LAKE, WORK, SITE, TERMINAL = "support", "lake", "work", "site", "terminal"
 LEASE_S = 5.0
 TURN_WAIT_S = 3.0
 GRACE_S = 5.0
-SEND_TIMEOUT_S = 2.5
-"""Half a lease: who sends must know that nobody else does."""
-
+SEND_TIMEOUT_S = 2.5  # half a lease: who sends must know that nobody else does
 SENDS_PER_S = 40
 """What the platform of a test takes: all that waited while nobody sent would come at once, and time out together."""
 
-REPEAT_S = 6.0
-"""After which time Slack's fake brings again what is not acknowledged."""
-
+REPEAT_S = 6.0  # after which time Slack's fake brings again what is not acknowledged
 DEBOUNCE_S = 0.3
-SLOTS = 24
-"""Turns at a time: each may have a connection to everything, which a pool keeps."""
-
+SLOTS = 24  # turns at a time: each may have a connection to everything, which a pool keeps
 WINDOW_TOKENS = 4_096
 MODEL_NAME = "soak"
-SEEN_TTL_S = 60.0
-"""Longer than anything here is said again; a day of ids would look like a leak of the server's."""
-
+SEEN_TTL_S = 60.0  # longer than anything here is said again; a day of ids would look like a leak of the server's
 CONFIG = """
 data_dir = "{data_dir}"
 [queue]
@@ -93,8 +85,6 @@ access = {{ policy = "open" }}
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """What stands around the bots, by its addresses."""
-
     model: str
     sink: str
     telegram: str

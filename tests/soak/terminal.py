@@ -15,8 +15,6 @@ from tests.soak.chats import Chat
 
 
 class Terminal:
-    """What is typed, and what is shown."""
-
     def __init__(self, child: Child) -> None:
         self.child = child
         self.shown = ""
@@ -32,7 +30,6 @@ class Terminal:
         await self.child.stdin.send(f"{text}\n".encode())
 
     async def read(self) -> None:
-        """Read what is shown, until it ends."""
         assert self.child.stdout is not None
         async for text in TextReceiveStream(self.child.stdout):
             self.shown += text
@@ -45,7 +42,6 @@ class Terminal:
 
 @asynccontextmanager
 async def terminal(folder: Path, config: Path, session: str) -> AsyncGenerator[Terminal]:
-    """One for the length of the block."""
     words = ["--config", str(config), "chat", "--session", session]
     with (folder / "terminal.log").open("ab") as log:
         child = await anyio.open_process(

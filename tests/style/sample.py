@@ -6,11 +6,9 @@ import re
 
 from tests.style.texts import Sentence, sentences, unique
 
-SHARES = {"readme": 15, "docs": 15, "bot": 10, "page": 8, "errors": 12}
-"""How many sentences of each kind."""
+SHARES = {"readme": 15, "docs": 15, "bot": 10, "page": 8, "errors": 12}  # how many sentences of each kind
 
-LABELS = "page"
-"""The kind of which labels of two words are drawn too."""
+LABELS = "page"  # the kind of which labels of two words are drawn too
 
 WORDS_MIN = 5
 WHOLE = re.compile(r"[.?!:)]$")
@@ -39,7 +37,6 @@ def main() -> None:
 
 
 def is_judged(sentence: Sentence) -> bool:
-    """Whether a reader can judge the sentence alone."""
     words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
     if sentence.kind in ("readme", "docs") and not WHOLE.search(sentence.text):
         return words >= CELL_WORDS_MIN

@@ -9,14 +9,12 @@ from typing import NamedTuple, TypeGuard
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("readme", "docs", "bot", "page", "errors")
 PACKAGES = ("daemon", "channels", "workers")
-WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")
-"""Modules with the bot's own sentences."""
+WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")  # modules with the bot's own sentences
 
 NOT_READ = ("daemon/model/words.py", "daemon/recall/stopwords.py")
 """Modules with lists of words, which are no sentences."""
 
-COMMANDS = re.compile(r"\b(command|group)\b")
-"""Decorators that turn a docstring into help."""
+COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 
 END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] ?)""")
 CHINESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
@@ -26,12 +24,8 @@ CODE = re.compile(
 
 
 class Sentence(NamedTuple):
-    """One sentence, label or table cell."""
-
-    kind: str
-    """One of ``KINDS``."""
-    path: str
-    """Relative to the repository."""
+    kind: str  # one of ``KINDS``
+    path: str  # relative to the repository
     line: int
     text: str
 
@@ -73,7 +67,6 @@ def _alerts() -> Iterator[Sentence]:
 
 
 def split(kind: str, path: str, line: int, text: str) -> Iterator[Sentence]:
-    """The sentences of a paragraph that begins in a line."""
     at = 0
     for end in [*END.finditer(text), None]:
         part = text[at : end.start() if end else len(text)]
@@ -188,11 +181,9 @@ def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Senten
 
 
 def of_html(kind: str, path: str, text: str) -> Iterator[Sentence]:
-    """Texts between tags, and labels."""
     for found in re.finditer(r'aria-label="([^"]+)"|>([^<>]*[A-Za-z][^<>]*)<', text):
         yield from split(kind, path, 1 + text.count("\n", 0, found.start()), found[1] or found[2])
 
 
 def unique(found: Iterable[Sentence]) -> list[Sentence]:
-    """The first sentence of each text."""
     return list({each.text: each for each in reversed(list(found))}.values())[::-1]

@@ -3,17 +3,12 @@
 from collections.abc import Sequence
 
 import anyio
-import pytest
 
 from daemon.bus.activity import Activity
 from daemon.errors import BusUnavailable
 
-pytestmark = pytest.mark.anyio
-
 
 class Index:
-    """Takes what is written once it is allowed to."""
-
     def __init__(self) -> None:
         self.activity = Activity(self._write)
         self.allowed = anyio.Event()

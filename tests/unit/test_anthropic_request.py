@@ -62,16 +62,12 @@ def sent(
     """The request's body; the API takes it."""
     wires = [each if isinstance(each, bytes) else msgspec.json.encode(each) for each in messages]
     request = Request(
-        messages=wires,
-        tools=[msgspec.json.encode(tool) for tool in tools],
-        **{"max_completion_tokens": 2_000, **more},
+        messages=wires, tools=[msgspec.json.encode(tool) for tool in tools], **{"max_completion_tokens": 2_000, **more}
     )
     found = msgspec.json.decode(body("claude", request, dialect, of=OF, thinking=thinking))
     assert problem(found) == ""
     return found
 
-
-# Histories
 
 TEXTS = st.sampled_from(["", " \n", "hello", "你好"])
 CONTENTS = (
@@ -233,9 +229,6 @@ def test_what_is_the_same_at_the_next_call_is_marked_to_be_cached() -> None:
     ]
     assert marked == ["Be kind.", "hello", "so"]
     assert "cache_control" not in str(once)
-
-
-# Answers
 
 
 def read(pieces: list[bytes]) -> Answer:

@@ -31,9 +31,6 @@ def turns(count: int) -> list[LogEntry]:
     return [entry(2 * number, role) for number in range(count) for role in ("user", "assistant")]
 
 
-# Trimming in a turn (context_budget_tokens)
-
-
 @each_row(
     "budget, iteration, room",
     [
@@ -44,13 +41,8 @@ def turns(count: int) -> list[LogEntry]:
         (9_001, 2, 9_000),
     ],
 )
-def test_a_context_budget_holds_from_the_second_call_on_and_is_500_at_least(
-    budget: int, iteration: int, room: int
-) -> None:
+def test_a_context_budget_holds_from_the_second_call_on_and_is_500_at_least(budget: int, iteration: int, room: int):
     assert history_room(9_000, budget, iteration=iteration) == room
-
-
-# Plans
 
 
 @each_row("excess, upto", [(-1, None), (0, None), (1, 2), (20, 2), (21, 4), (40, 4), (41, 6)])
@@ -72,22 +64,14 @@ def test_a_turn_that_begins_without_a_person_is_not_cut_off_the_one_before() -> 
     assert list(boundaries(entries)) == [3]
 
 
-# Bootstrap files
-
-
 @each_row("room, names", [(63, ["A"]), (64, ["A", "B"]), (65, ["A", "B"])])
 def test_a_bootstrap_file_needs_the_least_room_and_no_more(room: int, names: list[str]) -> None:
     first = "## A\n\nx"
     parts = bootstrap(
-        [("A", "x"), ("B", "y")],
-        BootstrapConfig(min_budget_chars=64),
-        total_chars=len(first) + len(JOIN) + room,
+        [("A", "x"), ("B", "y")], BootstrapConfig(min_budget_chars=64), total_chars=len(first) + len(JOIN) + room
     )
 
     assert [part.name for part in parts if part.text] == names
-
-
-# What alone does not fit
 
 
 def piece(role: str, chars: int) -> Piece:
@@ -118,9 +102,6 @@ def test_tool_results_give_way_first_then_other_messages_and_last_what_is_said_n
     assert sum(each.tokens for each in found) <= room
 
 
-# Micro-compaction
-
-
 @each_row("tokens, upto", [(99, 0), (100, 4), (101, 4)])
 def test_results_are_cut_from_the_least_prompt_on(tokens: int, upto: int) -> None:
     config = MicroCompactConfig(min_prompt_tokens=100, keep_messages=6)
@@ -137,9 +118,6 @@ def test_a_switched_off_micro_compaction_cuts_nothing() -> None:
     assert old_upto(10, [], MicroCompactConfig(enabled=False), uncut_tokens=lambda: 0) == 0
 
 
-# What a flush is shown
-
-
 @each_row("room, count", [(10, 2), (14, 2), (15, 3), (16, 3)])
 def test_a_flush_is_shown_as_many_of_the_newest_lines_as_fit(room: int, count: int) -> None:
     lines = [Line(str(number), 5) for number in range(3)]
@@ -152,12 +130,8 @@ def test_a_flush_is_shown_a_mark_for_a_line_above_half_of_the_room(tokens: int, 
     assert (newest([Line("x", tokens)], 100) == [Line("x", tokens)]) is is_whole
 
 
-# Rests
-
-
 @pytest.fixture
 def evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without jitter."""
     monkeypatch.setattr(backoff, "_jittered", float)
 
 
@@ -184,9 +158,6 @@ def test_a_rest_is_no_shorter_than_half_and_no_longer_than_meant() -> None:
 
     assert all(2 <= rest_s <= 4 for rest_s in rests)
     assert len(set(rests)) > 1
-
-
-# Breakers
 
 
 def test_each_model_has_a_breaker_of_its_own() -> None:

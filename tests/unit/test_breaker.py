@@ -24,7 +24,7 @@ def test_it_opens_after_five_failures_in_a_row():
 
     breaker.failed()
 
-    with pytest.raises(CallSkipped, match="failed 5 times in a row; it is asked again in 30 s"):
+    with pytest.raises(CallSkipped, match="failed 5 times in a row, so it is not called for another 30 s"):
         breaker.enter()
 
 

@@ -7,8 +7,6 @@ from daemon.access.cached import Cached
 from daemon.errors import BusError, BusUnavailable
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 LONG_S = 600.0
 
 

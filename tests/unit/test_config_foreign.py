@@ -60,7 +60,6 @@ def loaded(tmp_path: Path, text: str, **environ: str) -> Loaded:
 
 
 def problem(tmp_path: Path, text: str = "[channels.fog]\ntype = 'horn'") -> str:
-    """The only line about what is wrong."""
     with pytest.raises(ConfigError) as error:
         loaded(tmp_path, text)
     [line] = str(error.value).splitlines()[1:]
@@ -109,7 +108,7 @@ def test_its_secrets_are_never_shown(install: Install, tmp_path: Path) -> None:
         ("loudness = 'very'", "channels.fog.loudness: expected a whole number, got 'very'"),
         ("loudness = 12", "channels.fog.loudness: expected 11 at most, got 12"),
         ("loudness = -1", "channels.fog: nothing is as quiet as that"),
-        ("bot = 'nobody'", "channels.fog.bot: there is no bot 'nobody'"),
+        ("bot = 'nobody'", "channels.fog.bot: bot 'nobody' was not found"),
         ("send_timeout_s = 1000", "channels.fog.send_timeout_s: must be at most 80% of queue.lease_s"),
     ],
 )
@@ -124,7 +123,7 @@ def test_a_check_of_a_packages_own_that_fails_is_told_with_its_section(install: 
 
     line = problem(tmp_path)
 
-    assert line.startswith("channels.fog: the package that brings this type cannot check it: AttributeError: ")
+    assert line.startswith("channels.fog: the package that provides this type failed to check it: AttributeError: ")
 
 
 def test_what_is_off_is_not_judged(install: Install, tmp_path: Path) -> None:
@@ -141,8 +140,8 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
 
     line = problem(tmp_path, "[channels.fog]\ntype = 'hornet'")
 
-    assert "'hornet' is not one of this version's: terminal, web, testing" in line
-    assert "telegram, slack, horn; and no package that is installed brings it" in line
+    assert "'hornet' is not a type that this version knows (terminal, web, testing" in line
+    assert "telegram, slack, horn), and no installed package provides it" in line
 
 
 @each_row(
@@ -151,14 +150,17 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("x = 1", "AttributeError: "),
-        ("ADAPTER = 5", "it names int, not a daemon.config.Adapter"),
+        ("ADAPTER = 5", "it refers to an object of type int, not to a daemon.config.Adapter"),
         (GOOD.replace('tag="horn"', 'tag="drum"'), "its config has the tag 'drum', but its name is 'horn'"),
         (
             GOOD.replace("loudness: int = 3", "loudness: int").replace("frozen=True", "frozen=True, kw_only=True"),
             "its config has keys without a default: loudness",
         ),
-        (GOOD.replace("config=HornConfig", "config=dict"), "its config is no subclass of daemon.config.PushConfig"),
-        (GOOD.replace("horn.adapter:connect", "horn.adapter"), "its connect is 'horn.adapter', not module:name"),
+        (GOOD.replace("config=HornConfig", "config=dict"), "its config is not a subclass of daemon.config.PushConfig"),
+        (
+            GOOD.replace("horn.adapter:connect", "horn.adapter"),
+            "its connect is 'horn.adapter', which is not of the form module:name",
+        ),
     ],
 )
 def test_a_package_that_cannot_be_used_is_named_with_the_reason(
@@ -168,7 +170,7 @@ def test_a_package_that_cannot_be_used_is_named_with_the_reason(
 
     line = problem(tmp_path)
 
-    assert line.startswith("channels.fog.type: the package millpond-horn 1.2, which brings 'horn', cannot be used: ")
+    assert line.startswith("channels.fog.type: package millpond-horn 1.2, which provides type 'horn', cannot be used: ")
     assert said in line
 
 
@@ -176,7 +178,8 @@ def test_of_two_packages_that_bring_one_type_neither_is_used(install: Install, t
     install()
     install(named="horn = horn:OTHER", name="other-horn")
 
-    assert "'horn' is brought by millpond-horn 1.2 and other-horn 1.2; uninstall all but one" in problem(tmp_path)
+    told = "type 'horn' is provided by several packages: millpond-horn 1.2 and other-horn 1.2. Uninstall all but one"
+    assert told in problem(tmp_path)
 
 
 def test_no_package_takes_the_place_of_a_type_of_ours(install: Install, tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_no_package_takes_the_place_of_a_type_of_ours(install: Install, tmp_path
 
 def test_nothing_is_looked_for_where_all_types_are_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def looked() -> None:
-        raise AssertionError("that is slow")
+        raise AssertionError("That is slow")
 
     monkeypatch.setattr(foreign, "_points", looked)
 

@@ -11,8 +11,6 @@ from tests.tables import each_row
 
 
 class Platform:
-    """An adapter of which only this is asked."""
-
     def __init__(self, part_max: int, send_max_bytes: int) -> None:
         self.limits = Limits(
             part_max=part_max,

@@ -37,12 +37,7 @@ def entry(turn: int, wire: dict[str, Any], *, sender: str = "", message_id: str 
     encoded = msgspec.json.encode(wire)
     tokens = TOKENIZER.count_message(encoded)
     return LogEntry(
-        time="2026-11-20T09:00:00Z",
-        turn=turn,
-        tokens=tokens,
-        sender=sender,
-        id=message_id,
-        wire=msgspec.Raw(encoded),
+        time="2026-11-20T09:00:00Z", turn=turn, tokens=tokens, sender=sender, id=message_id, wire=msgspec.Raw(encoded)
     )
 
 
@@ -275,8 +270,7 @@ def test_a_turn_that_was_never_answered_is_merged_with_what_is_said_next() -> No
     assert texts(built) == [f"hello?\n\n{CONTEXT}\n\nhello??"]
 
 
-LONG = "word " * 4_000
-"""Some 4,000 tokens."""
+LONG = "word " * 4_000  # some 4,000 tokens
 
 
 def test_of_what_alone_does_not_fit_tool_results_give_way_first() -> None:
@@ -393,7 +387,6 @@ def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_
 
 
 def see_cut(built: Prompt) -> list[bool]:
-    """For each tool result whether it is cut."""
     return [without_marks(text_of(wire["content"])).endswith(MARK) for wire in read(built) if wire["role"] == "tool"]
 
 

@@ -4,7 +4,6 @@ import hashlib
 from typing import Any
 
 import msgspec
-import pytest
 
 from daemon.bus import Keys
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
@@ -20,8 +19,6 @@ from tests.tables import each_row
 ANN, BOB = "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 NOBODYS = SessionTaken(name=ANN)
-
-pytestmark = pytest.mark.anyio
 
 
 def text(value: msgspec.Struct) -> str:
@@ -91,10 +88,7 @@ BROKEN_SESSIONS: list[tuple[SessionTaken, list[str]]] = [
     (fields(begins="3"), ["session.positions"]),
     (fields(cursor="1", tokens="1111"), ["session.positions"]),
     (fields(cursor="2", tokens="1111"), []),
-    (
-        fields(cursor="7", start="7", tokens="0", tokens_start="0"),
-        ["session.positions", "session.positions"],
-    ),
+    (fields(cursor="7", start="7", tokens="0", tokens_start="0"), ["session.positions", "session.positions"]),
     (fields(start="6", tokens_start="0"), []),
     (fields(start="7", tokens_start="0"), ["session.positions"]),
     (fields(start="3", tokens_start="1110"), []),
@@ -156,7 +150,6 @@ SOUND_SCOPE = ScopeTaken(
 
 
 def scope(**changed: Any) -> ScopeTaken:
-    """The sound memory with other fields of its own."""
     return msgspec.structs.replace(SOUND_SCOPE, fields={**MEMORY, **changed.pop("fields", {})}, **changed)
 
 
@@ -196,8 +189,6 @@ def test_each_rule_of_a_memory_is_looked_at(taken: ScopeTaken, rules: list[str])
 
 
 class Stored:
-    """A database in which every key has one type and no end."""
-
     def __init__(self, kind: str) -> None:
         self.keys = Keys(prefix="mp", partitions=4)
         self._answers: dict[str, Any] = {"TYPE": kind.encode(), "PTTL": -1}
@@ -237,18 +228,12 @@ REPLY = text(Reply(id="r", session=ANN, turn=0, text="x", correlation="c"))
 @each_row(
     "name, words, rules",
     [
-        (IN, ["session", ANN, "id", "m", "message", "x"], []),
-        (IN, ["id", "m", "message", "x"], ["in.entry"]),
-        (IN, ["session", ANN, "message", "x"], ["in.entry"]),
-        (IN, ["session", ANN, "id", "m"], ["in.entry"]),
-        (DEAD, ["session", ANN, "id", "m", "reason", "x"], []),
-        (DEAD, ["id", "m", "reason", "x"], ["dead.entry"]),
-        (DEAD, ["session", ANN, "reason", "x"], ["dead.entry"]),
-        (DEAD, ["session", ANN, "id", "m"], ["dead.entry"]),
-        (OUT, ["reply", REPLY], []),
-        (OUT, ["reply", "{}"], ["out.entry"]),
-        (OUT, [], ["out.entry"]),
+        (IN, ["session", ANN, "id", "m", "message", "x"], []), (IN, ["id", "m", "message", "x"], ["in.entry"]),
+        (IN, ["session", ANN, "message", "x"], ["in.entry"]), (IN, ["session", ANN, "id", "m"], ["in.entry"]),
+        (DEAD, ["session", ANN, "id", "m", "reason", "x"], []), (DEAD, ["id", "m", "reason", "x"], ["dead.entry"]),
+        (DEAD, ["session", ANN, "reason", "x"], ["dead.entry"]), (DEAD, ["session", ANN, "id", "m"], ["dead.entry"]),
+        (OUT, ["reply", REPLY], []), (OUT, ["reply", "{}"], ["out.entry"]), (OUT, [], ["out.entry"]),
     ],
-)
+)  # fmt: skip
 def test_each_field_of_an_entry_is_looked_at(name: Name, words: list[Any], rules: list[str]) -> None:
     assert [flaw.rule for flaw in flaws_of_entry(name, "1-1", words)] == rules

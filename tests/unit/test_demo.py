@@ -18,7 +18,6 @@ def test_the_picture_is_made_of_the_recording() -> None:
 
 
 def told(shown: str) -> tuple[str, str]:
-    """Colour and text of a line on a terminal."""
     text = shown.removesuffix("\r\n")
     if not text.startswith("\x1b["):
         return "", text

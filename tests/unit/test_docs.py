@@ -22,23 +22,13 @@ TERMS = (
     "deadline",
     *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
     *(
-        "interrupted",
-        "job",
-        "journal",
-        "lease",
-        "live text",
-        "log",
-        "delivery mark",
-        "nonce",
-        "notice",
-        "out-of-band reply",
-        "outbox",
-        "park",
+        "interrupted", "job", "journal", "lease", "live text", "log", "delivery mark", "nonce", "notice",
+        "out-of-band reply", "outbox", "park",
     ),
     *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
     *("session key", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
     *("wake-up", "pending", "wire", "worker", "workspace"),
-)
+)  # fmt: skip
 """Words that stand in the code and mean one thing there."""
 
 EXAMPLES = (

@@ -11,7 +11,6 @@ times = st.floats(0, 1_000, allow_nan=False)
 
 @st.composite
 def drafts(draw: st.DrawFn) -> Draft:
-    """A draft in any state."""
     draft = Draft(session="support:ann", turn=4, heard_at=draw(times), every_s=1.0)
     draft.text = draw(st.text(max_size=80))
     draft.since = draw(times)

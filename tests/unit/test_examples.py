@@ -33,7 +33,6 @@ def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where an example lies with its secrets."""
     (tmp_path / "secrets").mkdir()
     for number, name in enumerate(SECRETS):
         (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")

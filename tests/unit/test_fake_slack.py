@@ -21,12 +21,8 @@ from tests.fakes.slack.texts import as_mrkdwn
 from tests.fakes.wire import Wire
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 class Client:
-    """Calls the fake as an adapter would."""
-
     def __init__(self, slack: FakeSlack, http: aiohttp.ClientSession) -> None:
         self.slack = slack
         self.http = http
@@ -57,13 +53,10 @@ class Client:
 
 
 class Ear:
-    """A client's end of a socket."""
-
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
 
     async def hear(self) -> dict[str, Any]:
-        """The next message, whatever it is."""
         with anyio.fail_after(HANG_S):
             return dict(await self.socket.receive_json())
 
@@ -79,9 +72,6 @@ class Ear:
 async def client() -> AsyncIterator[Client]:
     async with fake_slack(repeat_s=0.1) as slack, aiohttp.ClientSession(trust_env=False) as http:
         yield Client(slack, http)
-
-
-# Sockets
 
 
 async def test_what_people_say_comes_on_a_socket_until_it_is_acknowledged(client: Client) -> None:
@@ -228,12 +218,7 @@ async def test_a_command_comes_once_and_to_whoever_listens(client: Client) -> No
     assert (command["payload"]["command"], command["payload"]["text"]) == ("/millpond", "status")
 
 
-# By HTTP
-
-
 class Listener:
-    """What an app answers at its URL, and what it was brought."""
-
     def __init__(self, *statuses: int) -> None:
         self.statuses = list(statuses)
         self.requests: list[tuple[dict[str, str], bytes]] = []
@@ -317,9 +302,6 @@ async def test_signatures_can_be_wrong_old_and_missing(client: Client) -> None:
     assert "x-slack-signature" not in missing
 
 
-# Tokens and scopes
-
-
 async def test_who_may_not_is_told_why(client: Client) -> None:
     slack = client.slack
     assert await client.refused("auth.test", token="xoxb-wrong") == "invalid_auth"
@@ -346,9 +328,6 @@ async def test_a_json_body_is_not_read_by_a_method_that_takes_forms(client: Clie
 
     assert await client.refused("users.info", user=ann.id) == "invalid_arguments"
     assert (await client.read("users.info", user=ann.id))["user"]["real_name"] == "Ann Lee"
-
-
-# Posting
 
 
 async def test_what_a_bot_says_is_shown_and_read_again_with_its_metadata(client: Client) -> None:
@@ -406,9 +385,6 @@ async def test_messages_of_others_cannot_be_changed(client: Client) -> None:
     assert await client.refused("chat.delete", channel=lake.id, ts=said.ts) == "cant_delete_message"
 
 
-# Bit by bit
-
-
 async def test_a_stream_begins_grows_and_ends(client: Client) -> None:
     ann = client.slack.person("Ann")
     lake = client.slack.channel(ann)
@@ -457,9 +433,6 @@ async def test_slack_ends_a_stream_that_lasts_too_long(client: Client) -> None:
     assert await client.refused("chat.appendStream", **which, markdown_text="!") == "stopped_by_user"
 
 
-# Reading
-
-
 async def test_a_thread_is_read_page_by_page_and_is_not_in_the_history(client: Client) -> None:
     lake = client.slack.channel(client.slack.person("Ann"))
     root = lake.say("root")
@@ -500,9 +473,6 @@ async def test_what_people_change_and_take_back_is_told(client: Client) -> None:
     assert stone["message"]["subtype"] == "tombstone"
 
 
-# Signs
-
-
 async def test_marks_and_statuses(client: Client) -> None:
     ann = client.slack.direct(client.slack.person("Ann"))
     said = ann.say("hello")
@@ -517,9 +487,6 @@ async def test_marks_and_statuses(client: Client) -> None:
     await client("assistant.threads.setStatus", channel_id=ann.id, thread_ts=said.ts, status="is writing")
     await client("chat.postMessage", channel=ann.id, thread_ts=said.ts, text="hi")
     assert [status for _, _, status in ann.statuses] == ["is writing", ""]
-
-
-# Files
 
 
 async def test_a_file_is_sent_in_three_steps_and_fetched_with_the_token(client: Client) -> None:
@@ -542,9 +509,6 @@ async def test_a_file_is_sent_in_three_steps_and_fetched_with_the_token(client: 
         assert await response.read() == b"1,2,3"
     async with client.http.get(url) as response:
         assert (response.status, response.content_type) == (200, "text/html")
-
-
-# Several workspaces, several apps
 
 
 async def test_an_app_hears_of_all_its_workspaces_by_one_connection_and_of_no_other_app(client: Client) -> None:
@@ -570,9 +534,6 @@ async def test_an_app_hears_of_all_its_workspaces_by_one_connection_and_of_no_ot
     assert (
         await client.refused("chat.postMessage", token=elsewhere.token, channel=here, text="x") == "channel_not_found"
     )
-
-
-# For other processes
 
 
 async def test_other_processes_have_people_speak(client: Client) -> None:
@@ -611,9 +572,6 @@ async def test_as_a_program_it_says_where_it_is_and_writes_down_what_was_called(
     assert len(secret) == 32
     [called] = (tmp_path / "calls").read_text().splitlines()
     assert json.loads(called)["method"] == "auth.test"
-
-
-# Going wrong
 
 
 async def test_too_many_calls_are_told_to_wait(client: Client) -> None:

@@ -15,12 +15,8 @@ from tests.fakes.telegram.rich import Unreadable, read
 from tests.limits import HANG_S
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 
 class Client:
-    """Calls the fake as an adapter would."""
-
     def __init__(self, telegram: FakeTelegram, http: httpx2.AsyncClient) -> None:
         self.telegram = telegram
         self.http = http
@@ -42,9 +38,6 @@ class Client:
 async def client() -> AsyncIterator[Client]:
     async with fake_telegram() as telegram, httpx2.AsyncClient(timeout=HANG_S, verify=False) as http:
         yield Client(telegram, http)
-
-
-# Updates
 
 
 async def test_updates_come_again_until_a_higher_offset_confirms_them(client: Client) -> None:
@@ -144,9 +137,6 @@ async def test_in_privacy_mode_a_bot_sees_what_is_meant_for_it(client: Client) -
 
     found = (await client("getUpdates", token=bot.token))["result"]
     assert [update["message"]["text"] for update in found] == ["hello @Shy_bot", "/help"]
-
-
-# Sending
 
 
 async def test_a_message_is_shown_and_answered_with_its_id(client: Client) -> None:
@@ -264,9 +254,6 @@ async def test_commands_and_reactions_are_looked_at(client: Client) -> None:
     assert (await client("getMyCommands"))["result"] == []
 
 
-# Faults
-
-
 async def test_faults_are_met_in_order_and_say_whether_it_was_done(client: Client) -> None:
     ann = client.telegram.direct(client.telegram.person("Ann"))
     script = (Refuse(429, retry_after=3), Refuse(500), Page(), Garbled(), Cut(), Cut(acted=False), Cut(half=True))
@@ -286,9 +273,6 @@ async def test_faults_are_met_in_order_and_say_whether_it_was_done(client: Clien
     assert client.telegram.calls[4].answered is False
 
 
-# Text
-
-
 def test_lengths_and_places_are_counted_in_utf_16() -> None:
     text = "👋🏽 hi @Pond_bot, see https://millpond.example/x?a=b"
     mention = next(entity for entity in found_in(text) if entity["type"] == "mention")
@@ -300,19 +284,13 @@ def test_lengths_and_places_are_counted_in_utf_16() -> None:
 @each_row(
     ("entities", "wrong"),
     [
-        ([("bold", 0, 3), ("italic", 1, 2)], ""),
-        ([("bold", 0, 3), ("italic", 2, 3)], "overlap"),
-        ([("bold", 0, 3), ("code", 1, 2)], "nested"),
-        ([("code", 0, 3), ("pre", 0, 3)], "nested"),
-        ([("blockquote", 0, 3), ("blockquote", 1, 2)], "nested"),
-        ([("bold", 4, 1)], "middle"),
-        ([("bold", 3, 2)], ""),
-        ([("bold", 3, 3)], "middle"),
-        ([("bold", 0, 0)], "bad offset"),
-        ([("loud", 0, 1)], "unsupported"),
+        ([("bold", 0, 3), ("italic", 1, 2)], ""), ([("bold", 0, 3), ("italic", 2, 3)], "overlap"),
+        ([("bold", 0, 3), ("code", 1, 2)], "nested"), ([("code", 0, 3), ("pre", 0, 3)], "nested"),
+        ([("blockquote", 0, 3), ("blockquote", 1, 2)], "nested"), ([("bold", 4, 1)], "middle"), ([("bold", 3, 2)], ""),
+        ([("bold", 3, 3)], "middle"), ([("bold", 0, 0)], "bad offset"), ([("loud", 0, 1)], "unsupported"),
         ([("text_link", 0, 1)], "wrong URL"),
     ],
-)
+)  # fmt: skip
 def test_entities_that_the_documentation_forbids_are_refused(entities: list[tuple[str, int, int]], wrong: str) -> None:
     given = [{"type": kind, "offset": offset, "length": length} for kind, offset, length in entities]
 

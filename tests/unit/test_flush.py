@@ -16,8 +16,6 @@ from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush, newest, parts_of
 from workers.consolidation.summary.render import Line
 
-pytestmark = pytest.mark.anyio
-
 NOW = dt.datetime(2026, 3, 1, 20, 0, tzinfo=dt.UTC)
 
 
@@ -131,7 +129,7 @@ async def test_what_it_writes_comes_with_what_it_used():
 async def test_no_usable_answer_is_a_failure(step):
     flush = await flush_of(ScriptedModel(step))
 
-    with pytest.raises(SummaryFailed, match="nothing was written down") as caught:
+    with pytest.raises(SummaryFailed, match="the memory flush before the consolidation failed") as caught:
         await flush.ask(TALK, memory="", now=NOW)
 
     assert set(caught.value.used) == ({"m"} if not isinstance(step, ModelUnavailable) else set())

@@ -11,7 +11,6 @@ from millpond import MARK, ROOMS, foreign_rooms
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A folder with rooms of our own."""
     folder = tmp_path / "home"
     for room in ROOMS:
         (folder / room).mkdir(parents=True)
@@ -84,4 +83,4 @@ def test_the_command_refuses_with_78_and_says_what_to_do(tmp_path: Path) -> None
 
     assert done.returncode == 78
     assert str(other / "channels") in done.stderr
-    assert "virtual environment of its own" in done.stderr
+    assert "its own virtual environment" in done.stderr

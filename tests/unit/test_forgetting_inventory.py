@@ -19,7 +19,6 @@ def kinds() -> set[str]:
 
 
 def rows() -> dict[str, str]:
-    """What the page says of each kind."""
     return dict(_ROW.findall(PAGE.read_text()))
 
 

@@ -15,7 +15,6 @@ LISTED = [*fuzz.listed(PAGE)]
 
 
 def property_tests(file: str) -> set[str]:
-    """The functions of a file that are given examples."""
     found = set[str]()
     for node in ast.walk(ast.parse((ROOT / file).read_bytes())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -33,7 +32,7 @@ def test_every_test_in_the_table_is_one_that_is_given_examples(file: str) -> Non
 
 
 def test_every_row_names_a_test() -> None:
-    table = PAGE.partition("## What comes from outside")[2]
+    table = PAGE.partition("## Input from outside")[2]
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
 
     assert len(rows) > 20

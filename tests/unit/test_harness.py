@@ -13,8 +13,7 @@ from tests import failures, time_limit
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = "tests/harness/suite.py"
 BAD = tuple(re.findall(r"^(?:async )?def (test_(?!good)\w+)", (ROOT / SUITE).read_text(), re.MULTILINE))
-GOOD = 41
-"""With the test of which only the fixture hangs, after it has passed."""
+GOOD = 41  # with the test of which only the fixture hangs, after it has passed
 ALONE = ("--confcutdir=tests/harness", "-p", "tests.time_limit", "-p", "tests.failures", "-p", "no:cacheprovider")
 
 

@@ -10,9 +10,7 @@ import pytest
 from daemon.heap import ARENAS
 from tests.limits import HANG_S
 
-LARGE = 20
-"""Pieces of a megabyte that are held at a time."""
-
+LARGE = 20  # pieces of a megabyte that are held at a time
 PROGRAM = f"""
 import ctypes, json, sys, threading
 from daemon.heap import share_heap
@@ -57,7 +55,6 @@ print(json.dumps({{"arenas": arenas, "mapped": libc.mallinfo2().number_3 - befor
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a process found that had its heap shared."""
     file = tmp_path_factory.mktemp("heap") / "info"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(file)], capture_output=True, text=True, timeout=HANG_S, check=True

@@ -16,8 +16,7 @@ SOURCES = sorted(path for room in ("daemon", "channels", "workers") for path in 
 SCRIPTS = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.lua"))
 LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
 EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
-OF_THE_RENDERER = frozenset({"exc_info"})
-"""Arguments of a log call that are no keys."""
+OF_THE_RENDERER = frozenset({"exc_info"})  # arguments of a log call that are no keys
 
 
 @functools.cache
@@ -58,7 +57,6 @@ def names_imported_from(tree: ast.AST, package: str) -> Iterator[str]:
 
 
 def names_made_by(tree: ast.Module) -> Iterator[str]:
-    """What a file defines or assigns at its top."""
     for node in tree.body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -101,7 +99,6 @@ def quotes_an_error(keyword: ast.keyword) -> bool:
 
 
 def events_of(node: ast.expr) -> list[str]:
-    """The events that a log call's first argument can be."""
     match node:
         case ast.Constant(value=str(event)):
             return [event]

@@ -10,8 +10,6 @@ from tests.tables import each_row
 from workers.agent import ending
 from workers.agent.ending import insist
 
-pytestmark = pytest.mark.anyio
-
 
 class Write:
     """Takes a moment; the first calls fail."""

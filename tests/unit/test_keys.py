@@ -13,18 +13,9 @@ from tests.tables import each_row
 OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock", "traces")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "unsettled", "dead", "unknown")
 NO_KEYS = (
-    "partition",
-    "of",
-    "accepting",
-    "claiming",
-    "committing",
-    "delivering",
-    "commands",
-    "nudges",
-    "leaders",
-    "rulings",
+    "partition", "of", "accepting", "claiming", "committing", "delivering", "commands", "nudges", "leaders", "rulings",
     "events",
-)
+)  # fmt: skip
 """Methods of ``Keys`` that name no key."""
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)

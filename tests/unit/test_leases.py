@@ -17,8 +17,6 @@ from workers.consolidation import held
 from workers.hold import Hold
 from workers.upkeep import Upkeep
 
-pytestmark = pytest.mark.anyio
-
 LEASE_S = 15.0
 AWAY = BusUnavailable("away")
 

@@ -1,16 +1,24 @@
 """Limits of waits that share a timer."""
 
+from collections.abc import AsyncIterator
+
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
 from daemon.limit import Limit
 from tests.limits import HANG_S
-from tests.loop_clock import put_forward
+from tests.loop_clock import put_forward, run_fast
 
-pytestmark = pytest.mark.anyio
+SHORT_S = 20.0  # by the loop's clock, which ``fast`` puts forward
 
-SHORT_S = 0.02
+
+@pytest.fixture(autouse=True)
+async def fast() -> AsyncIterator[None]:
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(run_fast)
+        yield
+        tg.cancel_scope.cancel()
 
 
 async def test_what_takes_too_long_is_cancelled() -> None:
@@ -76,7 +84,7 @@ async def test_a_shielded_wait_within_is_not_cut_short() -> None:
 
 
 async def test_who_is_cancelled_from_outside_is_cancelled_there() -> None:
-    limit = Limit(60.0)
+    limit = Limit(5 * SHORT_S)
 
     with anyio.move_on_after(SHORT_S) as outer, limit() as scope:
         await anyio.sleep_forever()

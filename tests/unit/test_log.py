@@ -17,7 +17,6 @@ from tests.tables import each_row
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    """Afterwards logs go where they went before."""
     root = logging.getLogger()
     handlers, level, before = root.handlers[:], root.level, structlog.get_config()
     yield

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.memory import changes
+from daemon.memory import HistoryEntry, Note, Passage, changes, found_in, passages_of
 from daemon.memory.changes import lines
-from daemon.memory.records import HistoryEntry, Note
-from daemon.memory.searching import Passage, found_in, passages_of
 from tests.tables import each_row
 
 TEXTS = st.lists(st.text(alphabet="ab c\n-小明.", max_size=30), max_size=6).map("\n".join)

@@ -81,9 +81,7 @@ def files_of(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_those_who_link_and_part_again_and_again_have_no_more_files_each_time(
-    tmp_path: Path, ann: Path, bob: Path
-) -> None:
+def test_those_who_link_and_part_again_and_again_have_no_more_files_each_time(tmp_path: Path, ann: Path, bob: Path):
     put(ann, "tour.txt", "south")
     put(bob, "tour.txt", "north")
     put(bob, "plans/long.txt", "x" * (2 * PIECE_BYTES + 1))
@@ -100,9 +98,7 @@ def test_those_who_link_and_part_again_and_again_have_no_more_files_each_time(
 
 
 @pytest.mark.parametrize("other", ["y", "x" * 8, ""])
-def test_a_file_that_says_anything_else_is_kept_beside_the_other(
-    tmp_path: Path, ann: Path, bob: Path, other: str
-) -> None:
+def test_a_file_that_says_anything_else_is_kept_beside_the_other(tmp_path: Path, ann: Path, bob: Path, other: str):
     put(ann, "tour.txt", "x" * 7 + other[:1])
     put(bob, "tour.txt", "x" * 7 + "z")
 

@@ -2,7 +2,6 @@ import re
 
 import anyio
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +14,6 @@ from daemon.model.words import best, is_question, language_of, sentences, terms
 from daemon.wording import text
 from tests.steps import calls_of, grows_evenly
 from tests.tables import each_row
-
-pytestmark = pytest.mark.anyio
 
 
 def wire(role: str, content: object, **fields: object) -> bytes:

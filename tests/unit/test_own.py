@@ -147,10 +147,7 @@ def test_instructions_and_neighbouring_messages_are_merged_where_a_chat_template
         *("system", "user", "assistant", "assistant", "tool", "user")
     ]
     assert sent(*whole, alternate=True)[5]["content"] == [*picture, {"type": "text", "text": USER["content"]}]
-    assert sent(*whole, system="user")[:2] == [
-        {"role": "user", "content": f"be kind\n\n{USER['content']}"},
-        said,
-    ]
+    assert sent(*whole, system="user")[:2] == [{"role": "user", "content": f"be kind\n\n{USER['content']}"}, said]
     assert sent(system, said, system="user") == [{"role": "user", "content": "be kind"}, said]
 
 

@@ -18,12 +18,8 @@ from tests.tables import each_row
 HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", "....//static.py", "index.html%00.js")
 """Names with which somebody may try to get at other files."""
 
-WEIGHT_MAX = 120_000
-"""Bytes that all of the page may take on its way to a browser, whatever is looked at."""
-
-FIRST_MAX = 120_000
-"""Bytes of the files of a chat, uncompressed: what a browser has to read before it shows one."""
-
+WEIGHT_MAX = 120_000  # bytes that all of the page may take on its way to a browser, whatever is looked at
+FIRST_MAX = 120_000  # bytes of the files of a chat, uncompressed: what a browser has to read before it shows one
 LATER = frozenset(["memory.js", "prompt.js", "system.js", "turns.js", "views.js", "views.css"])
 """Loaded when they are looked at."""
 
@@ -32,8 +28,6 @@ MARKUP = re.compile(
     r"\beval\b|new Function|javascript:|srcdoc(?!\$)|import\(\s*[^\"'\s]"
 )
 """Ways in which a text could become markup or a script."""
-
-pytestmark = pytest.mark.anyio
 
 
 def files(*kinds: str) -> list[Path]:
@@ -92,9 +86,7 @@ def test_every_file_is_of_a_kind_that_is_served() -> None:
 @each_row(
     "path", ["/", "/s/web:a", "/s/web%3Aa/m/4", "/s/a/turns/0", "/memory", "/memory/web:a", "/system/dead", "/login"]
 )
-async def test_an_address_of_the_page_answers_a_browser_with_the_document(
-    client: httpx2.AsyncClient, path: str
-) -> None:
+async def test_an_address_of_the_page_answers_a_browser_with_the_document(client: httpx2.AsyncClient, path: str):
     browser = await client.get(path, headers={"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
     other = await client.get(path, headers={"Accept": "*/*"})
 

@@ -57,9 +57,7 @@ from daemon.archive.segment import _epoch, segment_from, unpacked
 from daemon.bus.dead import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
-from daemon.config import McpConfig, Secret, load
-from daemon.config.remembering import EmbeddingsConfig
-from daemon.config.schema import Config
+from daemon.config import Config, EmbeddingsConfig, McpConfig, Secret, load
 from daemon.data.folder import files_of, manifest_of, records_of
 from daemon.data.records import FileTaken, Manifest, SessionTaken
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
@@ -178,24 +176,15 @@ def test_any_bytes_are_read_or_refused(name: str, data: st.DataObject) -> None:
         parser.parse(data.draw(parser.junk))
 
 
-# What comes over HTTP
-
-
 def request(*, query: bytes = b"", path: bytes = b"/", body: bytes = b"", **headers: bytes) -> Request:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     named = [(name.replace("_", "-").encode(), value) for name, value in headers.items()]
     scope = {
-        "type": "http",
-        "method": "POST",
-        "scheme": "http",
-        "server": ("127.0.0.1", 80),
-        "path": "/",
-        "headers": named,
-        "query_string": query,
-        "raw_path": path,
-    }
+        "type": "http", "method": "POST", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/", "headers": named,
+        "query_string": query, "raw_path": path,
+    }  # fmt: skip
     return Request(scope, receive)
 
 
@@ -250,9 +239,6 @@ def test_any_headers_are_read(cookie: bytes, host: bytes, kind: bytes) -> None:
         check_type(asked)
 
 
-# What models and tool servers say
-
-
 @SOON
 @given(junk(CHUNK, CHUNK.replace(b"data: ", b"").partition(b"\n")[0]), st.lists(st.integers(0, 300), max_size=5))
 def test_any_stream_of_a_model_is_an_answer_or_a_models_error(found: bytes, cuts: list[int]) -> None:
@@ -281,22 +267,13 @@ def test_any_answer_of_a_server_of_embeddings_is_vectors_or_an_error(found: byte
 DELTAS = shaped(
     [
         *(
-            "choices",
-            "delta",
-            "message",
-            "content",
-            "tool_calls",
-            "index",
-            "id",
-            "function",
-            "name",
-            "arguments",
+            "choices", "delta", "message", "content", "tool_calls", "index", "id", "function", "name", "arguments",
             "text",
         ),
         *("finish_reason", "usage", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens"),
         *("error", "code", "type", "status", "metadata", "reasoning", "model"),
     ]
-)
+)  # fmt: skip
 
 
 @SOON
@@ -352,13 +329,10 @@ def test_any_offer_of_a_tool_server_is_tools_or_none(offered: list[dict[str, Any
             tools.append(mcp_types.Tool.model_validate(each))
 
     async def call(*_: object) -> Any:
-        raise AssertionError("nobody calls")
+        raise AssertionError("tools cannot be called")
 
     for tool in offer_of("sums", McpConfig(command="x"), tools, call).tools:
         tool.definition()
-
-
-# What lies on the disk
 
 
 SECTIONS = [*Config.__struct_encode_fields__, "pond", "ann", "web", "model", "base_url", "api_key", "type", "token"]
@@ -457,8 +431,6 @@ def test_any_edit_of_a_memory_is_read_or_told(tmp_path: Path, found: bytes) -> N
     finally:
         os.close(folder)
 
-
-# Dates, names and codes
 
 DATES = st.one_of(
     TEXTS,

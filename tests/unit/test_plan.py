@@ -78,9 +78,6 @@ def unsettled(entries: Sequence[LogEntry], *, cursor: int = 0, start: int = 0) -
     return Unsettled(cursor=cursor, start=start, entries=entries, seen=[each.tokens for each in entries])
 
 
-# Thresholds
-
-
 def test_the_default_window_gives_the_numbers_of_the_specification() -> None:
     default = Thresholds.of(ModelConfig(), MemoryFlushConfig())
 
@@ -161,9 +158,6 @@ def test_a_provider_that_counts_more_lowers_all_thresholds_alike() -> None:
     )
 
 
-# Where it is cut
-
-
 def sixty() -> list[LogEntry]:
     """Sixty messages of 52,000 tokens, the first 36 of which have 34,100."""
     return talk(*[947] * 35, 955, *[745] * 23, 765)
@@ -220,9 +214,6 @@ def test_messages_are_weighed_as_the_model_sees_them() -> None:
     assert pick(log, 600, seen=[10, 10, 50, 10, 500, 500, 10, 10]) == 6
 
 
-# What stays
-
-
 def test_the_newest_turns_stay_however_little_that_leaves_to_remove() -> None:
     log = talk(10, 10, 10, 10, 10_000, 10_000, 10_000, 10_000)
 
@@ -248,9 +239,6 @@ def test_a_reply_about_tool_calls_is_a_reply() -> None:
 
 def test_what_the_bot_never_answered_is_clamped_by_turns_alone() -> None:
     assert clamp([user(0, 10), user(1, 10), user(2, 10)], 3, keep_turns=2) == 1
-
-
-# Plans
 
 
 def test_what_lies_before_the_start_goes_whole_and_alone_whatever_the_prompt_counts() -> None:
@@ -362,9 +350,6 @@ def test_the_pick_removes_enough_where_that_can_be_and_no_turn_more(log, remove)
     assert at == next((boundary for boundary in found if removed[boundary] >= remove), found[-1])
 
 
-# What a prompt will count
-
-
 TEXTS = st.one_of(
     st.text(max_size=40),
     st.builds(
@@ -456,9 +441,6 @@ def test_each_name_is_counted_once_and_weighs_on_each_of_its_messages() -> None:
     assert len(counted) == 3
     assert all(tokens > each.tokens for tokens, each in zip(seen, log, strict=True))
     assert seen[0] > seen[1]
-
-
-# What stands for what was consolidated
 
 
 def test_the_head_messages_read_as_specified() -> None:

@@ -6,12 +6,17 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import structlog
 
+from channels.inbound import make_inbound
 from daemon import durable
 from daemon.cli.machine import data_directory
+from daemon.cli.table import table
+from daemon.config import Config
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
 from daemon.errors import InvalidAnswer
@@ -22,6 +27,7 @@ from daemon.model.errors import Asked, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
+from daemon.testing import ManualClock
 from tests.places import TEMPORARY
 from tests.tables import each_row
 from workers.tools.folders import Folders
@@ -29,7 +35,6 @@ from workers.tools.folders import Folders
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:
-    """Whatever a user lets others do with new files."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -111,7 +116,18 @@ def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: by
     with pytest.raises(InvalidAnswer) as refused:
         AnswerParts(Asked(model="m", host="h", key=Secret(""))).feed(payload)
 
-    assert str(refused.value) == f"model 'm' at h sent something that is no answer ({shape})"
+    assert str(refused.value) == f"model 'm' at h sent an answer that cannot be parsed ({shape})"
+
+
+def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden = "Ann\n\u200b\u202e\u2028\U000e0041 Bea"
+    process: Any = SimpleNamespace(config=Config(), clock=ManualClock())
+
+    said = make_inbound(process, channel="web", chat="ann", text="hi", sender_id="ann", sender_name=hidden)
+    table(("name",), [(hidden,)])
+
+    assert said.sender_name == "Ann \ufffd\ufffd\ufffd\ufffd Bea"
+    assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
 
 
 def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
@@ -140,15 +156,13 @@ def test_nothing_but_a_plain_file_is_even_opened(tmp_path: Path, monkeypatch: py
     opened: list[object] = []
     with folder_below(tmp_path, make=False) as folder, monkeypatch.context() as patch:
         patch.setattr(durable.os, "open", lambda name, *_rest, **_more: opened.append(name))
-        with pytest.raises(OSError, match="no plain file"), plain_file(folder, kind):
+        with pytest.raises(OSError, match="not a regular file"), plain_file(folder, kind):
             pass
 
     assert opened == []
 
 
-def test_a_link_that_is_swapped_in_after_the_look_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_that_is_swapped_in_after_the_look_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     monkeypatch.setattr(durable, "_only_plain", lambda *_given: None)

@@ -18,17 +18,7 @@ PIECES = st.sampled_from(
     (
         *("Anna", "what", "the", "user_id", "v2.3.1", "a/b/c.py", "ann@example.com", "daughter's", "café", "ＣＡＦＥ"),
         *(
-            "怎么",
-            "配置代理",
-            "我的女儿",
-            "東京タワー",
-            "서울",
-            "שלום",
-            "สวัสดี",
-            "🦆",
-            "\u0000",
-            "\ud800",
-            "\u202e",
+            "怎么", "配置代理", "我的女儿", "東京タワー", "서울", "שלום", "สวัสดี", "🦆", "\u0000", "\ud800", "\u202e",
             "\x1b[31m",
         ),
         *(
@@ -51,7 +41,7 @@ PIECES = st.sampled_from(
         ),
         *(" ", "\n", "\r", "\u2028", "\t", "x" * 300),
     )
-)
+)  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
 
 
@@ -77,25 +67,17 @@ def test_whatever_is_said_becomes_lines_that_qmd_takes(text: str, mode: Any) -> 
 @each_row(
     ("said", "words"),
     [
-        ("What is my daughter's name?", ["daughter", "name"]),
-        ("我的女儿叫什么名字", ["女儿", "名字"]),
-        ("怎么配置代理", ["配置", "置代", "代理"]),
-        ("the user_id of v2.3.1, please", ["user_id", "v2.3.1"]),
-        ("Where was that?", ["where", "that", "was"]),
-        ("!?…", []),
-        ("", []),
-        ("猫", ["猫"]),
+        ("What is my daughter's name?", ["daughter", "name"]), ("我的女儿叫什么名字", ["女儿", "名字"]),
+        ("怎么配置代理", ["配置", "置代", "代理"]), ("the user_id of v2.3.1, please", ["user_id", "v2.3.1"]),
+        ("Where was that?", ["where", "that", "was"]), ("!?…", []), ("", []), ("猫", ["猫"]),
     ],
-)
+)  # fmt: skip
 def test_the_words_that_say_something_are_asked_for(said: str, words: list[str]) -> None:
     assert asked_words(said) == words
 
 
 def test_what_is_meant_is_asked_as_it_was_said() -> None:
     assert typed_lines("how -fast\nis it?", "vsearch") == "vec: how fast is it?"
-
-
-# Answers
 
 
 def row(name: str, *, by: int = 1, **more: Any) -> dict[str, Any]:
@@ -170,9 +152,6 @@ def test_an_answer_is_understood_or_refused(out: bytes, mode: Any) -> None:
     assert all(0 <= each.score <= 1 for each in found)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert len({each.name for each in found}) == len(found)
-
-
-# Times
 
 
 def test_what_fails_is_left_alone_for_longer_and_longer_and_told_once() -> None:

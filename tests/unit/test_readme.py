@@ -12,17 +12,14 @@ FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 OWN_SECTION = re.compile(r"^## 在中国大陆使用\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 """The section on providers, mirrors and proxies in China, which only the Chinese page has."""
 
-LINES_MAX = 120
-"""Of the sections that both pages have."""
+LINES_MAX = 120  # of the sections that both pages have
 
 
 def shared(path: Path) -> str:
-    """The text of the sections that both pages have."""
     return OWN_SECTION.sub("", path.read_text(encoding="utf-8"))
 
 
 def sections(path: Path) -> list[tuple[int, str]]:
-    """The level of each heading, and the text below it."""
     parts = re.split(r"^(#+) .*$", FENCE.sub("", shared(path)), flags=re.MULTILINE)
     return [(len(level), text) for level, text in zip(parts[1::2], parts[2::2], strict=True)]
 
@@ -33,12 +30,10 @@ def blocks(path: Path) -> list[tuple[str, str]]:
 
 
 def rows(text: str) -> list[int]:
-    """How many cells each row of each table has."""
     return [line.count(" | ") for line in text.splitlines() if line.strip().startswith("|")]
 
 
 def names(text: str) -> Counter[str]:
-    """Code in a line, and the targets of links."""
     return Counter(re.findall(r"`[^`]+`", text)) + Counter(re.findall(r"\]\(([^)]+)\)", text))
 
 

@@ -2,15 +2,13 @@
 
 import anyio
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.errors import BusUnavailable
 from daemon.model import RUNTIME_CONTEXT
-from daemon.recall import Asked, Hit, found_text
-from daemon.recall.found import Found
+from daemon.recall import Asked, Found, Hit, found_text
 from daemon.recall.held import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
@@ -18,17 +16,12 @@ from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 LONG = "What is the name of my daughter who plays the cello?"
 
 
 def asked(words: str = LONG, *, before: str = "", held: tuple[str, ...] = (), room: int = 1_000) -> Asked:
     return Asked(words=words, before=lambda: before, held=lambda: held, count=len, allowance_tokens=room)
-
-
-# How it is written
 
 
 def test_a_hit_is_written_with_its_name_its_place_and_its_score_and_the_snippet_below() -> None:
@@ -62,9 +55,6 @@ def test_nothing_found_is_said() -> None:
     assert found_text(Found(note="Words only.", hits=(a_hit("x"),))).startswith("Words only.\n\n- **[")
 
 
-# What stands there already
-
-
 @each_row(
     ("snippet", "held"),
     [
@@ -89,9 +79,6 @@ def test_a_text_is_held_by_itself_or_too_short_to_tell(text: str, others: list[s
     telling = any(len(piece.encode()) >= 8 and piece.isalpha() for piece in text.split())
 
     assert Held([*others, text]).holds(text) or not telling or not text.isascii()
-
-
-# What is looked for and what is left out
 
 
 @each_row(
@@ -209,9 +196,6 @@ async def test_the_prompt_is_not_looked_at_when_nothing_was_found() -> None:
     assert logs == []
 
 
-# That it never hurts
-
-
 @each_row("error", [BusUnavailable("away"), RuntimeError("a bug"), OSError("disk")])
 async def test_an_engine_that_fails_leaves_the_turn_without_and_one_line(error: Exception) -> None:
     engine = ScriptedEngine(a_hit("x"))
@@ -234,7 +218,7 @@ async def test_an_engine_that_hangs_is_waited_for_as_long_as_the_configuration_s
         assert await recaller_of(engine, turn_deadline_s=0.01).recalled(SCOPE, asked()) == ""
         found = await recaller_of(engine, timeout_s=0.01).search(SCOPE, "q")
     assert [line["event"] for line in logs] == ["recall.slow", "recall.slow"]
-    assert found == Found(note="The search did not end within 0.01 s.")
+    assert found == Found(note="The search took longer than 0.01 s.")
 
 
 async def test_a_cancelled_turn_is_cancelled() -> None:
@@ -245,9 +229,6 @@ async def test_a_cancelled_turn_is_cancelled() -> None:
         await recaller_of(engine).recalled(SCOPE, asked())
 
     assert scope.cancelled_caught
-
-
-# Whoever asks
 
 
 async def test_a_search_has_the_mode_and_the_number_that_are_asked_for() -> None:

@@ -12,10 +12,8 @@ from benchmarks.recall_corpus import DAYS, LANGUAGES, PEOPLE, Life, lives
 from benchmarks.recall_telling import Language
 from tests.tables import each_row
 
-MOST_SHARED = 0.67
-"""Of the words of a question in other words, those that its fact was told in as well."""
-ALIKE = 5
-"""Letters by which words of one stem begin."""
+MOST_SHARED = 0.67  # of the words of a question in other words, those that its fact was told in as well
+ALIKE = 5  # letters by which words of one stem begin
 
 
 @pytest.fixture(scope="module")

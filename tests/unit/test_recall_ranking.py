@@ -15,8 +15,7 @@ from daemon.recall.index.store import NOWHERE, Fed, Index
 from daemon.recall.words import query_terms
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
-DAYS = 320
-"""On each of them something was cooked."""
+DAYS = 320  # on each of them something was cooked
 
 
 def test_a_day_that_is_named_is_found_among_hundreds_of_others_with_the_same_words() -> None:
@@ -126,7 +125,6 @@ def test_however_little_is_read_something_is_found_and_two_words_together_come_b
 
 
 def said(*texts: str, session: str = "web:ann", first: int = 0) -> list[Chunk]:
-    """A message each, of one conversation."""
     return [
         chunk
         for index, text in enumerate(texts, first)

@@ -20,23 +20,13 @@ PIECES = st.sampled_from(
         *("Ann", "ann's", "museum", "went", "don't", "café", "ＣＡＦＥ", "3rd", "3,000", "C++", "10:30", "用Python，"),
         *("user_id", "v2.3.1", "/home/ann/notes.txt", "https://example.com/a?b=1", "ann@example.com", "getUserName"),
         *(
-            "我的女儿",
-            "叫什么名字",
-            "图书馆",
-            "コーヒー",
-            "강아지",
-            "𰻝𰻝面",
-            "हिन्दी",
-            "สวัสดี",
-            "привет",
-            "שלום",
-            "مرحبا",
-            "🎉",
+            "我的女儿", "叫什么名字", "图书馆", "コーヒー", "강아지", "𰻝𰻝面", "हिन्दी", "สวัสดี", "привет", "שלום",
+            "مرحبا", "🎉",
         ),
         *("the", "what", "的", "AND", "NEAR(", '"', "*", "^", "-", ":", "(", ")", "\0", "\u200b", "\u202e", "\ud800"),
         *(" ", " ", " ", "\n", "\t", "。", "，", ".", "?", "__", "--", "..."),
     )
-)
+)  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=20).map("".join), st.text(max_size=60))
 
 
@@ -154,17 +144,13 @@ def test_what_is_asked_is_found(text: str, asked: str) -> None:
     ("asked", "wanted"),
     [
         ("Do you remember what I told you about the museum?", ["museum"]),
-        ("What's the name of Ann's dog?", ["name", "ann", "dog"]),
-        ("What is it?", ["what", "is", "it"]),
+        ("What's the name of Ann's dog?", ["name", "ann", "dog"]), ("What is it?", ["what", "is", "it"]),
         ("我的女儿叫什么名字", ["女", "女儿", "儿", "名", "名字", "字"]),
         ("怎么配置代理", ["配", "配置", "置", "置代", "代", "代理", "理"]),
-        ("我的目的地是哪里？", ["目", "的目", "目的"]),
-        ("你还记得我说过什么吗", ["你", "你还", "还"]),
-        ("?!。，", []),
-        ("", []),
-        ("\0", []),
+        ("我的目的地是哪里？", ["目", "的目", "目的"]), ("你还记得我说过什么吗", ["你", "你还", "还"]), ("?!。，", []),
+        ("", []), ("\0", []),
     ],
-)
+)  # fmt: skip
 def test_a_question_is_asked_by_what_it_is_about(asked: str, wanted: list[str]) -> None:
     assert list(query_terms(asked).terms)[: len(wanted) or 1] == wanted
 

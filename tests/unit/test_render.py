@@ -10,8 +10,6 @@ from daemon.tokens import IMAGE_TOKENS, load
 from tests.tables import each_row
 from workers.consolidation.summary.render import Line, cut, lines_of, minute, raw_entry, time_of
 
-pytestmark = pytest.mark.anyio
-
 TIME = "2026-03-01T10:04:59.999Z"
 
 

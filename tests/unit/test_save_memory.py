@@ -118,15 +118,7 @@ def test_words_that_say_that_nothing_changes_do_not_become_the_memory(update):
     assert saved(called({**GOOD, "memory_update": update}), memory="- old").memory_update is None
 
 
-@each_row(
-    ("value", "text"),
-    [
-        ({"name": "小雨"}, '{"name": "小雨"}'),
-        (["a", 1], '["a", 1]'),
-        (42, "42"),
-        (1.5, "1.5"),
-    ],
-)
+@each_row(("value", "text"), [({"name": "小雨"}, '{"name": "小雨"}'), (["a", 1], '["a", 1]'), (42, "42"), (1.5, "1.5")])
 def test_objects_lists_and_numbers_are_written_as_their_json_text(value, text):
     found = saved(called({"history_entry": value, "memory_update": value}), memory="- old")
 

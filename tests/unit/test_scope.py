@@ -44,9 +44,7 @@ def scope(message: Inbound, kind: Scope = "auto") -> str:
         ("workspace", "group", "pond:workspace"),
     ],
 )
-def test_the_scope_follows_the_configuration_and_the_kind_of_chat(
-    kind: Scope, chat_kind: ChatKind, expected: str
-) -> None:
+def test_the_scope_follows_the_configuration_and_the_kind_of_chat(kind: Scope, chat_kind: ChatKind, expected: str):
     assert scope(inbound(kind=chat_kind), kind) == expected
 
 

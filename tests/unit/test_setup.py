@@ -21,8 +21,6 @@ from daemon.setup.tables import with_answers
 from daemon.setup.toml import changed, toml_of
 from tests.tables import each_row
 
-# TOML
-
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
 values = st.recursive(
     st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False) | texts,
@@ -86,8 +84,6 @@ def test_a_value_over_several_lines_is_not_torn() -> None:
 
     assert tomllib.loads(changed(text, after)) == after
 
-
-# Answers
 
 ANSWERS = Answers(
     bot="pond",
@@ -168,9 +164,6 @@ def test_slack_stands_beside_telegram_and_keeps_what_is_not_asked() -> None:
     assert with_answers(after, answers)[0] == after
     over_a_socket: Any = with_answers(after, replace(ANSWERS, slack=replace(slack, events_url="")))[0]
     assert over_a_socket["channels"]["slack"]["events"] == {"port": 9}
-
-
-# Other programs
 
 
 @each_row(
@@ -257,10 +250,10 @@ def test_an_openclaw_with_several_workspaces_and_its_token_in_a_file(tmp_path: P
     (tmp_path / "token").unlink()
 
     assert (found.program, found.workspace, found.settings.token) == ("OpenClaw", tmp_path / "main", Secret("1:secret"))
-    assert find(tmp_path, {}).left == ["token: the token in it cannot be read"]
+    assert find(tmp_path, {}).left == ["token: the token file cannot be read"]
 
 
-LINK = "skills: it is a link; name what it leads to with --from, or copy it by hand"
+LINK = "skills: this is a link. Name the link's target with --from, or copy the files by hand"
 
 
 def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:
@@ -275,14 +268,11 @@ def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:
 
     assert (found.program, found.bootstrap, found.skills, found.remembered.memory) == ("nanobot", {}, {}, "")
     assert found.left == [
-        "AGENTS.md: larger than 1,000,000 bytes",
-        "SOUL.md: no plain file",
-        "MEMORY.md: not UTF-8",
+        "AGENTS.md: the file is larger than 1,000,000 bytes",
+        "SOUL.md: not a regular file",
+        "MEMORY.md: the file is not UTF-8",
         LINK,
     ]
-
-
-# This machine
 
 
 def test_the_machine_s_zone_and_language() -> None:

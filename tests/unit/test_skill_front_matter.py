@@ -116,7 +116,7 @@ def bombs() -> dict[str, str]:
 def test_a_bomb_is_refused_soon_and_says_where(name):
     began = time.process_time()
 
-    with pytest.raises(FrontMatterError, match=r"^line \d+ |^the head has more than"):
+    with pytest.raises(FrontMatterError, match=r"^line \d+ |^the front matter has more than"):
         split(f"---\n{bombs()[name]}\n---\n")
 
     assert time.process_time() - began < 10, "CPU time, not of the machine"
@@ -152,15 +152,14 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
     assert [each.name for each in files.skills] == ["fine"]
     found = {each.path: each.reason for each in files.unreadable}
     assert found == {
-        "AGENTS.md": "not UTF-8: save it as UTF-8",
-        "skills/bad /SKILL.md": "no prompt could hold the name of its folder: rename the folder",
-        "skills/broken/SKILL.md": "line 4 has a quotation mark that does not end",
-        "skills/linked/SKILL.md": "its folder is a link, which is not followed: copy the folder itself there",
-        "skills/odd/SKILL.md": "not UTF-8: save it as UTF-8",
+        "AGENTS.md": "the file is not UTF-8. Save it as UTF-8",
+        "skills/bad /SKILL.md": "the folder's name is too long for a prompt. Rename the folder",
+        "skills/broken/SKILL.md": "line 4 has no closing quotation mark",
+        "skills/linked/SKILL.md": "the folder is a link, and links are not followed. Copy the folder itself here",
+        "skills/odd/SKILL.md": "the file is not UTF-8. Save it as UTF-8",
     }
 
 
-@pytest.mark.anyio
 async def test_a_workspace_tells_what_it_could_not_read_until_it_is_mended(tmp_path, monkeypatch):
     monkeypatch.setattr("workers.agent.workspace.CHECK_S", 0.0)
     put(tmp_path / "skills" / "x" / "SKILL.md", "no head")
@@ -171,5 +170,5 @@ async def test_a_workspace_tells_what_it_could_not_read_until_it_is_mended(tmp_p
     put(tmp_path / "skills" / "x" / "SKILL.md", "---\ndescription: d\n---\n")
     await workspace.files()
 
-    assert broken == (Unreadable(path="skills/x/SKILL.md", reason="the first line is not ---"),)
+    assert broken == (Unreadable(path="skills/x/SKILL.md", reason="the first line must be ---"),)
     assert workspace.unreadable == ()

@@ -43,15 +43,15 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
 @each_row(
     ("text", "said"),
     [
-        ("no head at all", "the first line is not ---"),
-        ("---\nname: x", "no second line of --- ends the head"),
-        ("---\njust words\n---", "line 2 is not key: value"),
-        ("---\na: x\na: y\n---", "line 3 says a a second time"),
-        ("---\na: 'x\n---", "line 3 has a quotation mark that does not end"),
+        ("no head at all", "the first line must be ---"),
+        ("---\nname: x", "the front matter has no closing line ---"),
+        ("---\njust words\n---", "line 2 is not of the form key: value"),
+        ("---\na: x\na: y\n---", "line 3 repeats the key a"),
+        ("---\na: 'x\n---", "line 3 has no closing quotation mark"),
         ("---\na: [x\n---", "line 3"),
         ("---\na: {b]\n---", "line 2"),
         ("---\na: [x] y\n---", "line 2"),
-        ("---\na: x\n  b: y\n---", "line 3 is not key: value"),
+        ("---\na: x\n  b: y\n---", "line 3 is not of the form key: value"),
         ("---\na: " + "[" * 50 + "\n---", "line 2 is nested too deeply"),
     ],
 )

@@ -27,11 +27,8 @@ from tests.limits import HANG_S
 from tests.loop_clock import put_forward, put_forward_when, run_fast
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "xoxb-1234567890-abcdefghijklmnopqrstuvwx"
-SHORT_CHARS = 10
-"""So much of a token counts as the token."""
+SHORT_CHARS = 10  # so much of a token counts as the token
 
 
 @pytest.fixture
@@ -74,8 +71,6 @@ def http(status: int, body: bytes, kind: str = "application/json", more: str = "
     head = f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
     return head.encode() + body
 
-
-# What became of a call
 
 POSTED: list[tuple[str, Fault, type[ChannelError]]] = [
     ("too many", Refuse(retry_after=3), TooMany),
@@ -232,9 +227,6 @@ def test_any_answer_is_a_result_or_one_of_the_known_errors(found: dict[str, obje
         assert isinstance(error, SendRefused | SendRejected | SendUnknown)
 
 
-# Files
-
-
 @each_row(
     "url",
     [
@@ -256,9 +248,6 @@ async def test_a_file_that_is_sent_on_to_a_page_for_people_is_none() -> None:
     async with answering(answer) as address, connect(address, Secret(TOKEN)) as api:
         with pytest.raises(SendRejected):
             await api.download(f"{address}/f", max_bytes=100, timeout_s=HANG_S)
-
-
-# What it leaves behind
 
 
 async def test_no_task_is_left_by_what_went_well_badly_or_not_at_all(slack: FakeSlack) -> None:
@@ -331,13 +320,10 @@ def own_tasks() -> set[str]:
     }
 
 
-# Secrets
-
 REPEATING = {
     "code": http(200, json.dumps({"ok": False, "error": f"bad_{TOKEN}"}).encode()),
     "messages": http(
-        200,
-        json.dumps({"ok": False, "error": "no", "response_metadata": {"messages": [f"[ERROR] {TOKEN}"]}}).encode(),
+        200, json.dumps({"ok": False, "error": "no", "response_metadata": {"messages": [f"[ERROR] {TOKEN}"]}}).encode()
     ),
     "scope": http(200, json.dumps({"ok": False, "error": "missing_scope", "needed": TOKEN}).encode()),
     "page": http(502, f"<h1>{TOKEN}</h1>".encode(), "text/html"),
@@ -377,7 +363,6 @@ async def test_no_error_and_no_log_holds_the_token(
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error with all that led to it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -385,9 +370,6 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def pieces(secret: str) -> list[str]:
     return [secret[at : at + SHORT_CHARS] for at in range(len(secret) - SHORT_CHARS + 1)]
-
-
-# Proxies
 
 
 async def test_a_proxy_is_for_the_world_outside(slack: FakeSlack, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,6 @@ from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, fake_slack
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 NOW = 1_800_000_000.0
 ME = Me(team="T1", user="U1", bot="B1", name="pond")
 REPLY = "lake:C1:1#7"
@@ -56,12 +54,8 @@ def said(text: str = "two metres", *, ago_s: float = 1.0, kind: str = "", reply:
 
 
 def found(*ours: Said, part: Part) -> int | None:
-    """Which of them it is."""
     ts = found_in(list(ours), Looking(part=part, me=ME, now=NOW))
     return next((number for number, each in enumerate(ours) if each.ts == ts), None)
-
-
-# What it is
 
 
 def test_what_says_of_which_reply_it_is_is_that_whatever_it_says() -> None:
@@ -92,7 +86,6 @@ def test_where_no_metadata_is_kept_the_words_tell() -> None:
 
 
 def test_where_metadata_is_kept_words_tell_nothing() -> None:
-    """A bot may say the same twice."""
     assert found(said(), said("else", kind=PART, reply="another"), part=part()) is None
 
 
@@ -131,9 +124,6 @@ def test_the_newest_is_taken() -> None:
     assert found(said(kind=PART, ago_s=9), said(kind=PART, ago_s=1), said(kind=PART, ago_s=5), part=part()) == 1
 
 
-# Where it is looked for
-
-
 def talk(slack: FakeSlack) -> tuple[Channel, SessionKey]:
     lake = slack.channel(slack.person("Ann"))
     return lake, SessionKey(channel="acme", chat=lake.id, thread=lake.say("how deep?").ts)
@@ -166,9 +156,7 @@ async def test_what_was_said_before_the_question_is_not_looked_at(slack: FakeSla
     assert found == ""
 
 
-async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found_there(
-    slack: FakeSlack, api: Api
-) -> None:
+async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found_there(slack: FakeSlack, api: Api):
     lake, chat = talk(slack)
     lake.delete(lake.messages[chat.thread])
     ts = await post(api, SessionKey(channel="acme", chat=lake.id), "two metres", metadata=metadata_of(part()))
@@ -193,9 +181,6 @@ async def test_who_may_not_read_is_told_so_for_good(slack: FakeSlack, api: Api) 
 
     with pytest.raises(SendRejected, match="channels:history"):
         await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
-
-
-# What was said before
 
 
 def asked(chat: SessionKey, ts: str) -> Inbound:

@@ -12,8 +12,6 @@ from channels.slack.people import People
 from daemon.errors import BusUnavailable, SendRefused
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 ME = Me(team="T1", user="U0", bot="B0", name="pond")
 
 

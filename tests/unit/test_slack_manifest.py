@@ -174,4 +174,4 @@ def test_it_is_found_in_a_checkout_and_in_a_wheel() -> None:
 
 def test_what_is_missing_is_said_with_what_it_is_for() -> None:
     assert missing_of([*SCOPES, "team:read"]) == []
-    assert missing_of(set(SCOPES) - {"files:write"}) == ["files:write (to send files)"]
+    assert missing_of(set(SCOPES) - {"files:write"}) == ["files:write (to upload files)"]

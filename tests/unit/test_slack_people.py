@@ -7,12 +7,8 @@ from channels.slack.people import CALL_S, FAILED_S, KEPT_MAX, KEPT_S, People
 from daemon.errors import SendRefused, SendRejected
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 
 class Api:
-    """Answers at once, unless told to wait or to fail."""
-
     def __init__(self):
         self.calls: list[tuple[str, str]] = []
         self.answers: dict[str, object] = {}
@@ -42,8 +38,6 @@ def people(api):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The time by which names are kept, to be turned by hand."""
-
     class Clock:
         now = 1_000.0
 

@@ -34,7 +34,7 @@ def test_a_socket_or_an_address_to_be_called_at_will_do(tmp_path, more):
     ("more", "path", "says"),
     [
         ("", "app_token", "connections:write"),
-        ('app_token = "xoxb-1"', "app_token", "begins with xapp-"),
+        ('app_token = "xoxb-1"', "app_token", "(xapp-…)"),
         ('events = { url = "https://host/x" }', "signing_secret", "App Credentials"),
         ('signing_secret = "xapp-1-2"\nevents = { url = "https://host/x" }', "signing_secret", "but a token"),
         (f'signing_secret = "{SECRET}"\nevents = {{ url = "http://host/x" }}', "events.url", "https://"),
@@ -54,10 +54,10 @@ def test_what_cannot_work_is_said(tmp_path, more, path, says):
     ("token", "says"),
     [
         ("", "Install App"),
-        ("hunter2", "begins with xoxb-"),
-        (APP, "begins with xoxb-"),
+        ("hunter2", "(xoxb-…)"),
+        (APP, "(xoxb-…)"),
         ("xoxp-1-2", "a person's token"),
-        ("xoxe.xoxb-1-2", "make the app anew"),
+        ("xoxe.xoxb-1-2", "create the app anew"),
     ],
 )
 def test_a_bot_s_token_is_needed_and_another_one_is_told_by_its_kind(tmp_path, token, says):

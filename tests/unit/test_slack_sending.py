@@ -28,8 +28,6 @@ from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 REPLY = "lake:C1:1#7"
 
 
@@ -106,18 +104,12 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
         assert slack.oddities() == []
 
 
-# Forms
-
-
 async def test_a_text_goes_as_markdown_into_its_thread_and_says_of_which_reply_it_is(room: Room) -> None:
     ts = await room.send("**two** metres")
 
     [message] = room.lake.shown(thread=room.root)
     assert (message.ts, message.text, message.form) == (ts, "**two** metres", "markdown")
-    assert message.metadata == {
-        "event_type": PART,
-        "event_payload": {"reply": REPLY, "part": 0, "attempt": "a"},
-    }
+    assert message.metadata == {"event_type": PART, "event_payload": {"reply": REPLY, "part": 0, "attempt": "a"}}
     [call] = room.slack.called("chat.postMessage")
     assert (call.params["unfurl_links"], call.params["unfurl_media"]) == (False, False)
 
@@ -210,9 +202,6 @@ def test_what_is_cut_by_slack_without_a_word_is_not_offered() -> None:
     assert len(escaped("<" * (TEXT_MAX // 4))) <= TEXT_MAX
 
 
-# Streams
-
-
 async def test_a_text_grows_in_a_stream_until_it_is_the_reply(room: Room) -> None:
     ts = await room.begin("two")
     await room.grow(ts, "two metres")
@@ -287,9 +276,7 @@ async def test_what_another_process_writes_can_be_taken_away(room: Room) -> None
 
 
 @each_row("fault", [Cut(), Cut(acted=False), Refuse("internal_error", acted=True)])
-async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(
-    room: Room, fault: Any
-) -> None:
+async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(room: Room, fault: Any):
     room = room.afresh()
     ts = await room.begin("two")
     room.slack.faults.on("chat.stopStream", fault)
@@ -399,9 +386,6 @@ async def test_what_is_no_message_cannot_be_changed_and_is_gone(room: Room, plat
     assert room.methods() == []
 
 
-# Files
-
-
 def a_file(room: Room, name: str = "tides.csv", content: bytes = b"time,height\n") -> Attachment:
     room.workspace.mkdir(parents=True, exist_ok=True)
     (room.workspace / name).write_bytes(content)
@@ -417,9 +401,7 @@ async def test_a_file_stands_in_its_thread_with_its_content(room: Room) -> None:
 
 @each_row("method", ["files.getUploadURLExternal", "upload"])
 @each_row("fault", [Cut(), Cut(acted=False), Hang(), Refuse("service_unavailable", status=503)])
-async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(
-    room: Room, method: str, fault: Any
-) -> None:
+async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(room: Room, method: str, fault: Any):
     room = room.afresh()
     file = a_file(room)
     room.slack.faults.on(method, fault)
@@ -487,9 +469,6 @@ async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str
         await room.files.fetch(Attachment(kind="document", source=source), timeout_s=HANG_S)
 
     assert room.slack.called("download") == []
-
-
-# Marks
 
 
 async def test_a_mark_is_put_once_and_taken_away_by_its_name(room: Room) -> None:

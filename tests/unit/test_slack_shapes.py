@@ -4,7 +4,6 @@ import json
 
 import anyio
 import msgspec
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,8 +15,6 @@ from channels.slack.people import People
 from channels.slack.workspaces import App
 from tests.limits import HANG_S
 from tests.tables import each_row
-
-pytestmark = pytest.mark.anyio
 
 ME = Me(team="T1", user="U0", bot="B0", name="pond")
 
@@ -57,15 +54,11 @@ ODD = [
 
 
 class Api:
-    """Answers something odd to everything."""
-
     async def call(self, method, params=None, *, timeout_s, key=""):
         return {"ok": True, "user": ["odd"]}
 
 
 class Intake:
-    """Keeps what can be stored."""
-
     def __init__(self):
         self.taken: list[Arrival] = []
 

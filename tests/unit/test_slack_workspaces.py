@@ -36,9 +36,7 @@ def test_what_is_no_event_is_told_apart(found: bytes) -> None:
 
 
 @given(payloads, st.text(min_size=1, max_size=8), st.text(min_size=1, max_size=8))
-def test_the_one_that_it_was_given_to_counts_before_the_speakers(
-    payload: dict[str, Any], ours: str, speakers: str
-) -> None:
+def test_the_one_that_it_was_given_to_counts_before_the_speakers(payload: dict[str, Any], ours: str, speakers: str):
     found = {**payload, "authorizations": [{"team_id": ours}], "context_team_id": speakers, "team_id": speakers}
 
     assert address_of(json.dumps(found).encode()).teams == tuple(dict.fromkeys((ours, speakers)))

@@ -27,10 +27,7 @@ def test_small_messages_have_the_full_ratio():
     assert chunk_ratio([5_461], 65_536) == 0.4  # 5,461 x 1.2 is just below a tenth
 
 
-@each_row(
-    ("size", "ratio"),
-    [(10_000, 0.4 - 0.24), (9_000, 0.4 - 0.216), (12_000, 0.15), (90_000, 0.15)],
-)
+@each_row(("size", "ratio"), [(10_000, 0.4 - 0.24), (9_000, 0.4 - 0.216), (12_000, 0.15), (90_000, 0.15)])
 def test_large_messages_make_chunks_smaller(size, ratio):
     """With a window of 100,000."""
     assert chunk_ratio([size] * 3, 100_000) == pytest.approx(ratio)

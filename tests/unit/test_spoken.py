@@ -2,13 +2,11 @@
 
 import datetime as dt
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Attachment, Inbound, Quote
-from daemon.model import RUNTIME_CONTEXT, Request
-from daemon.model.offline import OfflineModel
+from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
 from tests.tables import each_row
 from workers.agent.runtime import moment, runtime_context
 from workers.agent.spoken import in_reply_to, named, one_line, own, with_attachments, words_of
@@ -101,7 +99,6 @@ def test_texts_stay_text_and_a_list_makes_all_a_list():
     assert merged(["a", parts]) == [{"type": "text", "text": "a"}, *parts]
 
 
-@pytest.mark.anyio
 async def test_the_offline_model_sees_through_context_and_names():
     context = runtime_context([inbound()], NOW, time_zone="UTC", language="en")
     wire = message("user", merged([context, named("Ann", "hello there")]))

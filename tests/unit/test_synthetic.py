@@ -14,8 +14,7 @@ from daemon.events import LogEntry
 from daemon.session.synthetic import LARGEST_TOKENS, Plot, synthetic
 from daemon.tokens import Tokenizer, estimate, load
 
-COUNT = Tokenizer("estimate", estimate)
-"""Fast, and as good here."""
+COUNT = Tokenizer("estimate", estimate)  # fast, and as good here
 
 
 def role(entry: LogEntry) -> str:
@@ -66,5 +65,5 @@ def test_it_is_in_both_languages_of_all_sizes_and_as_many_are_oversized_as_asked
 
 
 def test_more_oversized_messages_than_there_are_messages_are_refused() -> None:
-    with pytest.raises(InboundError, match="choose fewer"):
+    with pytest.raises(InboundError, match="Choose fewer"):
         synthetic(Plot(messages=2, oversized=3), COUNT, sender="ann")

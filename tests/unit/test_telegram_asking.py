@@ -75,9 +75,7 @@ class Unmoved:
 
 @given(st.lists(st.integers(1, CHATS), max_size=25), st.lists(st.integers(0, 59), max_size=120))
 @settings(max_examples=40)
-def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_order(
-    chats: list[int], dice: list[int]
-) -> None:
+def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_order(chats: list[int], dice: list[int]):
     async def run() -> list[tuple[int, int]]:
         server = Server(chats, dice)
         inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]

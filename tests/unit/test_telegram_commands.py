@@ -2,8 +2,7 @@ from channels.commands import CHINESE, ENGLISH
 from channels.telegram.commands import menu
 from daemon.bus.publish import ADMIN_COMMANDS, COMMANDS
 
-DESCRIPTION_MAX = 256
-"""Characters (Bot API, ``BotCommand``)."""
+DESCRIPTION_MAX = 256  # characters (Bot API, ``BotCommand``)
 
 
 def test_the_menu_has_every_command_that_is_for_everybody():

@@ -44,15 +44,9 @@ def test_every_kind_of_markup_has_its_entity():
     assert text == "b i s c l\n\nq\n\np\n\nh"
     units = Units(text)
     assert [(each["type"], units.cut(each["offset"], each["offset"] + each["length"])) for each in entities] == [
-        ("bold", "b"),
-        ("italic", "i"),
-        ("strikethrough", "s"),
-        ("code", "c"),
-        ("text_link", "l"),
-        ("blockquote", "q"),
-        ("pre", "p"),
-        ("bold", "h"),
-    ]
+        ("bold", "b"), ("italic", "i"), ("strikethrough", "s"), ("code", "c"), ("text_link", "l"), ("blockquote", "q"),
+        ("pre", "p"), ("bold", "h"),
+    ]  # fmt: skip
     assert entities[6]["language"] == "py"
 
 
@@ -106,21 +100,16 @@ def test_every_text_has_a_last_form_that_shows_it_whole(text):
 @each_row(
     ("text", "expected"),
     [
-        ("it costs $5 or $6", r"it costs \$5 or \$6"),
-        ("`$HOME` and **$x**", r"`$HOME` and **\$x**"),
-        ("a\nb", "a  \nb"),
-        ("a  \nb\\\nc", "a  \nb  \nc"),
-        ("> a\n> b", "> a  \n> b"),
-        ("- a\n  b", "- a  \n  b"),
+        ("it costs $5 or $6", r"it costs \$5 or \$6"), ("`$HOME` and **$x**", r"`$HOME` and **\$x**"),
+        ("a\nb", "a  \nb"), ("a  \nb\\\nc", "a  \nb  \nc"), ("> a\n> b", "> a  \n> b"), ("- a\n  b", "- a  \n  b"),
         ("<b>x</b> <https://e.x> 1 < 2", r"\<b>x\</b> <https://e.x> 1 < 2"),
         ("![p](https://e.x/p.png) ![](u)", "[p](https://e.x/p.png) [image](u)"),
-        ("==m== ||s||", r"\=\=m\=\= \|\|s\|\|"),
-        ("```\n$a\n<b>\nc\n```", "```\n$a\n<b>\nc\n```"),
+        ("==m== ||s||", r"\=\=m\=\= \|\|s\|\|"), ("```\n$a\n<b>\nc\n```", "```\n$a\n<b>\nc\n```"),
         ("    $indented", "    $indented"),
         ("| a | $b |\n|---|---|\n| $1 | `$2` |", "| a | \\$b |\n|---|---|\n| \\$1 | `$2` |"),
         ("<details>\nx\n</details>", "\\<details>\nx\n\\</details>"),
     ],
-)
+)  # fmt: skip
 def test_signs_of_the_platforms_own_mean_nothing(text, expected):
     assert rich(text) == expected
 

@@ -26,7 +26,6 @@ def _word(number: int) -> str:
 
 @st.composite
 def markdowns(draw: st.DrawFn) -> str:
-    """Words, each of them once, between marks of all kinds."""
     marks = draw(st.lists(st.lists(st.sampled_from(MARKS), max_size=3).map("".join), min_size=1, max_size=25))
     return "".join(mark + _word(number) for number, mark in enumerate(marks))
 

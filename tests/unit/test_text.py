@@ -56,7 +56,6 @@ texts = prose | st.text(max_size=200) | st.text(st.sampled_from("ab \n.。我`~#
 
 
 def utf16(text: str) -> int:
-    """As Telegram counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -195,9 +194,6 @@ def test_it_is_cut_at_the_best_place_that_keeps_parts_long(text: str, parts: lis
     assert split(text, 10) == parts
 
 
-# Blocks
-
-
 def test_paragraphs_lists_and_tables_are_kept_whole_where_they_fit():
     paragraph, items, table = (
         "word " * 8 + "end.\n\n",
@@ -249,27 +245,16 @@ def test_links_and_inline_code_are_not_cut():
     assert any(code in part for part in parts)
 
 
-# Cost
-
-
 @each_row(
     "some",
     [
         *(
-            "word ",
-            "a",
-            "line\n",
-            "p\n\n",
-            "```\nx = 1\nx = 1\n",
-            "```\nx\n```\n",
-            "👨‍👩‍👧‍👦",
-            "e\u0301",
-            "\u0301",
+            "word ", "a", "line\n", "p\n\n", "```\nx = 1\nx = 1\n", "```\nx\n```\n", "👨‍👩‍👧‍👦", "e\u0301", "\u0301",
             "[",
         ),
         *("`a", "[a](", "https://", "# h\n", "`", "~~~\n```\n"),
     ],
-)
+)  # fmt: skip
 def test_a_long_text_is_cut_in_steps_that_grow_with_it(some):
     """What grows with the square of a text takes minutes for the longest, so that the test does not end."""
     assert grows_evenly(lambda size: split(some * (size // len(some)), 400, utf16), 4_000)

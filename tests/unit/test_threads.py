@@ -17,17 +17,12 @@ from daemon.memory import MemoryFiles
 from daemon.memory import files as memory_files
 from daemon.recall.index import indexes
 from daemon.threads import Threads, _Job
-from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
-
+from tests.limits import HANG_S, until
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Disk:
-    """Hangs until it is told to go on."""
-
     def __init__(self) -> None:
         self.begun = 0
         self.goes_on = threading.Event()
@@ -39,10 +34,12 @@ class Disk:
         return "read"
 
 
-async def given_up(run: Run, work: Callable[[], Any], *, after_s: float = 0.02) -> None:
-    """Have a thread do something, and wait for it no longer than that."""
-    with anyio.move_on_after(after_s):
-        await run(work)
+async def given_up(run: Run, work: Callable[[], Any]) -> None:
+    """Have a thread do something, and wait for it no longer than until it has been asked to."""
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(run, work)
+        await anyio.wait_all_tasks_blocked()
+        tg.cancel_scope.cancel()
 
 
 async def hanging(run: Run, disk: Disk) -> None:
@@ -52,12 +49,6 @@ async def hanging(run: Run, disk: Disk) -> None:
         tg.start_soon(run, disk.read)
         await until(lambda: disk.begun > begun)
         tg.cancel_scope.cancel()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not holds():  # noqa: ASYNC110 - a thread tells nobody
-            await anyio.sleep(0.001)
 
 
 async def test_what_a_thread_gives_and_raises_comes_back() -> None:
@@ -135,8 +126,6 @@ async def test_a_bot_whose_disk_hangs_holds_up_no_other(tmp_path: Path, monkeypa
     disks["quick"].goes_on.set()
 
     class Read:
-        """A projection that reads the disk of its bot."""
-
         def __init__(self, root: Path, *_: Any, **__: Any) -> None:
             self.looked = memory_files.Looked()
             self._disk = disks[root.name]

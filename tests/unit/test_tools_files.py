@@ -25,8 +25,6 @@ from workers.tools.edit_file import replaced
 from workers.tools.read_file import LINE_MAX_CHARS
 from workers.tools.results import RESULT_MAX_CHARS
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 OTHER = "pond:person:web:bob"
 SECRET = "the secret of somebody else"
@@ -65,7 +63,6 @@ async def result_of(context: ToolContext, name: str, **arguments: Any) -> Result
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """What nobody may reach."""
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "secret.txt").write_text(SECRET)
@@ -89,7 +86,6 @@ def workspace(tmp_path: Path, outside: Path) -> Path:
 
 @pytest.fixture
 def files(workspace: Path) -> Path:
-    """The folder of the scope's own files."""
     return workspace / "files" / folder_of(SCOPE)
 
 
@@ -105,9 +101,6 @@ def use(workspace: Path) -> Use:
 
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-# What they do.
 
 
 async def test_what_was_written_can_be_read_changed_listed_and_found(use: Use, files: Path) -> None:
@@ -230,9 +223,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
         ("empty.txt", b"", "(empty)"),
     ],
 )
-async def test_what_is_no_text_is_told_or_made_readable(
-    use: Use, files: Path, name: str, content: bytes, said: str
-) -> None:
+async def test_what_is_no_text_is_told_or_made_readable(use: Use, files: Path, name: str, content: bytes, said: str):
     (files / name).write_bytes(content)
 
     assert said in await use("read_file", path=name)
@@ -298,9 +289,7 @@ async def test_an_expression_that_cannot_be_used_is_told(use: Use, pattern: str)
     assert await use("grep", pattern=pattern, literal=True) == "(nothing found)"
 
 
-async def test_a_search_that_takes_too_long_gives_what_it_found(
-    use: Use, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_that_takes_too_long_gives_what_it_found(use: Use, files: Path, monkeypatch: pytest.MonkeyPatch):
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
@@ -317,8 +306,6 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS
 
 
-# What they must not reach.
-
 ATTACKS = (
     *("../outside/secret.txt", "..", "a/../../note.md", "skills/../config.toml", "memory/../../config.toml"),
     *("/etc/passwd", "//etc/passwd", "/proc/self/environ", "~/.ssh/id_rsa", "C:\\Windows", "..\\secret.txt"),
@@ -326,25 +313,16 @@ ATTACKS = (
     *("%2e%2e/secret", "．．/secret", "․․/secret", "\uff0e\uff0e\uff0fsecret", "a\u2215b", "..../x", "...", ". ./x"),
     *("link", "link/x", "folder-link/secret.txt", "deep/link", "memory/link", "skills/link/secret.txt", "hard.txt"),
     *(
-        "pipe",
-        "memory/pipe",
-        "socket",
-        "",
-        ".",
-        "/",
-        "skills",
-        "memory",
-        "note.md/x",
+        "pipe", "memory/pipe", "socket", "", ".", "/", "skills", "memory", "note.md/x",
         "skills/../../outside/secret.txt",
     ),
     *(f"../{folder_of(OTHER)}/note.md", f"files/{folder_of(OTHER)}/note.md", f"memory/{folder_of(OTHER)}/note.md"),
     *(f"memory/../{folder_of(OTHER)}/note.md", "memory/MEMORY.md", "config.toml", "skills/tea/../../config.toml"),
-)
+)  # fmt: skip
 
 
 @pytest.fixture
 def traps(workspace: Path, files: Path, outside: Path) -> Iterator[Path]:
-    """Links, pipes and sockets where the tools look."""
     (files / "link").symlink_to(outside / "secret.txt")
     (files / "folder-link").symlink_to(outside)
     (files / "deep").mkdir()

@@ -3,13 +3,10 @@
 import time
 
 import anyio
-import pytest
 from anyio.lowlevel import checkpoint
 
 from daemon.model.turnstile import SLICE_S, Turnstile
 from tests.limits import HANG_S
-
-pytestmark = pytest.mark.anyio
 
 
 async def rounds_of(count: int, turnstile: Turnstile) -> list[int]:

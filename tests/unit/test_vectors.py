@@ -32,12 +32,7 @@ from tests.limits import HANG_S
 from tests.tables import each_row
 from tests.vectorlab import SCOPE, ScriptedEmbedder, SmallIndex, engine_of, snippets
 
-pytestmark = pytest.mark.anyio
-
 TEXTS = ("I would learn 编程语言偏好", "my cat sleeps", "rain again", "noodles for lunch")
-
-
-# What is found
 
 
 async def test_what_means_the_same_is_found_under_other_words(tmp_path: Path) -> None:
@@ -104,9 +99,6 @@ async def test_a_lost_server_is_what_a_search_raises(tmp_path: Path) -> None:
 
     with pytest.raises(BusUnavailable):
         await snippets(engine_of(index, ScriptedEmbedder(), tmp_path), "cat")
-
-
-# What is embedded
 
 
 async def test_each_text_is_embedded_once(tmp_path: Path) -> None:
@@ -237,7 +229,7 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
         tasks.cancel_scope.cancel()
 
     assert embedded_inline < 40
-    assert "Not everything has its vector yet" in found.note
+    assert "Some texts have no vector yet" in found.note
     assert (await engine.search(SCOPE, "cat", mode="vsearch", limit=5)).note == ""
 
 
@@ -273,9 +265,6 @@ async def test_without_a_background_a_search_makes_the_vectors_of_a_slow_embedde
     embedder.quick = False
 
     assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), "dog") == ["my cat sleeps"]
-
-
-# What goes wrong
 
 
 @each_row("failure", [ModelUnavailable("away"), ModelTimeout("late"), ModelRefused("no key")])
@@ -399,9 +388,6 @@ async def test_a_full_disk_costs_only_the_vectors(tmp_path: Path, monkeypatch: p
     assert [line["event"] for line in logs] == ["vectors.unusable"]
 
 
-# Forgetting
-
-
 async def test_what_is_forgotten_while_it_is_embedded_comes_into_no_file(tmp_path: Path) -> None:
     index, embedder = SmallIndex(["my cat sleeps", "the secret is python"]), ScriptedEmbedder()
     engine = engine_of(index, embedder, tmp_path)
@@ -455,9 +441,6 @@ def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == stat.S_IMODE(path.parents[1].stat().st_mode) == 0o700
-
-
-# The parts
 
 
 indexes = st.dictionaries(st.integers(1, 30), st.sampled_from("abcde"))
@@ -604,9 +587,6 @@ def test_every_text_can_be_made_plain(text: str) -> None:
     assert 0 < len(said) <= TEXT_MAX_CHARS
     assert said.encode()
     assert "\0" not in said
-
-
-# Embedders
 
 
 def configured(base_url: str = "", model: str = "") -> Config:

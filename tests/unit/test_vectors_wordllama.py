@@ -14,10 +14,7 @@ from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here"),
-]
+pytestmark = [pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here")]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +61,7 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
         assert await embedders.of(SCOPE) is None
 
     assert [line["event"] for line in logs] == ["vectors.missing"]
-    with pytest.raises(ModelRefused, match="install wordllama again"):
+    with pytest.raises(ModelRefused, match="Install wordllama again"):
         wordllama.WordLlama(tmp_path)
 
 

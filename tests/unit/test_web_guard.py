@@ -22,8 +22,6 @@ from tests.tables import each_row
 
 TOKEN = "An-operators-token-1"
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
@@ -44,16 +42,10 @@ def test_the_policy_of_the_page_allows_only_its_own_files() -> None:
     rules = dict(rule.strip().split(" ", 1) for rule in HEADERS["Content-Security-Policy"].split(";"))
 
     assert rules == {
-        "default-src": "'none'",
-        "script-src": "'self'",
-        "style-src": "'self'",
-        "img-src": "'self' data:",
-        "connect-src": "'self'",
-        "manifest-src": "'self'",
-        "base-uri": "'none'",
-        "form-action": "'none'",
+        "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": "'self' data:",
+        "connect-src": "'self'", "manifest-src": "'self'", "base-uri": "'none'", "form-action": "'none'",
         "frame-ancestors": "'none'",
-    }
+    }  # fmt: skip
     assert HEADERS["Cross-Origin-Opener-Policy"] == "same-origin"
 
 

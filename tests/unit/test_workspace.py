@@ -13,8 +13,6 @@ from tests.tables import each_row
 from workers.agent import workspace as module
 from workers.agent.workspace import FILE_MAX_BYTES, Workspace
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(autouse=True)
 def checked_every_time(monkeypatch: pytest.MonkeyPatch) -> None:

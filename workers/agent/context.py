@@ -142,7 +142,7 @@ def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:
     """A turn without its first answer and the results of it: what is left when nothing more can be shortened."""
     answers = [at for at, piece in enumerate(pieces) if role_of(piece.wire) == "assistant"]
     if len(answers) < 2:
-        raise ContextOverflow("the message and what belongs to it do not fit into the model's window")
+        raise ContextOverflow("the message and its attachments do not fit into the model's context window")
     return [pieces[0], *pieces[answers[1] :]]
 
 

@@ -53,9 +53,11 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
         return []  # which is told with the bot's other tools
 
     async def call(_tool: str, _arguments: Mapping[str, Any], _context: object) -> Any:
-        raise ToolError("nobody calls it here")
+        raise ToolError("tools cannot be called during this check")
 
-    found = [warning(check, f"it did not list its tools within {LIST_WAIT_S:g} s; turns go on without them")]
+    found = [
+        warning(check, f"the server did not list its tools within {LIST_WAIT_S:g} s. Turns continue without its tools.")
+    ]
     async with anyio.create_task_group() as tg:
 
         def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -67,9 +69,9 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
             try:
                 offer = offer_of(name, config, await connection.tools(), call)
             except ToolError as error:
-                found = [warning(check, f"{error}; turns go on without its tools")]
+                found = [warning(check, f"{error}. Turns continue without its tools.")]
             else:
                 found = [warning(check, f"{each.tool}: {each.reason}") for each in offer.problems]
-                found.append(ok(check, f"{len(offer.tools)} tools that models take"))
+                found.append(ok(check, f"{len(offer.tools)} usable tools"))
         tg.cancel_scope.cancel()
     return found

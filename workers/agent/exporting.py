@@ -48,7 +48,7 @@ class Exporting:
                 sources = self._process.export_sources(self._memories)
                 kept = await export_here(sources, scopes, language=bot.language)
         except TimeoutError:
-            _log.warning("export.failed", session=claim.session, reason=f"it took more than {LIMIT_S:.0f} s")
+            _log.warning("export.failed", session=claim.session, reason=f"the export took more than {LIMIT_S:.0f} s")
             return Outcome(text=say("export_slow", bot.language, session=claim.session))
         except (OSError, ConfigError) as error:
             reason = (error.strerror if isinstance(error, OSError) else "") or str(error)

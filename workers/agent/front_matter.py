@@ -62,10 +62,10 @@ def split(text: str) -> tuple[dict[str, Value], str]:
     lines = text.removeprefix("\ufeff").splitlines()
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if not lines or lines[first].rstrip() != "---":
-        raise FrontMatterError("the first line is not ---")
+        raise FrontMatterError("the first line must be ---")
     end = next((at for at, line in enumerate(lines) if at > first and line.rstrip() == "---"), 0)
     if not end:
-        raise FrontMatterError("no second line of --- ends the head")
+        raise FrontMatterError("the front matter has no closing line ---")
     return read(lines[first + 1 : end], first_line=first + 2), "\n".join(lines[end + 1 :]).strip("\n")
 
 
@@ -76,7 +76,7 @@ def read(lines: list[str], *, first_line: int = 1) -> dict[str, Value]:
         FrontMatterError: it cannot be read.
     """
     if sum(map(len, lines)) > HEAD_MAX_CHARS:
-        raise FrontMatterError(f"the head has more than {HEAD_MAX_CHARS:,} characters")
+        raise FrontMatterError(f"the front matter has more than {HEAD_MAX_CHARS:,} characters")
     given = lines = [_INDENT.sub(lambda indent: indent[0].expandtabs(2), line, count=1) for line in lines]
     first: _Refused | None = None
     for _ in range(MENDED_MAX):
@@ -123,15 +123,15 @@ def _parsed(text: str) -> dict[str, Value]:
     except yaml.reader.ReaderError as error:
         character = error.character if isinstance(error.character, int) else ord(error.character)
         line = text.count("\n", 0, error.position)
-        raise _Refused(line, f"has a character that YAML does not allow: U+{character:04X}") from error
+        raise _Refused(line, f"contains a character that YAML does not allow: U+{character:04X}") from error
 
 
 def _why(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "is no YAML"
+    problem = error.problem or "is not YAML"
     if problem.startswith("mapping values are not allowed"):
-        return "is not key: value; a text with a colon needs quotation marks"
+        return "is not of the form key: value. A text with a colon needs quotation marks"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
-        return "has a quotation mark that does not end"
+        return "has no closing quotation mark"
     return f"cannot be read: {', '.join(filter(None, (error.context, problem)))}"
 
 
@@ -148,16 +148,16 @@ class _Reader:
             if isinstance(event, yaml.MappingStartEvent) and found is None:
                 found = self._section(event, DEPTH_MAX)
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
-                raise _Refused(_line(event), "begins a second document")
+                raise _Refused(_line(event), "starts a second document")
             elif isinstance(event, yaml.NodeEvent):
-                raise _Refused(_line(event), "is not key: value")
+                raise _Refused(_line(event), "is not of the form key: value")
         return found or {}
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
         line = _line(event)
         self._left -= 1
         if self._left < 0:
-            raise _Refused(line, f"goes beyond the {VALUES_MAX:,} values that a head may have")
+            raise _Refused(line, f"exceeds the {VALUES_MAX:,} values that the front matter may have")
         match event:
             case yaml.ScalarEvent():
                 self._check(event)
@@ -171,7 +171,7 @@ class _Reader:
             case yaml.MappingStartEvent():
                 return self._section(event, depth - 1)
             case _:
-                raise _Refused(line, "has an alias (*name), which is not read")
+                raise _Refused(line, "contains an alias (*name), which is not supported")
 
     def _items(self, start: yaml.SequenceStartEvent, depth: int) -> list[Value]:
         self._check(start)
@@ -185,18 +185,18 @@ class _Reader:
         found: dict[str, Value] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise _Refused(_line(event), "has a key that is no text")
+                raise _Refused(_line(event), "has a key that is not text")
             key = whole(event.value)
             if key in found:
-                raise _Refused(_line(event), f"says {key} a second time")
+                raise _Refused(_line(event), f"repeats the key {key}")
             found[key] = self._value(next(self._events), depth)
         return found
 
     def _check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         if event.anchor:
-            raise _Refused(_line(event), "has an anchor (&name), which is not read")
+            raise _Refused(_line(event), "contains an anchor (&name), which is not supported")
         if event.tag and event.tag != "!" and not _KNOWN_TAG.fullmatch(event.tag):
-            raise _Refused(_line(event), f"has a tag ({event.tag}), which is not read")
+            raise _Refused(_line(event), f"contains a tag ({event.tag}), which is not supported")
 
 
 def _line(event: yaml.Event) -> int:

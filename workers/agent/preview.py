@@ -62,7 +62,10 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     """
     state = await SessionReader(process.bus).state(session)
     if not state.exists:
-        raise InboundError(f"session {session}: nobody ever wrote to it; `millpond session list` shows those there are")
+        raise InboundError(
+            f"session {session} was not found: nobody has sent a message to it. `millpond session "
+            "list` shows all sessions."
+        )
     found = await _found(process, state)
     bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])
     config = with_model(process.bot(bot), state.options.model)

@@ -56,7 +56,7 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
 async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]:
     answer = await _answer(model, [ASK], tools, tokens)
     if not answer.tool_calls:
-        return [f"it was asked to call the tool {TOOL} and did not: tools may not work with it"]
+        return [f"it was asked to call the tool {TOOL} but did not, so tools may not work with this model"]
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in answer.tool_calls
@@ -64,14 +64,14 @@ async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]
     said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
     results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
     again = await _answer(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
-    return [] if again.text.strip() else ["it gave no text after the result of a tool"]
+    return [] if again.text.strip() else ["it returned no text after the result of a tool"]
 
 
 async def _picture(model: Model, tokens: int) -> list[str]:
     try:
         await _answer(model, [LOOK], (), tokens)
     except (ModelRefused, InvalidAnswer) as error:
-        return [f"it takes no pictures ({error}); set model.vision = false"]
+        return [f"it accepts no pictures ({str(error).rstrip('.')}). Set model.vision = false"]
     return []
 
 

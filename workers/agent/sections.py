@@ -71,7 +71,9 @@ def of_workspace(
     started = _bootstrap(files, config, room - count(wanted), count)
     active, left_out = in_full(files.skills, room - count(started), count)
     for skill in left_out:
-        _log.warning("skill.left_out", path=skill.path, reason="no room for it in full; it is in the list")
+        _log.warning(
+            "skill.left_out", path=skill.path, reason="not enough room for the whole skill; it is only listed by name"
+        )
     return sections("bootstrap", started, count=count), sections("skills", active, skills, count=count)
 
 
@@ -90,7 +92,9 @@ def _bootstrap(files: Files, config: ContextConfig, max_tokens: int, count: Coun
 def _warn(parts: Sequence[Part]) -> None:
     for part in parts:
         if not part.text:
-            _log.warning("bootstrap.left_out", path=part.name, reason=f"no room for its {part.chars:,} characters")
+            _log.warning(
+                "bootstrap.left_out", path=part.name, reason=f"not enough room for its {part.chars:,} characters"
+            )
         elif part.kept_chars < part.chars:
             sizes = f"{part.chars:,} characters, {part.kept_chars:,} of them shown"
             _log.warning("bootstrap.truncated", path=part.name, reason=sizes)

@@ -57,7 +57,7 @@ def skill(folder: str, text: str) -> Skill:
     needs = [*_needs(head)]
     always = head.get("always", False)
     if not isinstance(always, bool):
-        raise FrontMatterError("always is neither true nor false")
+        raise FrontMatterError("the key always must be true or false")
     return Skill(
         name=one_line(_word(head, "name") or folder),
         path=f"skills/{folder}/SKILL.md",
@@ -72,7 +72,7 @@ def skill(folder: str, text: str) -> Skill:
 def _word(head: dict[str, Value], key: str, *, needed: bool = False) -> str:
     value = head.get(key, "")
     if not isinstance(value, str) or (needed and not value.strip()):
-        raise FrontMatterError(f"{key} is missing or no text")
+        raise FrontMatterError(f"the key {key} is missing or is not text")
     return value
 
 
@@ -92,7 +92,7 @@ def _needs(head: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
 def _needs_in(where: str, section: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
     requires = section.get("requires") or {}
     if not isinstance(requires, dict):
-        raise FrontMatterError(f"{where}requires is no section with bins and env")
+        raise FrontMatterError(f"{where}requires must be a section with bins and env")
     yield f"{where}requires", requires
 
 
@@ -102,7 +102,7 @@ def _words(needs: Sequence[tuple[str, dict[str, Value]]], key: str) -> tuple[str
         value = section.get(key, [])
         words = value if isinstance(value, list) else [value]
         if not all(isinstance(word, str) for word in words):
-            raise FrontMatterError(f"{where}.{key} is no list of names")
+            raise FrontMatterError(f"{where}.{key} must be a list of names")
         found.update(dict.fromkeys(str(word) for word in words if word))
     return tuple(found)
 

@@ -160,7 +160,7 @@ class TakingIn:
         if heard is not None:
             each.heard(heard.decode(errors="replace"))
             return
-        more = ": this bot cannot listen to it, no transcription is configured"
+        more = ": this bot cannot transcribe it, because no transcription is configured"
         try:
             server = await self._transcriber(turn.first.bot)
             if server is not None:
@@ -171,8 +171,8 @@ class TakingIn:
                 each.heard(text)
                 return
         except ModelError as error:
-            _log.warning("transcription.failed", reason=brief(error))
-            more = ": it could not be turned into text"
+            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error.brief}")
+            more = ": it could not be transcribed"
         each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
 
     async def _transcriber(self, bot: str) -> "Transcriber | None":

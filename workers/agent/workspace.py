@@ -142,16 +142,16 @@ def _read(folder: Path, paths: list[str]) -> Files:
 
 def _text(folder: Path, path: str) -> str:
     if not path.isprintable():
-        raise ValueError("no prompt could hold the name of its folder: rename the folder")
+        raise ValueError("the folder's name is too long for a prompt. Rename the folder")
     if path not in BOOTSTRAP_FILES and (folder / path).parent.is_symlink():
         # The tools that a model would read such a skill with follow none either.
-        raise ValueError("its folder is a link, which is not followed: copy the folder itself there")
+        raise ValueError("the folder is a link, and links are not followed. Copy the folder itself here")
     return _bytes_of(folder / path).decode("utf-8-sig")
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8: save it as UTF-8"
+        return "the file is not UTF-8. Save it as UTF-8"
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
@@ -160,7 +160,7 @@ def _bytes_of(path: Path) -> bytes:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("no regular file")
+            raise ValueError("not a regular file")
         content = file.read(FILE_MAX_BYTES + 1)
     if len(content) > FILE_MAX_BYTES:
         raise ValueError(f"larger than {FILE_MAX_BYTES:,} bytes")

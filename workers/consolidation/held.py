@@ -67,7 +67,7 @@ async def hold(
         if not lost:
             await _give_back(locks, ended)
     if lost:
-        raise LockLost(f"session {lock.session} is being consolidated by another worker now; nothing more was written")
+        raise LockLost(f"session {lock.session} is now being consolidated by another worker. Nothing more was written.")
     return ended
 
 

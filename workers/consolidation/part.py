@@ -93,7 +93,7 @@ async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: in
 
 
 def _moved(lock: Lock) -> LockLost:
-    return LockLost(f"session {lock.session} was set back while it was consolidated; it is begun anew")
+    return LockLost(f"session {lock.session} was set back while it was consolidated. The consolidation starts again.")
 
 
 def part_of(first: int, raws: Sequence[bytes]) -> LogPart:

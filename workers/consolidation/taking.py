@@ -285,7 +285,7 @@ class Taking:
         """Whether the model answered; what kills its workers is left to HISTORY."""
         opened = await self._stores.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
         if lock.digests >= self._stores.config.consolidation.failures_max:
-            _log.warning("memory.undigested", reason="nobody came back from it", count=lock.digests)
+            _log.warning("memory.undigested", reason="the worker that tried it did not finish", count=lock.digests)
             await self._stores.memories.digest(opened, index=index, update=None)
             return True
         try:

@@ -112,7 +112,7 @@ class Registry:
         """
         unknown = [name for name in names if name not in self._tools]
         if unknown:
-            raise ConfigError(f"there is no tool {', '.join(unknown)}; there are: {', '.join(self._tools)}")
+            raise ConfigError(f"unknown tool {', '.join(unknown)}. The tools are: {', '.join(self._tools)}")
         return Registry(self._tools[name] for name in names)
 
     def beside(self, tools: Iterable[Tool]) -> "Registry":
@@ -161,7 +161,7 @@ class Registry:
             if not isinstance(found, str | Result):
                 raise TypeError(f"{tool.name} gave back {type(found).__name__}")
             return Result(text=found) if isinstance(found, str) else found
-        outcome = "" if tool.repeatable else "; whether it did anything is unknown"
+        outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")
 
     @property

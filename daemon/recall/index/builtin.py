@@ -65,7 +65,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "not everything is indexed yet; what is missing comes with the next searches"
+NOT_ALL = "not everything is indexed yet; later searches find the rest"
 
 _NO_HITS: tuple[Hit, ...] = ()
 
@@ -296,7 +296,7 @@ class BuiltinEngine:
                 await self._indexes.leave(home)
                 # Something was forgotten, or set back: what was seen before is not what is there.
                 look = await self._feeder.look(home)
-        return empty, note or "memory cannot be searched just now"
+        return empty, note or "memory cannot be searched right now"
 
     async def _as_it_is(self, look: Look) -> Index | None:
         """The index of a scope as far as it is fed, what is missing comes beside turns; None: it was never fed.
@@ -342,7 +342,7 @@ class BuiltinEngine:
                 # What there is can be searched all the same.
                 if not isinstance(error, IndexBusy):
                     self._complaint(error)
-                return "what is newest may be missing: it could not be indexed just now"
+                return "the newest entries may be missing: they could not be indexed right now"
         if not whole:
             self.behind(look.scopes[0])
         if whole or self._runs:
@@ -368,10 +368,10 @@ class BuiltinEngine:
             raise
 
     def _complaint(self, error: BaseException) -> str:
-        reason = brief(error) or "the disk takes too long"
+        reason = brief(error) or "the disk is too slow"
         if reason not in self._said:
             if len(self._said) > 100:
                 self._said.clear()
             self._said.add(reason)
             _log.warning("index.failed", reason=reason)
-        return "memory cannot be searched just now: its index cannot be used"
+        return "memory cannot be searched right now: its index cannot be used"

@@ -67,7 +67,7 @@ _MARKS: dict[Source, Callable[[bytes], str]] = {
     "versions": lambda raw: mark_of(decode_version(raw).text),
 }
 
-_SET_BACK = "it holds what Redis does not hold, or no more"
+_SET_BACK = "the index differs from the data in Redis"
 
 _SCOPE = "scope "
 """What the sources are called by that say whose messages are fed."""
@@ -180,7 +180,7 @@ class Feeder:
             places = await within(index.fed)
         fed = scopes_in(places)
         if fed - set(look.scopes):
-            raise IndexDamaged("it holds what was said to somebody who is another person by now")
+            raise IndexDamaged("the index contains messages from before a change of the person's identity")
         for scope in set(look.scopes) - fed:
             await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
         is_whole = True
@@ -287,7 +287,7 @@ class Feeder:
             async with aclosing(self._transcripts.pieces(session, int(first), place.upto, chunk=PIECE)) as pieces:
                 piece = await anext(pieces, None)
             if piece is None or piece.reason:
-                self._rest(session, _GAP, reason=piece.reason if piece else "it is gone")
+                self._rest(session, _GAP, reason=piece.reason if piece else "the messages do not exist any more")
                 continue
             await within(index.feed, source, place, NOWHERE, partial(_filled, session, place.upto, piece))
 

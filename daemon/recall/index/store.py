@@ -133,10 +133,10 @@ class Index:
             connection.execute("COMMIT")
         version = _one(connection, "PRAGMA user_version")
         if version != SCHEMA:
-            raise IndexDamaged(f"it has form {version}, and this version of Millpond makes form {SCHEMA}")
+            raise IndexDamaged(f"the index has format {version}, but this version of Millpond uses format {SCHEMA}")
         found = _one(connection, "SELECT value FROM meta WHERE name = 'forgets'")
         if found != forgets:
-            raise IndexDamaged("something that it may hold was forgotten")
+            raise IndexDamaged("the index may contain data that was deleted")
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         return cls(connection, path, forgets=forgets)
 
@@ -154,7 +154,7 @@ class Index:
             IndexUnusable: the disk fails.
         """
         if not self._lock.acquire(timeout=WAIT_S):
-            raise IndexBusy("another task of this process uses the index")
+            raise IndexBusy("another task of this process is using the index")
         try:
             with _translated():
                 yield self._connection
@@ -183,9 +183,9 @@ class Index:
 
     def _check(self) -> None:
         if self._is_closed:
-            raise IndexGone("this process has closed it meanwhile")
+            raise IndexGone("this process has closed the index")
         if not self.is_there():
-            raise IndexGone("its index was deleted meanwhile")
+            raise IndexGone("the index was deleted")
 
     def ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T:
         """What ``question`` gives; errors as for ``held``, and IndexGone: the file was deleted since it was opened."""
@@ -316,10 +316,10 @@ def _translated() -> Generator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         kind = IndexBusy if code in _BUSY else IndexUnusable if code in _UNUSABLE else IndexDamaged
-        # SQLite's words quote what was searched for.
+        # SQLite's words quote the words of a search.
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise kind(f"its index cannot be used: {error}", brief=f"its index cannot be used: {name}") from error
+        raise kind(f"the index cannot be used: {error}", brief=f"the index cannot be used: {name}") from error
     except TimeoutError as error:
-        raise IndexBusy(f"its index cannot be used: {error.strerror or error}") from error
+        raise IndexBusy(f"the index cannot be used: {error.strerror or error}") from error
     except OSError as error:
-        raise IndexUnusable(f"its index cannot be used: {error.strerror or error}") from error
+        raise IndexUnusable(f"the index cannot be used: {error.strerror or error}") from error

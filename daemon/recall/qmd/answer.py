@@ -68,7 +68,7 @@ def ranked(out: bytes, mode: Mode) -> list[Ranked]:
     try:
         rows = _decode(_json_of(out))[:ROWS_MAX]
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise Failed(f"qmd answered with something else than results: {len(out):,} bytes") from error
+        raise Failed(f"qmd returned no valid results ({len(out):,} bytes)") from error
     scores = _scores(rows, mode)
     found = dict[str, Ranked]()
     for row, score in zip(rows, scores, strict=True):

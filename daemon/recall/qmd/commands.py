@@ -46,7 +46,7 @@ async def embed(qmd: Qmd, index: str) -> int:
         return 0
     made = _MADE.search(out)
     if made is None or int(made[1]) == 0:
-        raise Failed("qmd made no vectors")
+        raise Failed("qmd created no vectors")
     return int(made[1])
 
 

@@ -88,7 +88,7 @@ class QmdEngine:
         except Failed as error:
             self._blame(error, scope, mode, is_hurried=is_short)
             found = await builtin()
-            note = f"{error}; the builtin engine has answered instead"
+            note = f"{error}; the builtin engine answered instead"
             return Found(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
         if hits:
             self._upkeep.worked(mode, is_hurried=is_short)

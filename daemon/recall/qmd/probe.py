@@ -63,9 +63,9 @@ async def _probed(qmd: Qmd) -> Probed:
     except Failed as error:
         return Probed(path=path, version=version, why=str(error), said=error.said)
     except OSError as error:
-        return Probed(path=path, version=version, why=f"the probe cannot be written: {error.strerror}")
+        return Probed(path=path, version=version, why=f"the test file cannot be written: {error.strerror}")
     if [each.name for each in found] != [NAME]:
-        return Probed(path=path, version=version, why="qmd does not find what was put in front of it")
+        return Probed(path=path, version=version, why="qmd did not find the test file")
     return Probed(path=path, version=version, took_s=took_s)
 
 

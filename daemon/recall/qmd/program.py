@@ -17,7 +17,7 @@ from daemon.durable import private_folder
 
 PROGRAM = "qmd"
 
-INSTALL = "install it with `npm install -g @tobilu/qmd`, under Node.js 22 or newer"
+INSTALL = "Install QMD with `npm install -g @tobilu/qmd`, under Node.js 22 or newer"
 """What people are told who want it to work."""
 
 OUT_MAX_BYTES = 4 * 1024 * 1024
@@ -99,7 +99,7 @@ class Qmd:
         try:
             path = await to_thread.run_sync(self._made_ready, abandon_on_cancel=True)
             if not path:
-                raise Failed(f"there is no program {self.program!r}")
+                raise Failed(f"the program {self.program!r} was not found")
             # An index that is named keeps it from looking for a `.qmd` folder from here to the root of the disk.
             return await anyio.open_process(
                 [path, words[0], f"--index={index}", *words[1:]],
@@ -165,7 +165,7 @@ class _Heard:
         def keep(chunk: bytes) -> None:
             self.out += chunk
             if len(self.out) > OUT_MAX_BYTES:
-                flood.append(f"qmd said more than {OUT_MAX_BYTES:,} bytes")
+                flood.append(f"qmd printed more than {OUT_MAX_BYTES:,} bytes")
                 scope.cancel()
 
         await _hear(self._process.stdout, keep)
@@ -205,11 +205,11 @@ async def _end(process: Process) -> None:
 
 def _why(code: int | None) -> str:
     if code is None:
-        return "qmd could not be ended"
+        return "qmd could not be stopped"
     if code >= 0:
         return f"qmd failed with status {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"qmd was ended by {name}; under a Node.js older than 22 it crashes so"
+    return f"qmd was stopped by {name}. With a Node.js older than 22, qmd crashes in this way"

@@ -84,7 +84,7 @@ class Upkeep:
 
     def _told_once(self, rest: Rest, reason: str) -> None:
         if rest.failed(reason, anyio.current_time()):
-            _log.warning("qmd.failed", reason=f"{reason}; the builtin engine answers meanwhile. For QMD, {INSTALL}")
+            _log.warning("qmd.failed", reason=f"{reason}. The builtin engine answers meanwhile. {INSTALL}.")
 
     def want(self, scope: str, *, is_new: bool = False) -> None:
         """Have the index of a scope brought in step in a while; ``is_new``: something was written just now."""
@@ -118,9 +118,9 @@ class Upkeep:
             self.failed(error)
             return str(error)
         except TimeoutError:
-            return "another process is at it"
+            return "another process is updating the index"
         except OSError as error:
-            reason = f"its index cannot be written: {error.strerror or type(error).__name__}"
+            reason = f"the index cannot be written: {error.strerror or type(error).__name__}"
             self._told_once(self._rest, reason)
             return reason
         except MillpondError as error:  # Redis or the archive is away; the next search asks for it again
@@ -192,7 +192,7 @@ class Upkeep:
                     break
                 _log.info("qmd.embedding", count=made, took_s=took_s)
         except Failed as error:
-            self._told_once(self._rest_of_vectors, f"no vectors: {error}")
+            self._told_once(self._rest_of_vectors, f"no vectors were created: {error}")
 
     def _embedded(self, scope: str, index: str) -> None:
         with self._store.held(scope):

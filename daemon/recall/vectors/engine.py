@@ -48,9 +48,9 @@ FAILING_MAX = 100
 """Files of which is remembered that the log knows that they cannot be used."""
 THREADS = 4
 
-NO_VECTORS = "There are no vectors to search by: this was found by words. See docs/recall.md for how to have them."
-NOT_NOW = "Vectors cannot be had just now: this was found by words."
-NOT_ALL = "Not everything has its vector yet; a search a little later may find more."
+NO_VECTORS = "There are no vectors, so only words were searched. docs/recall.md explains how to get vectors."
+NOT_NOW = "Vectors are unavailable right now, so only words were searched."
+NOT_ALL = "Some texts have no vector yet; a later search may find more."
 
 _K = TypeVar("_K")
 _log = structlog.get_logger()

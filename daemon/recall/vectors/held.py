@@ -86,7 +86,7 @@ class Held:
 def _read(store: Store, after: int, dims: int) -> Iterator[Block]:
     for rows, vectors in store.blocks(after):
         if len(vectors) != len(rows) * dims * FLOAT_BYTES:
-            raise sqlite3.DatabaseError("it has vectors of a wrong size")
+            raise sqlite3.DatabaseError("the vectors have the wrong size")
         yield Block(np.array(rows, np.int64), np.frombuffer(vectors, np.float32).reshape(len(rows), dims))
 
 

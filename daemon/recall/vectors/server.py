@@ -36,7 +36,7 @@ class ServerEmbedder:
         vectors = await to_thread.run_sync(_as_array, given)
         dims = int(vectors.shape[1])
         if self.dims and dims != self.dims:
-            raise InvalidAnswer(f"{self.name} gave vectors of {dims} numbers, and {self.dims} before")
+            raise InvalidAnswer(f"{self.name} returned vectors of {dims} numbers, but {self.dims} before")
         self.dims = dims
         return vectors
 

@@ -53,7 +53,9 @@ class WordLlama:
         # The tokenizer's own errors have no class of their own.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ModelRefused(f"the weights in {folder} cannot be read ({reason}); install wordllama again") from error
+            raise ModelRefused(
+                f"the weights in {folder} cannot be read ({reason}). Install wordllama again."
+            ) from error
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self.dims = int(self._weights.shape[1])
@@ -91,5 +93,5 @@ def _weights(path: Path) -> "np.memmap[tuple[int, int], np.dtype[np.float16]]":
         header = msgspec.json.decode(file.read(min(size, HEADER_MAX_BYTES)), type=dict[str, msgspec.Raw])
     tensor = msgspec.json.decode(header[TENSOR], type=_Tensor)
     if tensor.dtype != "F16":
-        raise ValueError(f"numbers of the type {tensor.dtype}")
+        raise ValueError(f"numbers of type {tensor.dtype}")
     return np.memmap(path, np.float16, "r", offset=8 + size + tensor.data_offsets[0], shape=tensor.shape)

@@ -31,28 +31,18 @@ EVENTS = {
 class Delivery:
     """Something that an app is to be told, until it says that it knows."""
 
-    kind: str
-    """``events_api``, ``slash_commands``, ``interactive``, or any."""
+    kind: str  # ``events_api``, ``slash_commands``, ``interactive``, or any
     payload: Json
-    repeats: bool = True
-    """What people wait for is brought once."""
+    repeats: bool = True  # what people wait for is brought once
     tries: int = 0
-    due: float = 0.0
-    """When it is brought next, by anyio's clock."""
-    ids: list[str] = field(default_factory=list[str])
-    """Of its envelopes, one a try."""
-    told: list[float] = field(default_factory=list[float])
-    """When each was sent, by anyio's clock."""
-    took_s: float = 0.0
-    """From the envelope that was acknowledged to its acknowledgement."""
-    same: bool = False
-    """The next try comes in the envelope of the last one."""
-    under_way: bool = False
-    """By HTTP."""
-    reason: str = ""
-    """Why the last try by HTTP was none."""
-    raw: bytes | None = None
-    """Sent as it is, instead of an envelope; then nothing is waited for."""
+    due: float = 0.0  # when it is brought next, by anyio's clock
+    ids: list[str] = field(default_factory=list[str])  # of its envelopes, one a try
+    told: list[float] = field(default_factory=list[float])  # when each was sent, by anyio's clock
+    took_s: float = 0.0  # from the envelope that was acknowledged to its acknowledgement
+    same: bool = False  # the next try comes in the envelope of the last one
+    under_way: bool = False  # by HTTP
+    reason: str = ""  # why the last try by HTTP was none
+    raw: bytes | None = None  # sent as it is, instead of an envelope; then nothing is waited for
 
     @property
     def channel(self) -> str:
@@ -68,14 +58,12 @@ class App:
     world: "World"
     id: str
     name: str
-    token: str
-    """``xapp-…``."""
+    token: str  # ``xapp-…``
     signing_secret: str
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
     """Of the bots of workspaces that it is installed in from now on."""
     app_scopes: set[str] = field(default_factory=lambda: {"connections:write"})
-    events: set[str] = field(default_factory=lambda: set(EVENTS))
-    """What it has subscribed to."""
+    events: set[str] = field(default_factory=lambda: set(EVENTS))  # what it has subscribed to
     commands: set[str] = field(default_factory=lambda: {"/millpond"})
     url: str = ""
     """Where events and commands are brought by HTTP, instead of over sockets; names are not looked up, see
@@ -86,12 +74,9 @@ class App:
     """How often something is brought; None: until it is taken. Slack: four times, within an hour."""
     waiting: list[Delivery] = field(default_factory=list[Delivery])
     """Not acknowledged yet, in the order in which it came about."""
-    done: list[Delivery] = field(default_factory=list[Delivery])
-    """Acknowledged."""
-    lost: list[Delivery] = field(default_factory=list[Delivery])
-    """Given up."""
-    sockets: list["Socket"] = field(default_factory=list["Socket"])
-    """Those that are open."""
+    done: list[Delivery] = field(default_factory=list[Delivery])  # acknowledged
+    lost: list[Delivery] = field(default_factory=list[Delivery])  # given up
+    sockets: list["Socket"] = field(default_factory=list["Socket"])  # those that are open
     tickets: set[str] = field(default_factory=set[str])
     arrived: anyio.Event = field(default_factory=anyio.Event)
     turn: Any = field(default_factory=itertools.count)
@@ -106,7 +91,6 @@ class App:
         return bot
 
     def bring(self, kind: str, payload: Json, *, repeats: bool = True) -> Delivery:
-        """Let anything wait for it, also such as nobody has seen."""
         delivery = Delivery(kind, payload, repeats)
         self.waiting.append(delivery)
         self.arrive()
@@ -148,7 +132,6 @@ class App:
             self.world.changed()
 
     def arrive(self) -> None:
-        """Wake who brings things."""
         arrived, self.arrived = self.arrived, anyio.Event()
         arrived.set()
         self.world.changed()
@@ -159,15 +142,12 @@ class Bot:
     app: App
     team: "Team"
     person: "Person"
-    token: str
-    """``xoxb-…``."""
+    token: str  # ``xoxb-…``
     scopes: set[str]
-    revoked: str = ""
-    """Why its token is good for nothing: ``token_revoked``, ``account_inactive``."""
+    revoked: str = ""  # why its token is good for nothing: ``token_revoked``, ``account_inactive``
 
     @property
     def mention(self) -> str:
-        """As people's texts have it."""
         return f"<@{self.person.id}>"
 
     def direct(self, person: "Person") -> "Channel":

@@ -14,8 +14,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from tests.fakes.slack.apps import App, Delivery
 from tests.fakes.wire import GONE
 
-TIMEOUT_S = 3.0
-"""Of the documentation: an app has to answer within it."""
+TIMEOUT_S = 3.0  # of the documentation: an app has to answer within it
 GONE_WRONG = (OSError, TimeoutError, *GONE)
 
 
@@ -27,8 +26,6 @@ def signed(secret: str, body: bytes, *, at: float) -> dict[str, str]:
 
 
 class Pressing:
-    """Brings what waits for an app to its URL."""
-
     def __init__(self, app: App, repeat_s: float, brought_at: Callable[[], str]) -> None:
         self.app = app
         self.repeat_s = repeat_s

@@ -30,8 +30,7 @@ class Call(platform.Call):
     ``envelope`` on one, or ``acknowledge`` of one."""
 
     content_type: str = ""
-    status: int = field(default=200, kw_only=True)
-    """Of HTTP."""
+    status: int = field(default=200, kw_only=True)  # of HTTP
 
     @property
     def error(self) -> str:

@@ -11,24 +11,16 @@ from tests.fakes.platform import Buckets
 class Refuse:
     """The answer ``ok: false``; nothing is done, unless ``acted``."""
 
-    error: str = "ratelimited"
-    """Slack's code; for ``ratelimited`` the status is 429."""
-    status: int = 0
-    """Of HTTP; 0: what is usual for the error."""
-    retry_after: int = 1
-    """Seconds, said with ``ratelimited`` only."""
-    acted: bool = False
-    """``internal_error`` and ``fatal_error`` may come after something was done."""
+    error: str = "ratelimited"  # slack's code; for ``ratelimited`` the status is 429
+    status: int = 0  # of HTTP; 0: what is usual for the error
+    retry_after: int = 1  # seconds, said with ``ratelimited`` only
+    acted: bool = False  # ``internal_error`` and ``fatal_error`` may come after something was done
     more: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 Fault = Refuse | Page | Garbled | Cut | Hang | Slow
-
-BURST = 4
-"""Messages to one channel at once; the documentation says 1/s and that short bursts are let through."""
-
-TIERS = {1: 1, 2: 20, 3: 50, 4: 100}
-"""Calls of a method in a workspace, per minute."""
+BURST = 4  # messages to one channel at once; the documentation says 1/s and that short bursts are let through
+TIERS = {1: 1, 2: 20, 3: 50, 4: 100}  # calls of a method in a workspace, per minute
 
 
 class Floods(Buckets):

@@ -13,14 +13,11 @@ from tests.fakes.slack.world import Json, World
 
 @dataclass(frozen=True)
 class Method:
-    act: Callable[[World, Any, Call], Json]
-    """Given the ``Bot``, or with an app's token the ``App``."""
+    act: Callable[[World, Any, Call], Json]  # given the ``Bot``, or with an app's token the ``App``
     scopes: tuple[str, ...] = ()
     """One of these is needed; what depends on the kind of the channel is asked for in ``act``."""
-    tier: int = 3
-    """Of the documentation; 0: as often as a channel may be posted to."""
-    json: bool = True
-    """Whether it takes a JSON body; all take forms."""
+    tier: int = 3  # of the documentation; 0: as often as a channel may be posted to
+    json: bool = True  # whether it takes a JSON body; all take forms
     tokens: tuple[str, ...] = ("xoxb",)
 
 
@@ -59,11 +56,7 @@ class Methods:
         """Methods that this Slack does not know."""
 
     def act(self, call: Call) -> Json:
-        """Do it; what is answered besides ``ok``.
-
-        Raises:
-            Failed: it was not done.
-        """
+        """Do it; what is answered besides ``ok``. Raises Failed: it was not done."""
         method = self.table.get(call.method)
         if method is None or call.method in self.without:
             raise Failed("unknown_method", req_method=call.method)

@@ -10,8 +10,7 @@ from tests.fakes.slack.calls import Call, Failed, bad
 from tests.fakes.slack.texts import BLOCKS_MAX, MARKDOWN_MAX, TEXT_MAX, UPDATE_MAX, escaped
 from tests.fakes.slack.world import Channel, Json, Message, World
 
-METADATA_MAX = 16_000
-"""Characters of an ``event_payload``."""
+METADATA_MAX = 16_000  # characters of an ``event_payload``
 TS = re.compile(r"\d+(\.\d+)?")
 FORMS = (
     "as_user", "icon_emoji", "icon_url", "username", "link_names", "mrkdwn", "parse", "unfurl_links", "unfurl_media",
@@ -280,7 +279,6 @@ def set_prompts(_world: World, bot: Bot, call: Call) -> Json:
 
 
 def _clear_status(channel: Channel, thread: str) -> None:
-    """What is posted takes the sign away."""
     standing = [status for _, where, status in channel.statuses if where == thread]
     if standing and standing[-1]:
         channel.statuses.append((anyio.current_time(), thread, ""))

@@ -20,13 +20,10 @@ from tests.fakes.slack.world import Channel, File, Message, Person, Team, World
 from tests.fakes.wire import Garbage, Request, Wire
 from tests.limits import HANG_S
 
-REPEAT_S = 0.5
-"""After which time what was not acknowledged is brought again; Slack waits longer, more each time."""
-PING_S = 5.0
-"""Between two pings of Slack's on a socket."""
+REPEAT_S = 0.5  # after which time what was not acknowledged is brought again; Slack waits longer, more each time
+PING_S = 5.0  # between two pings of Slack's on a socket
 FILES = ("upload", "download")
-USUAL = {"ratelimited": 429, "service_unavailable": 503}
-"""The status of what is no 200."""
+USUAL = {"ratelimited": 429, "service_unavailable": 503}  # the status of what is no 200
 SIGN_IN = (
     b"<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body>Sign in to your workspace</body></html>"
 )
@@ -108,7 +105,6 @@ class FakeSlack(FakeServer):
         return of.sockets
 
     async def settled(self, *, app: App | None = None, within_s: float = HANG_S) -> None:
-        """Wait until an app has acknowledged all that there is."""
         of = app or self.app
         await self.until(lambda: not of.waiting, within_s=within_s)
 

@@ -16,15 +16,12 @@ from tests.fakes.slack.apps import App, Delivery
 from tests.fakes.slack.calls import Call
 from tests.fakes.wire import GONE, Request, Wire
 
-GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-"""RFC 6455, 1.3."""
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
-LIVES_S = 18_060
-"""How long Slack says that a connection will stand; the fake ends none by itself."""
+LIVES_S = 18_060  # how long Slack says that a connection will stand; the fake ends none by itself
 
 
 def accepted(request: Request) -> dict[str, str]:
-    """The headers that accept a WebSocket."""
     key = request.headers.get("sec-websocket-key", "") + GUID
     answer = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     return {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-accept": answer}
@@ -46,17 +43,13 @@ class Socket:
     app: App
     wire: Wire
     faults: Faults
-    number: int = 0
-    """How many the app had when it was opened, itself too."""
+    number: int = 0  # how many the app had when it was opened, itself too
     mute: bool = False
     """Nothing is said on it any more, not even when it is pinged: the way is gone, and nobody has said so."""
     closed: anyio.Event = field(default_factory=anyio.Event)
-    leaving: bool = False
-    """It was told to go, and gets nothing any more."""
-    said: list[str] = field(default_factory=list[str])
-    """Texts that came and that are no acknowledgement."""
-    pings: int = 0
-    """How often its client has pinged."""
+    leaving: bool = False  # it was told to go, and gets nothing any more
+    said: list[str] = field(default_factory=list[str])  # texts that came and that are no acknowledgement
+    pings: int = 0  # how often its client has pinged
     pongs: int = 0
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -91,7 +84,6 @@ class Socket:
         await self.close()
 
     async def close(self, code: int = 1000) -> None:
-        """End it as the RFC says."""
         await self.send(CLOSE, struct.pack("!H", code))
         await self._end()
 
@@ -119,7 +111,6 @@ class Socket:
     # What its client says
 
     async def listen(self) -> None:
-        """Read what the client says until it goes."""
         try:
             while not self.closed.is_set():
                 kind, content = await self._read()
@@ -199,7 +190,6 @@ class Bringing:
                 await arrived.wait()
 
     def _socket(self) -> Socket | None:
-        """One of those that are open, in turn."""
         usable = [socket for socket in self.app.sockets if not socket.leaving and not socket.closed.is_set()]
         return usable[next(self.app.turn) % len(usable)] if usable and not self.app.url else None
 

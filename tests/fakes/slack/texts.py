@@ -2,14 +2,10 @@
 
 import re
 
-MARKDOWN_MAX = 12_000
-"""Characters of ``markdown_text``."""
-TEXT_MAX = 40_000
-"""Characters of ``text``; what is longer is cut."""
-UPDATE_MAX = 4_000
-"""Characters of a text in ``chat.update``."""
-BLOCKS_MAX = 13_200
-"""Characters of all blocks of a message, escaped."""
+MARKDOWN_MAX = 12_000  # characters of ``markdown_text``
+TEXT_MAX = 40_000  # characters of ``text``; what is longer is cut
+UPDATE_MAX = 4_000  # characters of a text in ``chat.update``
+BLOCKS_MAX = 13_200  # characters of all blocks of a message, escaped
 
 
 def escaped(text: str) -> str:

@@ -29,8 +29,7 @@ class Person:
 
     team: "Team"
     id: str
-    name: str
-    """The handle."""
+    name: str  # the handle
     real_name: str = ""
     display_name: str = ""
     is_bot: bool = False
@@ -60,13 +59,11 @@ class File:
     by: Person | None = None
     title: str = ""
     subtype: str = ""
-    claims_bytes: int | None = None
-    """What its size is said to be; None: what it is."""
+    claims_bytes: int | None = None  # what its size is said to be; None: what it is
     uploaded: bool = True
     shared: list["Message"] = field(default_factory=list["Message"])
     more: Json = field(default_factory=dict[str, Any])
-    base: str = ""
-    """Where it can be had."""
+    base: str = ""  # where it can be had
 
     @property
     def size(self) -> int:
@@ -99,26 +96,20 @@ class Message:
     channel: "Channel"
     ts: str
     by: Person
-    text: str = ""
-    """What was given: people's as Slack escapes it, a bot's as it wrote it."""
+    text: str = ""  # what was given: people's as Slack escapes it, a bot's as it wrote it
     form: Literal["mrkdwn", "markdown"] = "mrkdwn"
-    thread: str = ""
-    """``thread_ts``, of a reply only."""
+    thread: str = ""  # ``thread_ts``, of a reply only
     files: list[File] = field(default_factory=list[File])
     subtype: str = ""
-    more: Json = field(default_factory=dict[str, Any])
-    """Fields that are said as they are."""
+    more: Json = field(default_factory=dict[str, Any])  # fields that are said as they are
     metadata: Json | None = None
     edited: Json | None = None
-    edits: list[str] = field(default_factory=list[str])
-    """The texts it had before."""
+    edits: list[str] = field(default_factory=list[str])  # the texts it had before
     streaming: bool = False
     """It is being written; made False, Slack has ended that, as it does after ``World.stream_lives_s``."""
-    stopped_by_user: bool = False
-    """It was a person who ended it."""
+    stopped_by_user: bool = False  # it was a person who ended it
     gone: bool = False
-    reactions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """By name: who marked it so."""
+    reactions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by name: who marked it so
 
     @property
     def at(self) -> float:
@@ -177,8 +168,7 @@ class Channel:
     kind: Kind
     name: str = ""
     members: list[Person] = field(default_factory=list[Person])
-    messages: dict[str, Message] = field(default_factory=dict[str, Message])
-    """By ``ts``."""
+    messages: dict[str, Message] = field(default_factory=dict[str, Message])  # by ``ts``
     threads: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
     """By the ``ts`` of the first message: the others, oldest first."""
     archived: bool = False
@@ -206,7 +196,6 @@ class Channel:
         return self.put(new)
 
     def put(self, message: Message) -> Message:
-        """Let a message stand here, and tell the apps."""
         message.ts = message.ts or self.world.next_ts()
         self.messages[message.ts] = message
         if message.thread:
@@ -248,7 +237,6 @@ class Channel:
         self.world.changed()
 
     def tell_changed(self, message: Message, before: Json) -> None:
-        """Tell the apps that a message is another one now."""
         ts = self.world.next_ts()
         event = {"type": "message", "subtype": "message_changed", "message": message.said(), "hidden": True}
         event |= {"previous_message": before, **self._where(), "ts": ts, "event_ts": ts}
@@ -373,7 +361,6 @@ class World(Changing):
 
 
 def mentioned(text: str) -> set[str]:
-    """The ids of whom a text names."""
     return {part.split("|")[0].split(">")[0] for part in text.split("<@")[1:]}
 
 

@@ -27,7 +27,6 @@ def units(text: str) -> int:
 
 
 def found_in(text: str) -> list[dict[str, Any]]:
-    """What Telegram marks by itself in what people write."""
     marked = [
         {"type": kind, "offset": units(text[: match.start()]), "length": units(match.group())}
         for kind, pattern in FOUND
@@ -37,7 +36,6 @@ def found_in(text: str) -> list[dict[str, Any]]:
 
 
 def cut_out(text: str, offset: int, length: int) -> str:
-    """The part of a text that an entity stands for."""
     return text.encode("utf-16-le")[2 * offset : 2 * (offset + length)].decode("utf-16-le", "replace")
 
 

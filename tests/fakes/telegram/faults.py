@@ -13,8 +13,7 @@ class Refuse:
 
     code: int = 429
     description: str = ""
-    retry_after: int | None = None
-    """Seconds; for 429 one by default."""
+    retry_after: int | None = None  # seconds; for 429 one by default
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
 

@@ -57,11 +57,7 @@ class Methods:
         return method in self._table and (self.rich_known or "Rich" not in method)
 
     def act(self, bot: Bot, call: Call) -> Any:
-        """Do it; the ``result``.
-
-        Raises:
-            Failed: it was not done.
-        """
+        """Do it; the ``result``. Raises Failed: it was not done."""
         return self._table[call.method](bot, call)
 
     # Who and where
@@ -71,7 +67,6 @@ class Methods:
         return {**bot.person.said(), **abilities, "supports_inline_queries": False, "has_topics_enabled": False}
 
     def chat(self, bot: Bot, call: Call) -> Chat:
-        """The chat that a call is about, if it may be sent to."""
         chat = self.world.chats.get((bot.person.id, call.integer("chat_id")))
         if chat is None:
             raise bad("chat not found")

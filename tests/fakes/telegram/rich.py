@@ -32,11 +32,9 @@ ASIDE = 0xF0000
 
 @dataclass(frozen=True)
 class Rich:
-    text: str
-    """As a person reads it, blocks a line each."""
+    text: str  # as a person reads it, blocks a line each
     blocks: int
-    kinds: tuple[str, ...]
-    """The types of its blocks, in order: ``heading``, ``table``, …"""
+    kinds: tuple[str, ...]  # the types of its blocks, in order: ``heading``, ``table``, …
 
 
 class Unreadable(Exception):
@@ -52,11 +50,7 @@ _reader = (
 
 
 def read(markdown: str, *, detect: bool = True) -> Rich:
-    """What is seen of a rich message.
-
-    Raises:
-        Unreadable: it is refused.
-    """
+    """What is seen of a rich message. Raises Unreadable: it is refused."""
     tokens = _reader.parse(markdown)
     _see_limits(tokens)
     lines = [line for token in tokens if (line := _line(token)) is not None]
@@ -111,7 +105,6 @@ def _inline(token: Token) -> str:
 
 
 def _spoken(token: Token) -> str:
-    """Without code, in which nothing is looked for."""
     return "".join(child.content for child in token.children or () if child.type in {"text", "text_special"})
 
 

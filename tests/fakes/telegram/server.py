@@ -20,9 +20,7 @@ from tests.limits import HANG_S
 
 POLL_MAX_S = 50
 HOOK_TIMEOUT_S = 10.0
-HOOK_PAUSE_S = 0.05
-"""Between two tries of an update that was not taken; the real one waits longer."""
-
+HOOK_PAUSE_S = 0.05  # between two tries of an update that was not taken; the real one waits longer
 CONFLICT = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 HOOKED = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
@@ -65,7 +63,6 @@ class FakeTelegram(FakeServer):
         return sorted(said, key=lambda message: message.at)
 
     def oddities(self) -> list[str]:
-        """Parameters that no documentation knows, of calls so far."""
         return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.acted]
 
     async def said(self, chat: Chat, number: int = 1, *, within_s: float = HANG_S) -> list[str]:
@@ -74,7 +71,6 @@ class FakeTelegram(FakeServer):
         return chat.texts()
 
     async def polled(self, *, within_s: float = HANG_S) -> None:
-        """Wait until the bot asks and there is nothing new."""
         await self.until(lambda: self.bot.poll is not None, within_s=within_s)
 
     # The server
@@ -197,6 +193,7 @@ class FakeTelegram(FakeServer):
                     tasks.start_soon(watch, what)
         if bot.poll is poll:
             bot.poll = None
+            self.world.changed()
         if poll.reason:
             raise Failed(409, poll.reason)
         return not gone

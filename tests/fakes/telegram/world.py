@@ -48,8 +48,7 @@ class File:
     name: str = ""
     mime_type: str = ""
     more: Json = field(default_factory=dict[str, Any])
-    claims_bytes: int | None = None
-    """What its size is said to be; None: what it is."""
+    claims_bytes: int | None = None  # what its size is said to be; None: what it is
 
     @property
     def size(self) -> int:
@@ -69,26 +68,19 @@ class Message:
     chat: "Chat"
     id: int
     by: Person
-    text: str = ""
-    """What a person reads, of a rich message and of a caption too."""
+    text: str = ""  # what a person reads, of a rich message and of a caption too
     entities: list[Json] = field(default_factory=list[Json])
-    rich: str = ""
-    """The Markdown of a rich message."""
-    kinds: tuple[str, ...] = ()
-    """The types of a rich message's blocks."""
+    rich: str = ""  # the Markdown of a rich message
+    kinds: tuple[str, ...] = ()  # the types of a rich message's blocks
     thread: int = 0
     reply_to: "Message | None" = None
     file: File | None = None
-    more: Json = field(default_factory=dict[str, Any])
-    """Fields of ``Message`` that are said as they are."""
-    previewed: bool = False
-    """Whether the platform was allowed to fetch an address in it, when it was sent or in an edit."""
+    more: Json = field(default_factory=dict[str, Any])  # fields of ``Message`` that are said as they are
+    previewed: bool = False  # whether the platform was allowed to fetch an address in it, at first or in an edit
     at: float = 0.0
-    edits: list[str] = field(default_factory=list[str])
-    """The texts it had before."""
+    edits: list[str] = field(default_factory=list[str])  # the texts it had before
     gone: bool = False
-    reactions: dict[int, str] = field(default_factory=dict[int, str])
-    """Who marked it with what."""
+    reactions: dict[int, str] = field(default_factory=dict[int, str])  # who marked it with what
 
     def said(self, *, deep: bool = True) -> Json:
         said: Json = {"message_id": self.id, "from": self.by.said(), "chat": self.chat.said(), "date": int(self.at)}
@@ -132,8 +124,7 @@ class Chat:
     topics: set[int] = field(default_factory=set[int])
     messages: dict[int, Message] = field(default_factory=dict[int, Message])
     moved_to: int = 0
-    closed: str = ""
-    """Why nothing can be sent here, a description of 403."""
+    closed: str = ""  # why nothing can be sent here, a description of 403
     actions: list[tuple[float, str, int]] = field(default_factory=list[tuple[float, str, int]])
     """When a bot showed what it does here, what, and in which topic."""
 
@@ -191,13 +182,11 @@ class Chat:
             bot.push("message_reaction", {**body, "old_reaction": [], "new_reaction": reaction})
 
     def tell(self, kind: str, message: Message) -> None:
-        """Give the bots that may see a message an update of it."""
         for bot in self.bots:
             if message.by is not bot.person and bot.may_see(message):
                 bot.push(kind, message.said())
 
     def put(self, message: Message) -> Message:
-        """Let it appear here under the next number."""
         counter = self.bots[0].numbers if self.kind == "private" else self.world.numbers(self.id)
         message.id, message.at = next(counter), self.world.now()
         self.messages[message.id] = message
@@ -205,7 +194,6 @@ class Chat:
         return message
 
     def shown(self, *, by: "Bot | None" = None, thread: int | None = None) -> list[Message]:
-        """What stands here now, of bots or of one of them."""
         authors = {bot.person for bot in ([by] if by else self.bots)}
         return [
             message
@@ -243,8 +231,7 @@ class Hook:
 
     url: str = ""
     secret: str = ""
-    failed: str = ""
-    """What went wrong last."""
+    failed: str = ""  # what went wrong last
     tries: int = 0
     generation: int = 0
 
@@ -254,17 +241,14 @@ class Bot:
     world: "World"
     person: Person
     token: str
-    privacy: bool = False
-    """Whether it sees in groups only what is meant for it."""
-    updates: list[Update] = field(default_factory=list[Update])
-    """Not confirmed yet, in the order of their ids."""
+    privacy: bool = False  # whether it sees in groups only what is meant for it
+    updates: list[Update] = field(default_factory=list[Update])  # not confirmed yet, in the order of their ids
     confirmed: list[Update] = field(default_factory=list[Update])
     allowed: tuple[str, ...] = DEFAULT_UPDATES
     hook: Hook = field(default_factory=Hook)
     commands: dict[tuple[str, str], list[Json]] = field(default_factory=dict[tuple[str, str], list[Json]])
     """By scope and language."""
-    order: Callable[[list[Update]], list[Update]] = list
-    """In which order a batch is handed out."""
+    order: Callable[[list[Update]], list[Update]] = list  # in which order a batch is handed out
     poll: "Poll | None" = None
     arrived: anyio.Event = field(default_factory=anyio.Event)
     numbers: Any = field(default_factory=lambda: itertools.count(1))
@@ -299,7 +283,6 @@ class Bot:
         self._arrive()
 
     def confirm_below(self, update_id: int) -> None:
-        """Forget what came before this one."""
         done = [update for update in self.updates if update.id < update_id]
         self.confirmed += done
         self.updates = [update for update in self.updates if update.id >= update_id]
@@ -375,7 +358,6 @@ class World(Changing):
         return found
 
     def numbers(self, chat: int) -> Any:
-        """The message numbers of a group."""
         return self._numbers.setdefault(chat, itertools.count(1))
 
     def next_update(self, bot: Bot) -> int:

@@ -39,7 +39,10 @@ class Breaker:
             return
         left_s = self._probe_at - self._now()
         if left_s > 0:
-            text = f"model {self._model!r} failed {self._failures} times in a row; it is asked again in {left_s:.0f} s"
+            text = (
+                f"model {self._model!r} failed {self._failures} times in a row, so it is not called for "
+                f"another {left_s:.0f} s"
+            )
             raise CallSkipped(text, retry_after_s=left_s)
         # Moved on now and not when the call ends: it may be cancelled, and others come meanwhile.
         self._probe_at = self._now() + self._probe_s

@@ -115,10 +115,8 @@ class Flush:
             error.used = used
             raise
         except ModelError as error:
-            failure = SummaryFailed(
-                f"nothing was written down before the consolidation: {error}",
-                brief=f"nothing was written down before the consolidation: {error.brief}",
-            )
+            text = "the memory flush before the consolidation failed"
+            failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = used
             raise failure from error
 
@@ -186,8 +184,8 @@ def _is_part(heading: re.Match[str]) -> bool:
 
 def _answered(answer: Answer, *, used: dict[str, Amount]) -> FlushAnswer:
     if not answer.text.strip():
-        raise InvalidAnswer("the answer to the flush has no text")
+        raise InvalidAnswer("the answer to the memory flush contains no text")
     if len(answer.text) > ANSWER_MAX_CHARS:
-        raise InvalidAnswer(f"the answer to the flush is longer than {ANSWER_MAX_CHARS} characters")
+        raise InvalidAnswer(f"the answer to the memory flush is longer than {ANSWER_MAX_CHARS} characters")
     memory, notes = parts_of(answer.text)
     return FlushAnswer(memory=memory, notes=notes, model=answer.model, used=used)

@@ -95,9 +95,9 @@ def saved(answer: Answer, *, memory: str) -> Saved:
     texts = {name: _text(name, fields.get(name)) for name in _FIELDS}
     update: str | None = "" if texts["memory_update"] == _EMPTY else texts["memory_update"]
     if not texts["history_entry"]:
-        raise InvalidAnswer("the answer to save_memory has no history_entry")
+        raise InvalidAnswer("the save_memory call has no history_entry")
     if not update and (memory.strip() or not isinstance(fields.get("memory_update"), str | list | dict)):
-        raise InvalidAnswer("the answer to save_memory has no memory_update")
+        raise InvalidAnswer("the save_memory call has no memory_update")
     if update and update.strip("().*_# ").casefold() in _UNCHANGED:
         update = None
     return Saved(
@@ -130,13 +130,13 @@ def size_of(answer: Answer) -> int:
 
 def _fields(answer: Answer) -> dict[str, Any]:
     if size_of(answer) > ANSWER_MAX_CHARS:
-        raise InvalidAnswer(f"the answer to save_memory is longer than {ANSWER_MAX_CHARS} characters")
+        raise InvalidAnswer(f"the save_memory call is longer than {ANSWER_MAX_CHARS} characters")
     # A call of another name counts only where there is none of the right one: some models spell it their own way.
     calls = [call for call in answer.tool_calls if call.name == NAME] or answer.tool_calls
     found = _unwrapped(calls[0].arguments) if calls else _in_text(answer.text)
     if found is None:
-        what = "the arguments of save_memory are" if calls else "save_memory was not called, and the answer is"
-        raise InvalidAnswer(f"{what} no JSON with the fields {' and '.join(REQUIRED)}")
+        what = "the arguments of save_memory are" if calls else "the model did not call save_memory, and its answer is"
+        raise InvalidAnswer(f"{what} not JSON with the fields {' and '.join(REQUIRED)}")
     return found
 
 

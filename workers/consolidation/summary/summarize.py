@@ -192,10 +192,8 @@ class Summarizer:
             error.used = work.used
             raise
         except ModelError as error:
-            failure = SummaryFailed(
-                f"the conversation could not be summed up: {error}",
-                brief=f"the conversation could not be summed up: {error.brief}",
-            )
+            text = "the conversation could not be summarized"
+            failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = work.used
             raise failure from error
         return self._result(work, taken, skipped)
@@ -245,7 +243,7 @@ class Summarizer:
         rest = [line for line, large in zip(lines, too_large, strict=True) if not large]
         skipped = [line for line, large in zip(lines, too_large, strict=True) if large]
         if not rest:
-            text = f"each of {len(lines)} messages is too large to be summed up by a window of {window} tokens"
+            text = f"each of the {len(lines)} messages is too large to be summarized with a window of {window} tokens"
             raise Unsummarizable(text, note=compacted_note(lines, len(skipped)))
         if skipped:
             _log.info("oversized.skipped", count=len(skipped), tokens=sum(line.tokens for line in skipped))
@@ -298,10 +296,13 @@ class Summarizer:
         """Why an update is not taken over; empty when it is. Compared with MEMORY.md as it was before all parts."""
         memory, most = work.background.memory, work.room.memory_max_tokens * LONG_FACTOR
         if len(memory) > SHRINK_FROM_CHARS and len(update) * 2 < len(memory) and not found.memory_reason:
-            return f"{len(update)} characters would replace {len(memory)}, and no memory_reason says why"
+            return (
+                f"the update has {len(update)} characters and would replace {len(memory)}, but "
+                "memory_reason does not explain the loss"
+            )
         tokens = await self._tokenizer.acount(update) if len(update) > len(memory) else 0
         if tokens > most:
-            return f"it counts {tokens} tokens, and MEMORY.md may have {work.room.memory_max_tokens}"
+            return f"the update has {tokens} tokens, but MEMORY.md may have at most {work.room.memory_max_tokens}"
         return ""
 
     async def _fits(self, work: _Work) -> bool:

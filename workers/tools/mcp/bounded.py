@@ -34,7 +34,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             self._size += len(chunk)
             if self._size > RESPONSE_MAX_BYTES:
-                raise httpx2.ReadError(f"more than {RESPONSE_MAX_BYTES:,} bytes came", request=self._request)
+                raise httpx2.ReadError(f"the server sent more than {RESPONSE_MAX_BYTES:,} bytes", request=self._request)
             yield chunk
 
     async def aclose(self) -> None:

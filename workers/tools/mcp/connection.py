@@ -119,7 +119,7 @@ class Connection:
     def close(self) -> None:
         """End it; what is still running gets an error."""
         if self._link is not None:
-            self._link.end("it is closed")
+            self._link.end("the connection was closed")
 
     async def _use(self, use: Callable[[Client], Coroutine[Any, Any, None]], *, what: str, timeout_s: float) -> None:
         link = self._opened()
@@ -130,7 +130,7 @@ class Connection:
                 await self._asked(link, use, what)
             if scope.cancelled_caught:
                 await self._look_alive(link)
-                raise ToolError(f"{self._name}: {what} was not answered within {timeout_s:g} s")
+                raise ToolError(f"the tool server {self._name} did not answer {what} within {timeout_s:g} s")
             self._failures = 0
         finally:
             self._running -= 1
@@ -143,19 +143,21 @@ class Connection:
             await use(link.client)
         except MCPError as error:
             if link.over.is_set() or _closed(error):
-                self._lost(link, "it ended")
+                self._lost(link, "it stopped")
                 raise ToolError(
-                    f"the tool server {self._name} broke off: {link.why}; {what} may have been done"
+                    f"the tool server {self._name} disconnected: {link.why}; {what} may have been carried out"
                 ) from error
-            raise ToolError(f"{self._name} refuses: {self._stars.over(error.message)[:REASON_MAX_CHARS]}") from error
+            raise ToolError(
+                f"the tool server {self._name} refused the call: {self._stars.over(error.message)[:REASON_MAX_CHARS]}"
+            ) from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise
             self._lost(link, type(error).__name__)
-            raise ToolError(f"the tool server {self._name} failed in {what}: {self._reason(error)}") from error
+            raise ToolError(f"the tool server {self._name} failed during {what}: {self._reason(error)}") from error
 
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
         if link.client is None:
-            self._lost(link, f"it was not there within {self._config.timeout_s:g} s")
+            self._lost(link, f"it was not ready within {self._config.timeout_s:g} s")
             return
         with anyio.move_on_after(ALIVE_S) as scope:
             try:
@@ -163,9 +165,9 @@ class Connection:
             except MCPError:
                 return  # an answer as well
             except Exception:  # noqa: BLE001 - as above
-                self._lost(link, "it answers no more")
+                self._lost(link, "it stopped answering")
         if scope.cancelled_caught:
-            self._lost(link, "it answers no more")
+            self._lost(link, "it stopped answering")
 
     def _opened(self) -> _Link:
         if self._link is not None and not self._link.over.is_set():
@@ -173,8 +175,8 @@ class Connection:
         wait_s = self._retry_at - anyio.current_time()
         if self._link is not None and wait_s > 0:
             why = self._link.why
-            text = f"the tool server {self._name} is away"
-            raise ToolError(f"{text}: {why}; it is tried again in {math.ceil(wait_s)} s", brief=text)
+            text = f"the tool server {self._name} is unavailable"
+            raise ToolError(f"{text}: {why}; the next attempt is in {math.ceil(wait_s)} s", brief=text)
         self._link = link = _Link()
         self._start(lambda: self._own(link))
         return link
@@ -198,11 +200,11 @@ class Connection:
                     link.settled.set()
                     await link.over.wait()
             if scope.cancelled_caught:
-                self._lost(link, f"it was not there within {OPEN_S:g} s")
+                self._lost(link, f"it was not ready within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
             self._lost(link, self._reason(error), told=brief(_inner(error)))
         finally:
-            link.end("it is closed")
+            link.end("the connection was closed")
 
     def _transport(self, link: _Link) -> AbstractAsyncContextManager[Any]:
         if self._config.url:

@@ -58,11 +58,13 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
     allowed = {tool.name: tool for tool in offered if not config.tools or tool.name in config.tools}
     tools = list[Tool]()
     problems = [
-        Problem(tool=f"{server}_{name}", reason="the server does not offer it")
+        Problem(tool=f"{server}_{name}", reason="the server does not offer this tool")
         for name in sorted(set(config.tools) - allowed.keys())
     ]
     if len(allowed) > TOOLS_MAX:
-        problems.append(Problem(tool=server, reason=f"{len(allowed)} tools are offered, and {TOOLS_MAX} used"))
+        problems.append(
+            Problem(tool=server, reason=f"the server offers {len(allowed)} tools, but only {TOOLS_MAX} are used")
+        )
     for tool in list(allowed.values())[:TOOLS_MAX]:
         name = f"{server}_{tool.name}"
         try:
@@ -72,7 +74,9 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
             continue
         tools.append(_tool(name, tool, fit, config, call))
         if fit.lost:
-            reason = f"its schema refers to {', '.join(fit.lost)}, which is not looked up: anything is allowed there"
+            reason = (
+                f"its schema refers to {', '.join(fit.lost)}, which cannot be resolved, so anything is allowed there"
+            )
             problems.append(Problem(tool=name, reason=reason))
     for problem in problems:
         _log.warning("tools.missing", tool=problem.tool[:200], reason=problem.reason)
@@ -81,7 +85,7 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
 
 def _schema(tool: mcp_types.Tool) -> Mended:
     if not tool.name:
-        raise ValueError("it has no name")
+        raise ValueError("the tool has no name")
     return mended(given_schema(tool.input_schema))
 
 

@@ -43,6 +43,9 @@ WATCH_S = 0.25
 EXIT_S = 2.0
 """How long a program may take to end when its input is closed, and again when it is asked to."""
 
+GONE_S = 2.0
+"""How long a killed program may take to be gone, and its pipes to be closed: what is not closed by then is a leak."""
+
 _ANSWER = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\b')
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -95,14 +98,14 @@ class Program:
                 await _end(process)
 
     async def _hear(self, process: Process, heard: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        why = "it ended"
+        why = "it stopped"
         async with heard:
             try:
                 await self._lines_of(process, heard)
             except _Flood as error:
                 why = str(error)
             except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-                why = f"it cannot be heard any more: {type(error).__name__}"
+                why = f"its output cannot be read any more: {type(error).__name__}"
             # Before the stream is closed: whoever waits for an answer learns of that, and asks why.
             self.ended(why)
 
@@ -127,14 +130,14 @@ class Program:
         self._bytes += len(chunk)
         self._lines += chunk.count(b"\n")
         if self._bytes > FLOOD_MAX_BYTES or self._lines > FLOOD_MAX_LINES:
-            raise _Flood("it floods its output")
+            raise _Flood("it writes too much output")
 
     async def _watch(self, process: Process) -> None:
         """Notice its end even when something that it started holds its output open."""
         while process.returncode is None:  # noqa: ASYNC110 - waiting for the process would wait for its output as well
             await anyio.sleep(WATCH_S)
         await anyio.sleep(WATCH_S)  # what it said last is still being read
-        self.ended("it ended")
+        self.ended("it stopped")
 
     async def _tell(self, process: Process, told: MemoryObjectReceiveStream[SessionMessage]) -> None:
         assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
@@ -156,7 +159,7 @@ async def _read(line: bytes) -> SessionMessage | None:
         return None
     # Quotes inside a text are escaped, so these are the message's own keys.
     if len(line) > THREAD_BYTES and line.count(b'":') - line.count(b'\\":') > KEYS_MAX:
-        raise _Flood(f"it sent a message of more than {KEYS_MAX:,} keys")
+        raise _Flood(f"it sent a message with more than {KEYS_MAX:,} keys")
     with suppress(ValueError, RecursionError):
         if len(line) > THREAD_BYTES:
             return await to_thread.run_sync(_message, line)
@@ -195,7 +198,7 @@ async def _end(process: Process) -> None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
-        with anyio.move_on_after(EXIT_S):
+        with anyio.move_on_after(GONE_S if number == signal.SIGKILL else EXIT_S):
             if number is not None:
                 # Its group, even when it has ended itself: what it left behind may hold its output open.
                 with suppress(ProcessLookupError, PermissionError):
@@ -205,5 +208,5 @@ async def _end(process: Process) -> None:
                 break
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with anyio.move_on_after(EXIT_S), suppress(ProcessLookupError):
+    with anyio.move_on_after(GONE_S), suppress(ProcessLookupError):
         await process.aclose()

@@ -80,7 +80,7 @@ def mended(schema: object) -> Mended:
     if schema is True or not schema:
         schema = {}
     if not isinstance(schema, dict):
-        raise ValueError("its schema is none")  # noqa: TRY004 - as every other fault of a schema
+        raise ValueError("its schema is not valid")  # noqa: TRY004 - as every other fault of a schema
     try:
         return _mended(cast("dict[str, Any]", schema))
     except RecursionError as error:
@@ -136,7 +136,7 @@ class _Mender:
         for key in _NOT_AT_THE_TOP:
             found.pop(key, None)
         if not _may_be_object(found):
-            raise ValueError(f"its schema is no object's, but of the type {found['type']!r}"[:200])
+            raise ValueError(f"its schema has the type {found['type']!r}, not object"[:200])
         found["type"] = "object"
         properties = found.setdefault("properties", {})
         for name in found.get("required", ()):
@@ -147,7 +147,7 @@ class _Mender:
         """Have ``found`` allow what its parts allow, all of them together or any."""
         objects = [part for part in parts if _may_be_object(part)]
         if parts and not objects:
-            raise ValueError("its schema is no object's")
+            raise ValueError("its schema does not describe an object")
         properties = found.setdefault("properties", {})
         for part in objects:
             for choice in _CHOICES:

@@ -120,7 +120,10 @@ class ToolServers:
         servers = self._process.bot(bot).mcp
         offered = [tool for name in servers if (bot, name) in self._offers for tool in self._offers[bot, name].tools]
         if len(offered) > SERVED_MAX:
-            reason = f"{len(offered)} tools are offered, and {SERVED_MAX} used: list fewer in bots.{bot}.mcp.*.tools"
+            reason = (
+                f"the servers offer {len(offered)} tools, but only {SERVED_MAX} are used. List fewer in "
+                f"bots.{bot}.mcp.*.tools."
+            )
             _log.warning("tools.missing", bot=bot, reason=reason)
         return named(offered[:SERVED_MAX], BUILTIN.names)
 
@@ -129,7 +132,9 @@ class ToolServers:
             if server in self._offers or anyio.current_time() < self._retry_at.get(server, 0.0):
                 return
             bot, name = server
-            missing = Missing(server=name, why="slow", reason=f"it did not list its tools within {LIST_WAIT_S:g} s")
+            missing = Missing(
+                server=name, why="slow", reason=f"the server did not list its tools within {LIST_WAIT_S:g} s"
+            )
             told = missing.reason
             with anyio.move_on_after(LIST_WAIT_S):
                 try:
@@ -138,7 +143,7 @@ class ToolServers:
                 except ToolError as error:
                     missing, told = Missing(server=name, why="broken", reason=str(error)), brief(error)
                 except Exception as error:  # noqa: BLE001 - a server can offer anything; turns go on without it
-                    reason = f"what it offers cannot be used: {type(error).__name__}: {error}"
+                    reason = f"the server's list of tools cannot be used: {type(error).__name__}: {error}"
                     missing, told = Missing(server=name, why="broken", reason=reason[:REASON_MAX_CHARS]), brief(error)
                 else:
                     self._missing.pop(server, None)
@@ -171,7 +176,7 @@ class ToolServers:
 
     def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if self._tasks is None:
-            raise ToolError("tool servers cannot be reached: this process is ending")
+            raise ToolError("tool servers cannot be reached, because this process is stopping")
         self._tasks.start_soon(work)
 
     def _close_idle(self, used_before: float) -> None:
@@ -183,6 +188,6 @@ class ToolServers:
     def _close_longest_idle(self) -> None:
         idle = [(connection.used_at, key) for key, connection in self._connections.items() if connection.idle]
         if not idle:
-            raise ToolError(f"all {CONNECTIONS_MAX} connections to tool servers are in use; try again")
+            raise ToolError(f"all {CONNECTIONS_MAX} connections to tool servers are in use. Try again")
         _, key = min(idle)
         self._connections.pop(key).close()
