@@ -9,11 +9,13 @@ import logging
 import logging.handlers
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -52,6 +54,9 @@ FILE_MAX_BYTES = 10 * 1024 * 1024
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 FILE_KEEP = 5
 """Number of old log files that are kept besides the current one."""
+
+
+_log = structlog.get_logger()
 
 
 def configure(level: str, *, folder: Path | None = None) -> None:
@@ -93,6 +98,18 @@ def configure(level: str, *, folder: Path | None = None) -> None:
         logger_factory=lambda *_: _Lines(handler),
         cache_logger_on_first_use=True,
     )
+
+
+def take_over() -> None:
+    """Write a line for each uncaught exception and warning of this process, which Python would print with values."""
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda found: _log.error("thread.broken", exc_info=found.exc_value)
+
+
+def _uncaught(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    _log.critical("process.broken", exc_info=error)
+    sys.stderr.write(f"millpond: {type(error).__name__}, a bug. The log shows its place.\n")
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):

@@ -230,10 +230,10 @@ class JobRunner:
         except JobLost:
             raise
         except (MillpondError, OSError, TimeoutError) as error:
-            await self._rest(held, brief(error) or type(error).__name__)
+            await self._rest(held, error, str(error) or type(error).__name__)
         except Exception as error:  # noqa: BLE001  the top of a handler: a bug is kept, and seen
             _log.exception("job.broken")
-            await self._rest(held, brief(error))
+            await self._rest(held, error, f"{type(error).__name__}: {error}")
         else:
             await self._finish(held, report, failed=False)
             _log.info("job.done", attempt=held.attempts, took_s=round(self._host.clock.monotonic() - began, 3))
@@ -271,9 +271,9 @@ class JobRunner:
             raise JobLost(f"job {held.id} is now run by another process. Nothing more was written.")
         return reports[0]
 
-    async def _rest(self, held: Held, reason: str) -> None:
+    async def _rest(self, held: Held, error: Exception, reason: str) -> None:
         delay_s = min(REST_S * 2 ** min(held.attempts - 1, 10), REST_MAX_S)
-        _log.warning("job.put_off", reason=reason, attempt=held.attempts)
+        _log.warning("job.put_off", reason=brief(error), attempt=held.attempts)
         await self._put_off(held, delay_s=delay_s, reason=reason)
 
     async def _put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:

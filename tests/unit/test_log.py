@@ -2,6 +2,7 @@
 
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ import structlog
 from daemon.errors import ModelRefused
 from daemon.log import configure  # as it is: what tests run must not configure their logs
 from tests.tables import each_row
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +83,23 @@ def test_no_value_of_an_exception_or_of_a_librarys_line_is_written(capsys: pytes
     assert anna not in text
     for each in ("KeyError", "ExceptionGroup", "ModelRefused: no", "ValueError", "test_log.py", "library.line"):
         assert each in text
+
+
+def test_what_nobody_caught_is_a_line_without_values() -> None:
+    code = (
+        "import sys, threading, warnings; from daemon import log\n"
+        "log.configure('info'); log.take_over()\n"
+        "warnings.warn('Anna', stacklevel=1)\n"
+        "def fail(): raise ValueError('Anna')\n"
+        "thread = threading.Thread(target=fail); thread.start(); thread.join(); fail()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "Anna" not in done.stderr
+    *lines, last = done.stderr.splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["%s", "thread.broken", "process.broken"]
+    assert last == "millpond: ValueError, a bug. The log shows its place."
 
 
 def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
