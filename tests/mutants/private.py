@@ -3,6 +3,7 @@
 from tests.mutants.mutant import mutants_of
 
 _NO_VALUE = "test_no_value_of_an_exception_or_of_a_librarys_line_is_written"
+_UNCAUGHT = "test_what_nobody_caught_is_a_line_without_values"
 _LOGS = "test_logs_are_their_owners_alone_and_those_of_before_become_so"
 _NOT_QUOTED = "test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape"
 _INLINE = "test_a_configuration_with_secrets_that_others_can_read_is_a_warning"
@@ -303,6 +304,8 @@ MUTANTS = (
         "unit/test_log.py",
         ("A traceback has no values.", "(said := brief(error))", "(said := str(error))", _NO_VALUE),
         ("A line of a library has no values.", '"msg": said', '"msg": record.getMessage()', _NO_VALUE),
+        ("An uncaught exception is a line.", "sys.excepthook = _uncaught", "pass", _UNCAUGHT),
+        ("A warning is a line.", "logging.captureWarnings(capture=True)", "pass", _UNCAUGHT),
     ),
     *mutants_of(
         "daemon/log.py",

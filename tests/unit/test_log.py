@@ -98,7 +98,9 @@ def test_what_nobody_caught_is_a_line_without_values() -> None:
     assert done.returncode == 1
     assert "Anna" not in done.stderr
     *lines, last = done.stderr.splitlines()
-    assert [json.loads(line)["event"] for line in lines] == ["%s", "thread.broken", "process.broken"]
+    warning, *broken = map(json.loads, lines)
+    assert warning["logger"] == "py.warnings"
+    assert [line["event"] for line in broken] == ["thread.broken", "process.broken"]
     assert last == "millpond: ValueError, a bug. The log shows its place."
 
 
