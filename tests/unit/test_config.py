@@ -60,6 +60,7 @@ def file(tmp_path):
 
 
 def load_text(file: Path, text: str, **environ: str) -> Loaded:
+    file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
     return load(file, environ=environ)
 
@@ -1222,6 +1223,7 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
 
 
 def test_show_prints_json(file):
+    file.touch(mode=0o600)
     file.write_text("[channels.web]\ntoken = 'hush'\n")
 
     content = json.loads(run("show", "--json", config_path=file).stdout)
