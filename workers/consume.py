@@ -5,6 +5,7 @@ to an ``Answer`` and takes from it the claim of the session's next turn.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from daemon import metrics
 from daemon.bus import take, wake
 from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.process import Process
-from daemon.session import Claim, Sessions
+from daemon.session import SUSPECT_DEATHS, Claim, Sessions
 from daemon.slots import Slots
 from workers.backoff import after_attempts
 from workers.hold import Hold
@@ -35,8 +36,8 @@ FULL_PAUSE_S = 1.0
 TOGETHER_S = 0.0005
 """Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
-ALONE = 2
-"""So many of a message's last attempts are made with no other such message at work in the process."""
+PUT_OFF_S = 5.0
+"""Pause of a message that is to be tried alone, in a process that has other work."""
 
 AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
@@ -72,8 +73,9 @@ class Consumer:
         self._upkeep = Upkeep(process, sessions, self._held)
         self._work: Slots[Claim | list[str]] = Slots(self.work)
         self._freed = anyio.Event()
-        self._suspect = ""
-        """The session at work that several workers have died with; empty when there is none."""
+        self._is_exclusive = False
+        """Whether all other sessions are kept out, for one that several workers have died with."""
+        self._emptied = anyio.Event()
 
     @property
     def holding(self) -> int:
@@ -99,15 +101,16 @@ class Consumer:
             # Reading is shielded, so this is where the loop can be cancelled.
             await checkpoint()
             free = self._slots - len(self._held)
-            if free <= 0:
+            if free <= 0 or self._is_exclusive:
                 self._freed = anyio.Event()
                 with anyio.move_on_after(FULL_PAUSE_S):
                     await self._freed.wait()
                 continue
             sessions = await self._taken(free)
-            if stopping.is_set():
-                await wake(self._process.bus, sessions)
-                return
+            if stopping.is_set() or self._is_exclusive:
+                with suppress(BusError):  # else the reaper wakes them
+                    await wake(self._process.bus, sessions)
+                continue
             self._share_out(sessions)
             if len(sessions) > 1:
                 await anyio.sleep(TOGETHER_S)
@@ -153,7 +156,7 @@ class Consumer:
             with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
                 # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
                 claims = await self._sessions.claim_all(sessions)
-            first = sum(claim.begun.attempts <= 1 for claim in claims)
+            first = sum(claim.begun.attempts <= 1 and not claim.begun.deaths for claim in claims)
             _counter("first").inc(first)
             _counter("again").inc(len(claims) - first)
         except BusError as error:
@@ -166,8 +169,6 @@ class Consumer:
     async def _work_off(self, claim: Claim) -> None:
         following: Claim | None = claim
         try:
-            if claim.begun.attempts > max(1, self._process.config.queue.attempts_max - ALONE):
-                following = await self._hold_alone(claim)
             while following is not None:
                 following = await self._hold(following)
         except BusError as error:
@@ -176,22 +177,32 @@ class Consumer:
         finally:
             self._let_go(claim.session)
 
-    async def _hold_alone(self, claim: Claim) -> Claim | None:
-        """Work on what may be what kills workers; a second such session is put off.
+    async def _answer_alone(self, hold: Hold) -> Claim | None:
+        """Work on what may be what kills workers, with no other session in this process.
 
-        All that died with it would otherwise die with it again, until each had used up its attempts.
+        All others would die with it, and nobody would know which of them is the cause.
         """
-        if self._suspect:
-            await self._sessions.put_off(claim, delay_s=after_attempts(1, self._process.config.queue))
-            return None
-        self._suspect = claim.session
-        try:
-            return await self._hold(claim)
-        finally:
-            self._suspect = ""
+        if not self._is_exclusive:
+            self._is_exclusive = True
+            try:
+                if await self._is_emptied():
+                    return await self._answer(hold, go_on=self._goes_on)
+            finally:
+                self._is_exclusive = False
+        await self._sessions.put_off(hold.claim, delay_s=PUT_OFF_S)
+        return None
+
+    async def _is_emptied(self) -> bool:
+        """Whether the suspect is the only session left, within half a lease: so long nobody else is served here."""
+        self._emptied = anyio.Event()
+        if len(self._held) > 1:
+            with anyio.move_on_after(self._process.config.queue.lease_s / 2):
+                await self._emptied.wait()
+        return len(self._held) == 1
 
     def _let_go(self, session: str) -> None:
-        if session in self._again and not self._process.stopping.is_set():
+        # While others are kept out the reaper wakes it.
+        if session in self._again and not self._is_exclusive and not self._process.stopping.is_set():
             # Woken between our last look at it and now: the wake-up was ours to use.
             self._again.discard(session)
             self._held[session] = None
@@ -200,12 +211,16 @@ class Consumer:
         self._held.pop(session, None)
         self._again.discard(session)
         self._freed.set()
+        if len(self._held) == 1:
+            self._emptied.set()
 
     async def _hold(self, claim: Claim) -> Claim | None:
         hold = self._held[claim.session] = self._upkeep.hold(claim)
         clear_contextvars()
         bind_contextvars(session=claim.session, worker=self._process.name)
         try:
+            if claim.begun.deaths >= SUSPECT_DEATHS and not hold.stop_upto:
+                return await self._answer_alone(hold)
             return await self._answer(hold, go_on=self._goes_on)
         except LeaseLost:
             metrics.LEASES_LOST.inc()
@@ -226,7 +241,7 @@ class Consumer:
         return None
 
     def _goes_on(self) -> bool:
-        return not self._process.stopping.is_set()
+        return not self._is_exclusive and not self._process.stopping.is_set()
 
     async def _give_back(self, claim: Claim) -> None:
         """Hand over as soon as Redis is back, or the next attempt would wait for the lease to run out."""

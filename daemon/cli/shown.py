@@ -97,6 +97,7 @@ def positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
         "held_by": state.worker if lease_s else "",
         "lease_left_s": lease_s,
         "attempts": state.attempts,
+        "deaths": state.deaths,
         "retry_in_s": _left_s(state.retry_at_ms, now_ms),
         "parked_reason": state.parked_why,
     }

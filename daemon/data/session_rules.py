@@ -12,7 +12,19 @@ from daemon.data.records import SessionTaken, bytes_of
 from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
 
-_NUMBERS = ("base", "begins", "cursor", "start", "head", "tokens", "tokens_start", "fence", "claims", "attempts")
+_NUMBERS = (
+    "base",
+    "begins",
+    "cursor",
+    "start",
+    "head",
+    "tokens",
+    "tokens_start",
+    "fence",
+    "claims",
+    "attempts",
+    "deaths",
+)
 _STREAM_ID = re.compile(r"\d+-\d+")
 
 _decode_entry = msgspec.json.Decoder(LogEntry).decode

@@ -10,7 +10,7 @@ every one of them.
 from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, overdue_s, standings
-from daemon.session.claim import Begun, Claim, Waiting, after
+from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
 from daemon.session.sayings import Saying, Sayings, saying_id
@@ -21,6 +21,7 @@ from daemon.session.telling import tell
 
 __all__ = [
     "NO_CHANGE",
+    "SUSPECT_DEATHS",
     "Amended",
     "Amendments",
     "Aside",

@@ -40,21 +40,22 @@ local function window_ends(first, debounce, stop_upto, now)
 end
 
 -- What the holder of a session needs to begin a turn; first: what waits first, or nil to look:
---   {status, fence, claims, attempts, step, stop_upto, dropped, parked, list,
+--   {status, fence, claims, attempts, deaths, step, stop_upto, dropped, parked, list,
 --    stream id, message, stream id, message, ...}
 -- step: how many journal entries lie beyond head. parked: ms since the session was first parked since its last commit.
 -- list: names and values of the session's fields, among which only those before it have changed since.
 -- With a stop waiting, all messages up to it are given, else 'take', or with a debounce window all that came within it
--- after the first (at most BURST). From its second attempt on, a turn without a journal is given the first message
+-- after the first (at most BURST). From its second attempt on, and after a death, a turn without a journal is given the first message
 -- only: one of the others may be what kills it.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
 local function begin(status, fields, list, session_key, log_key, waiting_key, in_key, first, take, now)
-  local attempts, stop_upto, at, dropped, window = number_of(fields.attempts), fields.stop_upto or '', 0, 0, nil
+  local attempts, deaths = number_of(fields.attempts), number_of(fields.deaths)
+  local stop_upto, at, dropped, window = fields.stop_upto or '', 0, 0, nil
   local step = number_of(fields.base) + redis.call('LLEN', log_key) - number_of(fields.head)
-  local begun = {status, number_of(fields.fence), number_of(fields.claims), attempts, step, '', 0, 0, list}
+  local begun = {status, number_of(fields.fence), number_of(fields.claims), attempts, deaths, step, '', 0, 0, list}
   local debounce = number_of(fields.debounce)
-  if attempts > 1 and step == 0 then debounce = 0 end
+  if (attempts > 1 or deaths > 0) and step == 0 then debounce = 0 end
   while at < take or window or stop_upto ~= '' do
     local id = first or redis.call('LINDEX', waiting_key, at)
     if not id then break end
@@ -74,12 +75,12 @@ local function begin(status, fields, list, session_key, log_key, waiting_key, in
       dropped = dropped + 1
     end
   end
-  if stop_upto ~= '' and not (at > 0 and at_or_before(begun[10], stop_upto)) then
+  if stop_upto ~= '' and not (at > 0 and at_or_before(begun[11], stop_upto)) then
     redis.call('HDEL', session_key, 'stop_upto')
     stop_upto = ''
   end
   local parked_at = number_of(fields.parked_at)
-  begun[6], begun[7] = stop_upto, dropped
-  if parked_at > 0 and parked_at < now then begun[8] = now - parked_at end
+  begun[7], begun[8] = stop_upto, dropped
+  if parked_at > 0 and parked_at < now then begun[9] = now - parked_at end
   return begun
 end

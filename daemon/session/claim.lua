@@ -3,14 +3,16 @@
 --
 -- KEYS  1 in (stream)  2 ready (zset)  3 due (zset), then for each session
 --       1 session (hash)  2 log (list)  3 waiting (list)
--- ARGV  1 worker  2 lease (ms)  3 longest deadline (ms)  4 how many messages to take  5 packed, for each session
+-- ARGV  1 worker  2 lease (ms)  3 longest deadline (ms)  4 how many messages to take
+--       5 from how many deaths on a message is suspect  6 first pause of a suspect (ms); each is four times the one before
+--       7 its longest pause (ms)  8 attempts after which nothing is tried any more  9 packed, for each session
 --         1 session key  2 nonce, random
 -- Returns for each session {status, ...}
 --   claimed, and what begin() gives   held now; also when this very claim arrives again before its turn went on.
 --                                      Without a message when every one that waited was gone from the stream: whoever
 --                                      holds it reports what was dropped and gives it back
 --   held, ms until the lease ends      somebody else answers it
---   parked, ms until the retry         it backs off. A parked one whose people were told, and that got another message
+--   parked, ms until the retry         it backs off, or its workers died. A parked one whose people were told, and that got another message
 --                                      since: then how many wait, ms since it was parked, why, and the newest message
 --   empty                              nothing waits
 --   ended                              this very claim was granted, used and given up already
@@ -20,7 +22,7 @@ local now, take = now_ms(), tonumber(ARGV[4])
 -- As text, made once for all sessions.
 local since, deadline = string.format('%.0f', now), string.format('%.0f', now + ARGV[2])
 
-local longest = now + ARGV[3]
+local longest, suspect, longest_pause = now + ARGV[3], tonumber(ARGV[5]), tonumber(ARGV[7])
 
 local function ahead(at)
   return at > now and at <= longest
@@ -36,8 +38,20 @@ local function set_deadline(session, at)
 end
 
 local function later(session, at, status)
-  set_deadline(session, at)
+  -- The pause of a suspect may be longer than any deadline: it is looked at meanwhile.
+  set_deadline(session, math.min(at, longest))
   return {status, at - now}
+end
+
+-- The holder neither committed nor gave the session back: its process died, or was paused for longer than the lease.
+-- Any of the sessions in that process may be the cause, so the attempt counts only when the message was alone in it, as
+-- a suspect is. Returns when the pause of a suspect ends, or nil: the session can be claimed now.
+local function died(fields)
+  fields.deaths = number_of(fields.deaths) + 1
+  if fields.deaths <= suspect then fields.attempts = math.max(0, number_of(fields.attempts) - 1) end
+  -- A stop ends the pause before it begins; what is to be given up needs none.
+  if fields.deaths < suspect or fields.stop_upto or number_of(fields.attempts) >= tonumber(ARGV[8]) then return nil end
+  return now + math.min(longest_pause, ARGV[6] * 4 ^ (fields.deaths - suspect))
 end
 
 local function claim(session, nonce, session_key, log_key, waiting_key)
@@ -56,7 +70,8 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
 
   local lease, retry_at = number_of(fields.lease), number_of(fields.retry_at)
   if ahead(lease) then return later(session, lease, 'held') end
-  if ahead(retry_at) then
+  local is_suspect = number_of(fields.deaths) >= suspect
+  if ahead(retry_at) or (is_suspect and retry_at > now and retry_at <= now + longest_pause) then
     local result, told = later(session, retry_at, 'parked'), tonumber(fields.parked_told)
     local count = told and redis.call('LLEN', waiting_key) or 0
     if told and count > told then
@@ -76,8 +91,20 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
   if not first then
     redis.call('ZREM', KEYS[2], session)
     redis.call('ZREM', KEYS[3], session)
-    redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto')
+    redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto', 'deaths')
     return {'empty'}
+  end
+
+  if fields.nonce then
+    local pause_ends = died(fields)
+    redis.call('HSET', session_key, 'deaths', fields.deaths)
+    if pause_ends then
+      redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'parked_told')
+      -- A copy of this call that arrives after the pause claims nothing.
+      redis.call('HSET', session_key, 'attempts', fields.attempts, 'retry_at', pause_ends, 'released', nonce .. ' done',
+        'parked_why', 'death: ' .. fields.deaths .. ' workers died while this message was at work; it is tried alone')
+      return later(session, pause_ends, 'parked')
+    end
   end
 
   fields.fence, fields.claims = number_of(fields.fence) + 1, number_of(fields.claims) + 1
@@ -89,7 +116,7 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
   return claimed()
 end
 
-local asked, results = cmsgpack.unpack(ARGV[5]), {}
+local asked, results = cmsgpack.unpack(ARGV[9]), {}
 for number = 1, #asked / 2 do
   local key, at = 1 + 3 * number, 2 * number - 1
   -- A session whose keys somebody has spoilt must not keep the others from being claimed.

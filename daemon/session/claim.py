@@ -8,6 +8,13 @@ import msgspec
 from daemon.errors import UNREADABLE
 from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
 
+SUSPECT_DEATHS = 2
+"""Workers that died while a message was at work, without progress between, after which it is tried alone."""
+
+DEATH_PAUSE_S, DEATH_PAUSE_MAX_S = 5.0, 600.0
+"""Seconds before such a message is tried, four times as long after each death: a fleet that is being restarted, or a
+machine without memory, has time to recover."""
+
 _decode = msgspec.json.Decoder(Inbound).decode
 _decode_options = msgspec.json.Decoder(Options).decode
 _decode_continuity = msgspec.json.Decoder(Continuity).decode
@@ -33,7 +40,9 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     claims: int
     """Number of this claim, rising for ever."""
     attempts: int
-    """Claims since the last progress, this one counted."""
+    """Claims since the last progress, this one counted; those are not whose worker died beside other messages."""
+    deaths: int
+    """Workers that died, or lost the lease, since the last progress."""
     head: int
     base: int
     """Index of the first message that Redis still holds."""
@@ -75,7 +84,7 @@ def begun_from(reply: Sequence[Any]) -> Begun:
     Raises:
         ValueError: what should be a number in the session's hash is none.
     """
-    _, claims, attempts, step, stop_upto, dropped, parked, flat, *waiting = reply
+    _, claims, attempts, deaths, step, stop_upto, dropped, parked, flat, *waiting = reply
     fields: dict[bytes, bytes] = dict(zip(flat[::2], flat[1::2], strict=True))
     get = fields.get
     # Most sessions have none of these three.
@@ -83,6 +92,7 @@ def begun_from(reply: Sequence[Any]) -> Begun:
     return Begun(
         claims=claims,
         attempts=attempts,
+        deaths=deaths,
         head=int(get(b"head", 0)),
         base=int(get(b"base", 0)),
         start=int(get(b"start", 0)),

@@ -134,12 +134,12 @@ local function commit(number, at, body)
   if goes_on then
     local deadline = now + ARGV[1]
     redis.call('HSET', session_key, 'claims', claims + 1, 'lease', deadline, 'since', now)
-    redis.call('HDEL', session_key, 'retry_at', 'parked_at', 'parked_why', 'parked_told')
+    redis.call('HDEL', session_key, 'deaths', 'retry_at', 'parked_at', 'parked_why', 'parked_told')
     redis.call('ZADD', KEYS[3], deadline, session)
     return go_on()
   end
-  redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at', 'parked_why',
-    'parked_told')
+  redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'deaths', 'retry_at', 'parked_at',
+    'parked_why', 'parked_told')
   if first then
     redis.call('ZADD', KEYS[2], 'NX', now, session)
     redis.call('ZADD', KEYS[3], now + ARGV[2], session)

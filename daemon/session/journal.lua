@@ -13,6 +13,7 @@ if step == first + count and redis.call('LINDEX', KEYS[2], -1) == ARGV[#ARGV] th
 if step ~= first then return 'stale' end
 
 for at = 4, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[at]) end
--- A journalled step is progress: attempts count the claims since.
+-- A journalled step is progress: attempts and deaths are counted since.
 redis.call('HSET', KEYS[1], 'attempts', 0)
+redis.call('HDEL', KEYS[1], 'deaths')
 return 'done'

@@ -34,6 +34,8 @@ class SessionState:
     fence: int = 0
     claims: int = 0
     attempts: int = 0
+    deaths: int = 0
+    """Workers that died, or lost the lease, since the last progress."""
     worker: str = ""
     """Who holds it; empty when nobody does."""
     lease_ms: int = 0
@@ -50,6 +52,11 @@ class SessionState:
     """What stands in every prompt beside memory and history; 0: not known yet."""
     waiting: int = 0
     """Messages not yet answered."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a turn has failed or died since the last progress: the next one takes the first message only."""
+        return self.attempts > 1 or self.deaths > 0
 
 
 class SessionReader:
@@ -78,6 +85,7 @@ class SessionReader:
                 "fence",
                 "claims",
                 "attempts",
+                "deaths",
             )
         }
         return SessionState(

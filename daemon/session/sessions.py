@@ -13,7 +13,16 @@ from daemon.bus import Asked, Bus, Shared, load_script, longest_deadline_s, pack
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost, brief
 from daemon.events import LogEntry, Notice, Options, Reply
-from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
+from daemon.session.claim import (
+    DEATH_PAUSE_MAX_S,
+    DEATH_PAUSE_S,
+    SUSPECT_DEATHS,
+    Claim,
+    Waiting,
+    after,
+    begun_from,
+    waiting_from,
+)
 from daemon.traces import KEPT_MAX, KEPT_MS, Trace
 
 _PART = ("begin.part.lua",)
@@ -165,6 +174,10 @@ class Sessions:
                 self._lease_ms,
                 round(longest_deadline_s(self._config) * 1000),
                 TAKE,
+                SUSPECT_DEATHS,
+                round(DEATH_PAUSE_S * 1000),
+                round(DEATH_PAUSE_MAX_S * 1000),
+                self._config.attempts_max,
                 pack([part for pair in zip(sessions, nonces, strict=True) for part in pair]),
             ],
         )

@@ -14,7 +14,14 @@ if not at then return why end
 redis.call('LREM', KEYS[3], 1, ARGV[2])
 redis.call('XDEL', KEYS[1], ARGV[2])
 -- What was tried was tried with it: whatever comes first now begins anew.
-if at == 0 then redis.call('HSET', KEYS[2], 'attempts', 0) end
+if at == 0 then
+  redis.call('HSET', KEYS[2], 'attempts', 0)
+  if redis.call('HDEL', KEYS[2], 'deaths') == 1 then
+    -- The pause was for the message that is gone.
+    redis.call('HDEL', KEYS[2], 'retry_at', 'parked_why')
+    redis.call('ZADD', KEYS[5], 'NX', redis.call('TIME')[1] * 1000, ARGV[1])
+  end
+end
 if redis.call('EXISTS', KEYS[3]) == 0 then
   -- Nobody holds the session, or it would be too late: as a claim leaves one in which nothing waits.
   redis.call('ZREM', KEYS[5], ARGV[1])

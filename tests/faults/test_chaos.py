@@ -215,7 +215,7 @@ NAMES = {
 
 def claim(nonce: bytes) -> Sequence[bytes]:
     keys = (b"in", b"ready", b"due", b"session", b"log", b"waiting")
-    return (b"EVALSHA", b"c", b"6", *keys, b"worker", b"15000", b"60000", b"1", pack(["name", nonce.decode()]))
+    return (b"EVALSHA", b"c", b"6", *keys, *[b"0"] * 8, pack(["name", nonce.decode()]))
 
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:

@@ -16,11 +16,12 @@ import msgspec
 import pytest
 from anyio import to_thread
 
-from daemon.bus import Listener, open_bus
+from daemon.bus import Listener, open_bus, wake
 from daemon.config import BotConfig, Config, ModelConfig, QueueConfig, RedisConfig
 from daemon.heartbeat import workers
 from daemon.model.openai_model import OpenAIModel
 from daemon.process import Process
+from daemon.session import SUSPECT_DEATHS
 from daemon.testing import Gate, ScriptedModel
 from tests import forked
 from tests.conftest import HASTY, Lab
@@ -442,6 +443,15 @@ async def kill_and_replace(here: Place, poison: Poison, *beside: str) -> None:
             await here.lab.expire(session)
 
 
+async def end_pauses(lab: Lab, *sessions: str) -> None:
+    """Have sessions whose workers died tried again at once, for ever."""
+    while True:
+        for session in sessions:
+            if await lab.bus.call("HDEL", lab.bus.keys.session(session), "retry_at"):
+                await wake(lab.bus, [session])
+        await anyio.sleep(0.01)
+
+
 async def is_dead(lab: Lab) -> bool:
     return bool(await lab.bus.call("XLEN", lab.bus.keys.dead(0)))
 
@@ -455,6 +465,7 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
     async with fake_openai(poison) as server, place(folder, server, queue) as here, anyio.create_task_group() as tg:
         await here.start(2)
         tg.start_soon(kill_and_replace, here, poison)
+        tg.start_soon(end_pauses, here.lab, EVIL)
         await here.lab.publish("poison", session=EVIL)
         await here.lab.publish("next", session=EVIL)
         with anyio.fail_after(HANG_S):
@@ -468,7 +479,7 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
         await here.until_answered({f"web:{message_id}": [message_id] for message_id in quiet})
         tg.cancel_scope.cancel()
 
-        assert poison.touched == ATTEMPTS
+        assert poison.touched == SUSPECT_DEATHS + ATTEMPTS
         log = await here.lab.log(EVIL)
         assert [(entry.dead, entry.answers) for entry in log if entry.dead or entry.answers] == [
             (("poison",), ()),

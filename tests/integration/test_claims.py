@@ -84,7 +84,7 @@ async def test_every_claim_has_a_higher_fence_and_a_nonce_of_its_own(lab: Lab) -
 
     for _ in range(5):
         claims.append(await lab.claim())
-        await lab.expire()
+        await lab.sessions.hand_over(claims[-1])
 
     assert [claim.fence for claim in claims] == [1, 2, 3, 4, 5]
     assert [claim.begun.claims for claim in claims] == [1, 2, 3, 4, 5]
@@ -138,8 +138,9 @@ async def test_attempts_rise_with_every_claim_that_made_no_progress(lab: Lab) ->
     attempts = []
 
     for _ in range(3):
-        attempts.append((await lab.claim()).begun.attempts)
-        await lab.expire()
+        claim = await lab.claim()
+        attempts.append(claim.begun.attempts)
+        await lab.sessions.back_off(claim, delay_s=0.0)
 
     assert attempts == [1, 2, 3]
 
@@ -323,7 +324,7 @@ async def test_what_cannot_be_read_is_given_as_it_is(lab: Lab) -> None:
         claim = await lab.claim()
 
         assert [(given.inbound, given.raw) for given in claim.begun.waiting] == [(None, payload)]
-        await lab.expire()
+        await lab.sessions.hand_over(claim)
 
 
 async def test_two_workers_never_hold_a_session_together(lab: Lab) -> None:

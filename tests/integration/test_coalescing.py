@@ -90,12 +90,18 @@ async def test_a_stop_waits_for_no_window(lab: Lab) -> None:
     assert [waiting.inbound.id for waiting in claim.begun.waiting if waiting.inbound] == ["a", "s"]
 
 
-async def test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only(lab: Lab) -> None:
+@pytest.mark.parametrize("first_attempt", ["died", "failed"])
+async def test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only(
+    lab: Lab, first_attempt: str
+) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id, debounce_s=WINDOW_S)
     await the_window_ends(lab)
     first = await lab.claim()
-    await lab.expire()
+    if first_attempt == "died":
+        await lab.expire()
+    else:
+        await lab.sessions.back_off(first, delay_s=0.0)
 
     second = await lab.claim()
 

@@ -126,16 +126,20 @@ async def test_steps_that_arrive_in_the_next_turn_of_the_same_lease_change_nothi
 
 async def test_a_journalled_step_is_progress_and_starts_the_count_of_attempts_afresh(lab: Lab) -> None:
     await lab.publish("m1")
-    for _ in range(3):
-        claim = await lab.claim()
-        await lab.expire()
-    assert claim.begun.attempts == 3
+    for _ in range(2):
+        await lab.sessions.back_off(await lab.claim(), delay_s=0.0)
+    await lab.claim()
+    await lab.expire()
+    claim = await lab.claim()
+    assert (claim.begun.attempts, claim.begun.deaths) == (3, 1)
 
     await lab.sessions.journal(claim, step=0, entries=STEPS[:1])
-    assert (await lab.state()).attempts == 0
+    state = await lab.state()
+    assert (state.attempts, state.deaths) == (0, 0)
 
     await lab.expire()
-    assert (await lab.claim()).begun.attempts == 1
+    begun = (await lab.claim()).begun
+    assert (begun.attempts, begun.deaths) == (1, 1)
 
 
 async def test_a_hand_over_after_a_journalled_step_takes_nothing_off_the_count(lab: Lab) -> None:

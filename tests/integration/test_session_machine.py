@@ -28,7 +28,7 @@ from daemon.bus import open_bus, reap, wake
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import LeaseLost, SessionFull
 from daemon.events import LogEntry, Notice
-from daemon.session import Amendments, Change, Claim, Commit
+from daemon.session import SUSPECT_DEATHS, Amendments, Change, Claim, Commit
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, server_ms
 from tests.oneloop import OneLoop, one_loop
 
@@ -53,6 +53,7 @@ class Talk:
     fence: int = 0
     claims: int = 0
     attempts: int = 0
+    deaths: int = 0
     nonce: str = ""
     last_commit: tuple[int, str] = (0, "")  # claim number and nonce of the newest commit
     start: int = 0
@@ -250,7 +251,7 @@ class SessionMachine(RuleBasedStateMachine):
             talk.accepted.remove(message_id)
             talk.withdrawn.append(message_id)
             if message_id == waiting[0]:
-                talk.attempts = 0
+                talk.attempts = talk.deaths = 0
             if not talk.waiting:
                 talk.told = False
             assert self.see().state(*WITHDRAWN) == before.state(*WITHDRAWN)
@@ -271,13 +272,18 @@ class SessionMachine(RuleBasedStateMachine):
     def claim(self, session: str) -> None:
         talk, before = self.talks[session], self.see()
         kept_away = before.ahead(session, "lease") or before.ahead(session, "retry_at")
+        rests = self.rests(session, before)
 
         claim = self.do(self.lab.sessions.claim, session)
 
-        assert (claim is None) == (kept_away or not talk.waiting)
+        assert (claim is None) == (kept_away or not talk.waiting or rests)
         after = self.see()
+        if rests:
+            assert after.ahead(session, "retry_at") and session not in after.ready
+            self.keep()
+            return
         if claim is None:
-            changing = () if kept_away else EMPTIED
+            changing = ("parked_told",) if kept_away else EMPTIED
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
@@ -287,6 +293,18 @@ class SessionMachine(RuleBasedStateMachine):
         assert claim.fence == talk.fence
         self.begin(session, claim)
         assert after.ahead(session, "lease") and session not in after.ready
+
+    def rests(self, session: str, before: Seen) -> bool:
+        """Whether a claim finds that the holder died, and has the session rest before it is tried alone."""
+        talk = self.talks[session]
+        if not talk.nonce or not talk.waiting or before.ahead(session, "lease"):
+            return False
+        talk.deaths += 1
+        talk.attempts = max(0, talk.attempts - (talk.deaths <= SUSPECT_DEATHS))
+        if talk.deaths < SUSPECT_DEATHS or talk.stop or talk.attempts >= QUEUE.attempts_max:
+            return False
+        talk.nonce, talk.told = "", False
+        return True
 
     @precondition(lambda self: any(talk.nonce for talk in self.talks.values()))
     @rule(data=st.data())
@@ -299,7 +317,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     def begin(self, session: str, claim: Claim) -> None:
         talk, begun = self.talks[session], claim.begun
-        assert (begun.claims, begun.attempts) == (talk.claims, talk.attempts)
+        assert (begun.claims, begun.attempts, begun.deaths) == (talk.claims, talk.attempts, talk.deaths)
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
         assert [entry.inbound.id for entry in begun.waiting if entry.inbound] == talk.taken
         said = {entry.inbound.id: entry.inbound.text for entry in begun.waiting if entry.inbound}
@@ -349,7 +367,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert right
         self.keep()
         talk.journal += entries
-        talk.attempts = 0
+        talk.attempts = talk.deaths = 0
         held.step = len(talk.journal)
 
     @precondition(lambda self: self.held)
@@ -418,7 +436,7 @@ class SessionMachine(RuleBasedStateMachine):
         talk.settled += ids
         talk.log += [*talk.journal, *added]
         talk.journal = []
-        talk.told = False
+        talk.told, talk.deaths = False, 0
         if talk.stop in ids:
             talk.stop = ""
 
@@ -494,7 +512,7 @@ class SessionMachine(RuleBasedStateMachine):
             case "renew.lua":
                 assert after.state("due", "lease") == before.state("due", "lease")
             case "claim.lua":
-                self.late_claim(*msgspec.msgpack.decode(call[2][4]), before, after)
+                self.late_claim(*msgspec.msgpack.decode(call[2][8]), before, after)
             case "release.lua":
                 self.late_release(*call[2][:2], before, after)
             case _:
@@ -503,15 +521,16 @@ class SessionMachine(RuleBasedStateMachine):
     def late_claim(self, session: str, nonce: str, before: Seen, after: Seen) -> None:
         """It holds nothing, unless another claim came and went between: then until its lease ends."""
         talk = self.talks[session]
+        hashed = before.hashes[session]
+        ended = {hashed.get("done", " ").split(" ")[1], *hashed.get("released", "").split()}
+        if nonce not in ended | {talk.nonce} and self.rests(session, before):
+            assert after.ahead(session, "retry_at")
+            return
         if after.hashes[session].get("nonce") != nonce or talk.nonce == nonce:
-            changing = EMPTIED if not talk.waiting else ()
+            changing = EMPTIED if not talk.waiting else ("parked_told",)
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
-        ended = {
-            before.hashes[session].get("done", " ").split(" ")[1],
-            *before.hashes[session].get("released", "").split(),
-        }
         assert nonce not in ended
         talk.nonce = nonce
         talk.fence, talk.claims, talk.attempts = talk.fence + 1, talk.claims + 1, talk.attempts + 1
@@ -523,7 +542,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert after.state() == before.state()
             return
         talk.nonce, talk.attempts = "", int(after.hashes[session]["attempts"])
-        talk.told = "parked_at" in after.hashes[session]
+        talk.told = "parked_told" in after.hashes[session]
         assert after.state(*HINTS, "hashes") == before.state(*HINTS, "hashes")
 
     # What always holds
@@ -546,6 +565,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert seen.notices[session] == talk.noticed
             assert int(fields.get("fence", "0")) == talk.fence
             assert int(fields.get("attempts", "0")) == talk.attempts
+            assert int(fields.get("deaths", "0")) == talk.deaths
             assert fields.get("nonce", "") == talk.nonce
             assert seen.inbox.get(fields.get("stop_upto", ""), "") == talk.stop
 
@@ -567,8 +587,11 @@ class SessionMachine(RuleBasedStateMachine):
 
     def answer(self, session: str) -> None:
         talk = self.talks[session]
+        rests = self.rests(session, self.see())
         claim = self.do(self.lab.sessions.claim, session)
-        assert claim is not None
+        assert (claim is None) == rests
+        if rests:
+            return
         talk.fence, talk.claims, talk.attempts, talk.nonce = (
             claim.fence,
             talk.claims + 1,
@@ -586,7 +609,7 @@ class SessionMachine(RuleBasedStateMachine):
         talk.nonce, talk.attempts = "", 0
 
 
-WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "retry_at", "parked_at")
+WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "deaths", "retry_at", "parked_at", "parked_why")
 """What taking a message back may change."""
 
 EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits

@@ -63,8 +63,8 @@ MUTANTS = (
     _row(
         "A session that backs off is not claimed.",
         _CLAIM,
-        "  if ahead(retry_at) then\n",
-        "  if false then\n",
+        "if ahead(retry_at) or (",
+        "if false or (",
         "claims.py::test_a_back_off_counts_and_keeps_everybody_away_until_its_end",
     ),
     _row(
@@ -105,9 +105,9 @@ MUTANTS = (
     _row(
         "From the second attempt on a turn without a journal takes the first message only.",
         _BEGIN,
-        "if attempts > 1 and step == 0 then debounce = 0 end",
-        "",
-        "coalescing.py::test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only",
+        "(attempts > 1 or deaths > 0)",
+        "(deaths > 0)",
+        "coalescing.py::test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only[failed]",
     ),
     _row(
         "A stop takes all that waits before it.",

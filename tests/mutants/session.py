@@ -7,7 +7,137 @@ def _row(rule: str, file: str, old: str, new: str, caught_by: str) -> Mutant:
     return Mutant(rule=rule, file=file, old=old, new=new, caught_by=f"integration/test_{caught_by}")
 
 
+_CLAIM, _CONSUME = "daemon/session/claim.lua", "workers/consume.py"
+_LADDER = "deaths.py::test_deaths_count_as_attempts_once_a_message_is_tried_alone_after_pauses_that_grow"
+
 MUTANTS = (
+    _row(
+        "A death beside other messages counts no attempt.",
+        _CLAIM,
+        "if fields.deaths <= suspect then",
+        "if false then",
+        _LADDER,
+    ),
+    _row(
+        "A death of a message that is tried alone counts.",
+        _CLAIM,
+        "if fields.deaths <= suspect then",
+        "if true then",
+        _LADDER,
+    ),
+    _row("The pause after a death grows.", _CLAIM, "* 4 ^ (fields.deaths - suspect)", "", _LADDER),
+    _row(
+        "The pause after a death has a limit.",
+        _CLAIM,
+        "math.min(longest_pause, ARGV[6]",
+        "math.max(0, ARGV[6]",
+        _LADDER,
+    ),
+    _row(
+        "A message that is to be given up waits no more.",
+        _CLAIM,
+        "number_of(fields.attempts) >= tonumber(ARGV[8])",
+        "false",
+        _LADDER,
+    ),
+    _row(
+        "A stop lets no pause begin.",
+        _CLAIM,
+        "or fields.stop_upto or",
+        "or",
+        "deaths.py::test_a_stop_ends_the_pause_after_a_death[stop]",
+    ),
+    _row(
+        "A claim that parks a session and arrives late claims nothing.",
+        _CLAIM,
+        "'released', nonce .. ' done',",
+        "",
+        "deaths.py::test_a_claim_that_arrives_again_counts_no_second_death",
+    ),
+    _row(
+        "A pause longer than any deadline is kept.",
+        _CLAIM,
+        "(is_suspect and",
+        "(false and",
+        "deaths.py::test_a_pause_longer_than_any_deadline_is_kept_and_looked_at_meanwhile",
+    ),
+    _row(
+        "No deadline is further off than the longest.",
+        _CLAIM,
+        "math.min(at, longest)",
+        "at",
+        "deaths.py::test_a_pause_longer_than_any_deadline_is_kept_and_looked_at_meanwhile",
+    ),
+    _row(
+        "A pause after a death has an end when the clock was set back.",
+        _CLAIM,
+        "and retry_at <= now + longest_pause",
+        "",
+        "deaths.py::test_a_pause_longer_than_any_deadline_is_kept_and_looked_at_meanwhile",
+    ),
+    _row(
+        "A commit ends the count of deaths.",
+        "daemon/session/commit.lua",
+        "'since', 'deaths',",
+        "'since',",
+        "deaths.py::test_a_pause_is_shown_with_its_reason_and_is_no_outage",
+    ),
+    _row(
+        "A journalled step ends the count of deaths.",
+        "daemon/session/journal.lua",
+        "redis.call('HDEL', KEYS[1], 'deaths')",
+        "",
+        "journal.py::test_a_journalled_step_is_progress_and_starts_the_count_of_attempts_afresh",
+    ),
+    _row(
+        "A suspect that is taken back ends the pause.",
+        "daemon/session/withdraw.lua",
+        "redis.call('HDEL', KEYS[2], 'retry_at', 'parked_why')",
+        "",
+        "deaths.py::test_taking_a_suspect_back_ends_the_pause_and_the_count",
+    ),
+    _row(
+        "After a death a turn takes the first message only.",
+        "daemon/session/begin.part.lua",
+        "(attempts > 1 or deaths > 0)",
+        "(attempts > 1)",
+        "coalescing.py::test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only[died]",
+    ),
+    _row(
+        "A bot that goes on does not end the pause after a death.",
+        "daemon/access/resume.lua",
+        "or fields[4] or fields[5] then",
+        "or fields[4] then",
+        "deaths.py::test_the_end_of_a_bots_pause_does_not_end_the_pause_after_a_death",
+    ),
+    _row(
+        "Nothing is taken while a suspect is at work.",
+        _CONSUME,
+        "if stopping.is_set() or self._is_exclusive:",
+        "if stopping.is_set():",
+        "deaths.py::test_nothing_else_is_taken_while_a_suspect_is_at_work",
+    ),
+    _row(
+        "A suspect begins when nothing else is at work.",
+        _CONSUME,
+        "if await self._is_emptied():",
+        "if True:",
+        "deaths.py::test_a_suspect_is_put_off_without_counting_while_others_stay_at_work",
+    ),
+    _row(
+        "A suspect begins as soon as nothing else is at work.",
+        _CONSUME,
+        "self._emptied.set()",
+        "pass",
+        "deaths.py::test_a_suspect_begins_as_soon_as_nothing_else_is_at_work",
+    ),
+    _row(
+        "Two suspects are never at work together.",
+        _CONSUME,
+        "if not self._is_exclusive:",
+        "if True:",
+        "deaths.py::test_two_suspects_are_never_at_work_in_one_process",
+    ),
     _row(
         "A commit that is sent again is done.",
         "daemon/session/commit.lua",

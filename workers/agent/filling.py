@@ -84,7 +84,7 @@ async def _current(process: Process, prompts: Prompts, reader: SessionReader, st
     journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
     if journal or not state.waiting:
         return sum(entry.tokens for entry in journal)
-    said = await waiting_in(process, state.session, first_only=state.attempts > 1)
+    said = await waiting_in(process, state.session, first_only=state.is_repeated)
     return sum([MESSAGE_TOKENS + await prompts.tokenizer.acount(inbound.text) for inbound in said])
 
 

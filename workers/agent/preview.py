@@ -185,7 +185,7 @@ async def _found(process: Process, state: SessionState) -> _Next:
     reader = SessionReader(process.bus)
     # What stands beyond head is the journal of the turn in progress.
     journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
-    said = await waiting_in(process, state.session, first_only=state.attempts > 1 and not journal)
+    said = await waiting_in(process, state.session, first_only=state.is_repeated and not journal)
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
