@@ -66,6 +66,8 @@ def honest(text: str) -> str:
                 at = behind
         elif text.startswith("(", behind):
             target = _TARGET.match(text, behind)
+            if target and target.end() == len(text):
+                break  # no link yet: the beginning of a text that is still being written
             if target is None or not _is_honest(text[begin:end], _address(target[1] or target[2] or "")):
                 pieces += (text[at:behind], " ")
                 at = target.end() if target else behind

@@ -16,7 +16,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import structlog
@@ -174,7 +174,7 @@ def _raised(error: BaseException, seen: set[int]) -> Iterator[str]:
     yield from traceback.format_tb(error.__traceback__)
     yield f"{type(error).__name__}: {said}\n" if (said := brief(error)) != type(error).__name__ else f"{said}\n"
     if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             if id(each) not in seen:
                 yield "\nOne of them:\n\n"
                 yield from _raised(each, seen)

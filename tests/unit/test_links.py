@@ -27,7 +27,8 @@ from tests.tables import each_row
         ("[аррӏе.com](https://xn--80ak6aa92e.com)", "[аррӏе.com] (https://xn--80ak6aa92e.com)"),
         ("[bank．com](https://evil.com)", "[bank．com] (https://evil.com)"),
         ("[bank。com](https://evil.com)", "[bank。com] (https://evil.com)"),
-        ("[ba\u200bnk.com](https://evil.com)", "[ba\u200bnk.com] (https://evil.com)"),
+        ("[bank.\u200bcom](https://evil.com)", "[bank.\u200bcom] (https://evil.com)"),
+        ("[bank.\ufe0fcom](https://evil.com)", "[bank.\ufe0fcom] (https://evil.com)"),
         # Markup, entities and code within the text
         ("[ba**nk**.com](https://evil.com)", "[ba**nk**.com] (https://evil.com)"),
         ("[bank&#46;com](https://evil.com)", "[bank&#46;com] (https://evil.com)"),
@@ -56,6 +57,7 @@ def test_a_link_whose_text_names_another_address_shows_both(text, shown):
         "[https://bank.com/a](https://bank.com/a/) [a@bank.com](mailto:a@bank.com) [HTTPS://BANK.com](https://bank.com)",
         "[Node.js](https://nodejs.org) [`asyncio.run`](https://docs.python.org/3) [e.g. 1.5](https://e.x)",
         "[A (b)](https://e.x/A_(b)) https://bank.com <https://evil.com> [ ] [x]",
+        "[bank.com](https://ba",
         "for each in found[1:]:\n    calls[0](each)\nif a[0]:\n    b",
     ],
 )
