@@ -14,6 +14,7 @@ from benchmarks import (
     consolidation,
     crowd,
     engine,
+    first_turn,
     flood,
     idle,
     imports,
@@ -34,6 +35,7 @@ from benchmarks.result import Result, shown
 ALL = {
     "imports": imports,
     "startup": startup,
+    "first_turn": first_turn,
     "latency": latency,
     "idle": idle,
     "stalls": stalls,

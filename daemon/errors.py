@@ -8,7 +8,9 @@
     - MessageTooLarge
   x BusError
     - BusUnavailable
+      + LoginRefused
       + ServerNotReady
+      + TooFewReplicas
     - EngineRefused
   x SessionError
     - LeaseLost
@@ -123,8 +125,16 @@ class BusUnavailable(BusError):
     """Redis cannot be reached or accepts no writes right now. The same call may succeed later."""
 
 
+class LoginRefused(BusUnavailable):
+    """Redis refuses the password; the same call succeeds when somebody has corrected it, on one side or the other."""
+
+
 class ServerNotReady(BusUnavailable):
     """The embedded server is not running and could not be started this time (a full disk, for example)."""
+
+
+class TooFewReplicas(BusUnavailable):
+    """Redis has carried it out, and too few replicas have it; the same call, repeated, asks them again."""
 
 
 class EngineRefused(BusError):
@@ -207,6 +217,9 @@ class ContextOverflow(ModelError):
 
 class InvalidAnswer(ModelError):
     """The model's answer cannot be used: it is cut off, malformed or empty."""
+
+    is_empty: bool = False
+    """There was nothing in it; some servers answer so to a prompt that is too large."""
 
 
 class ConsolidationError(MillpondError):

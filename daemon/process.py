@@ -23,6 +23,7 @@ from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
+from daemon.usage import Ledger
 
 _T = TypeVar("_T")
 
@@ -49,6 +50,8 @@ class Process:
     name: str = field(default_factory=worker_name)
     stopping: anyio.Event = field(default_factory=anyio.Event)
     """Set when the process is to end: take nothing new, finish what runs within ``run.grace_s``."""
+    started: anyio.Event = field(default_factory=anyio.Event)
+    """Set when all services have started: they have loaded what their work needs."""
     connect_model: Callable[..., Awaitable[Model]] = connect
     """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
     connect_recall: Callable[[RecallSources], Engines] = engines_of
@@ -64,6 +67,11 @@ class Process:
         if kind not in self._shared:
             self._shared[kind] = kind()
         return cast("_T", self._shared[kind])
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Writes what model calls used, also after an outage."""
+        return Ledger(self.bus)
 
     @cached_property
     def archive(self) -> Archive:

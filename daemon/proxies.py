@@ -7,7 +7,9 @@ world outside: this machine's own servers and the hosts of ``NO_PROXY`` are reac
 import os
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
+from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -36,11 +38,28 @@ def proxy_of(address: str) -> str | None:
     """
     there = urlsplit(address)
     host = there.hostname or ""
-    if is_loopback(host) or proxy_bypass(host):
+    if is_loopback(host) or proxy_bypass(host) or _is_excepted(host, there.port):
         return None
     proxies = getproxies()
     found = proxies.get(there.scheme) or proxies.get("all")
     return _checked(found if "://" in found else f"http://{found}") if found else None
+
+
+def _is_excepted(host: str, port: int | None) -> bool:
+    """Whether ``NO_PROXY`` names a host in a form that Python's own reader does not know.
+
+    Those are ``*.example.com``, ``host:port`` and networks as ``10.0.0.0/8``, which many write.
+    """
+    names = os.environ.get("no_proxy") or os.environ.get("NO_PROXY") or ""
+    return any(_names(name.strip().lower(), host.lower(), port) for name in names.split(","))
+
+
+def _names(name: str, host: str, port: int | None) -> bool:
+    with suppress(ValueError):
+        return ip_address(host) in ip_network(name, strict=False)
+    bare, _, of_port = name.partition(":")
+    bare = bare.removeprefix("*").removeprefix(".")
+    return bool(bare) and of_port in ("", str(port)) and f".{host}".endswith(f".{bare}")
 
 
 def _checked(proxy: str) -> str:

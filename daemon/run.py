@@ -68,19 +68,35 @@ async def run_services(
 
     What runs ``beside`` them goes on until the last of them has ended, and is cancelled then.
     """
+    grace = anyio.CancelScope()
     async with anyio.create_task_group() as background:
         if signals:
             await background.start(_watch_signals, process)
-        background.start_soon(_limit_stop, process)
+        background.start_soon(_limit_stop, process, grace)
         background.start_soon(metrics.watch_loop)
+        background.start_soon(process.ledger.run)
         for serve in beside:
             await background.start(serve, process)
         async with anyio.create_task_group() as tg:
-            for serve in services:
-                await tg.start(serve, process)
+            async with anyio.create_task_group() as starting:
+                # At once: what one of them loads in a thread holds up no other.
+                for serve in services:
+                    starting.start_soon(tg.start, serve, process)
+            process.started.set()
             _log.info("process.started", worker=process.name)
+        await _write_accounts(process, grace)
         background.cancel_scope.cancel()
     _log.info("process.stopped", worker=process.name)
+
+
+async def _write_accounts(process: Process, grace: anyio.CancelScope) -> None:
+    """Write what Redis has not taken yet of what model calls used, as long as the grace time lasts."""
+    try:
+        with grace:
+            grace.deadline = min(grace.deadline, anyio.current_time() + process.config.run.grace_s)
+            await process.ledger.written()
+    finally:
+        process.ledger.close()
 
 
 async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -94,8 +110,9 @@ async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[
             process.stopping.set()
 
 
-async def _limit_stop(process: Process) -> None:
-    """End what does not end by itself."""
+async def _limit_stop(process: Process, grace: anyio.CancelScope) -> None:
+    """End what does not end by itself; ``grace`` ends with the grace time."""
     await process.stopping.wait()
+    grace.deadline = anyio.current_time() + process.config.run.grace_s
     await anyio.sleep(process.config.run.grace_s + LAST_S)
     raise TimeoutError("a service did not stop within the grace time")

@@ -7,6 +7,8 @@ report of their own counts (``Calibration``).
 
 import gzip
 import hashlib
+import math
+import time
 from base64 import b64decode
 from collections.abc import Callable
 from importlib import import_module
@@ -40,6 +42,9 @@ RATIO_MIN, RATIO_MAX = 0.5, 2.0
 """How far off our counts can be; what is reported beyond is a provider's mistake, or counts something else."""
 RISE, FALL = 0.5, 0.1
 """Share of the distance to a new ratio that is gone at once: a prompt too long costs more than one too short."""
+
+GUESS_KEPT_S = 3_600.0
+"""How long prompts stay small after a refusal without a known reason: an hour with a short memory, not a week."""
 
 _log = structlog.get_logger()
 _loaded: dict[str, "Tokenizer"] = {}
@@ -120,8 +125,15 @@ class Calibration:
 
     def __init__(self) -> None:
         self._ratio = 1.0
-        self.window_tokens: int | None = None
+        self._window_tokens: int | None = None
+        self._kept_until = math.inf
+        self.is_guess = False
+        """Whether the window was learnt from a refusal that did not speak of the prompt's size."""
+
+    @property
+    def window_tokens(self) -> int | None:
         """The largest prompt, by our count, that was taken after a larger one was refused; None: none was refused."""
+        return self._window_tokens if time.monotonic() < self._kept_until else None
 
     @property
     def factor(self) -> float:
@@ -141,12 +153,16 @@ class Calibration:
 
     def lowered(self, limit_tokens: int) -> int:
         """A provider's limit in our tokens; never more than it says, or than it has shown to take."""
-        lowered = int(limit_tokens / self.factor)
-        return lowered if self.window_tokens is None else min(lowered, self.window_tokens)
+        lowered, window_tokens = int(limit_tokens / self.factor), self.window_tokens
+        return lowered if window_tokens is None else min(lowered, window_tokens)
 
-    def fits(self, tokens: int) -> None:
-        """Take note that a prompt of so many tokens was taken, and a larger one refused."""
-        self.window_tokens = tokens
+    def fits(self, tokens: int, *, is_guess: bool = False) -> None:
+        """Take note that a prompt of so many tokens was taken, and a larger one refused.
+
+        A guess is used for ``GUESS_KEPT_S``: something else in the larger prompt may have been refused.
+        """
+        self._window_tokens, self.is_guess = tokens, is_guess
+        self._kept_until = time.monotonic() + GUESS_KEPT_S if is_guess else math.inf
 
 
 _calibrations: dict[tuple[str, str], Calibration] = {}

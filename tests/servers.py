@@ -1,11 +1,12 @@
-"""Servers beside the embedded one, for tests: an old Redis, and a cluster on loopback."""
+"""Servers beside the embedded one, for tests: an old Redis, a cluster, and a master with sentinels, on loopback."""
 
 import itertools
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.ports import free_port
 SLOTS = 16_384
 LOG_TAIL = 2_000  # characters of a node's log that tell why it did not start
 NODE_TIMEOUT_MS = 500  # after this long without a word of it a node is taken to have failed
+SERVICE = "pond"  # name of the master that sentinels watch
 
 
 def old_redis() -> Path | None:
@@ -30,6 +32,8 @@ def old_redis() -> Path | None:
 
 
 class Node:
+    """A server with a folder and a port of its own, in a cluster."""
+
     def __init__(self, folder: Path, program: Path) -> None:
         self._folder = folder
         self._program = program
@@ -47,19 +51,26 @@ class Node:
         assert self._process is not None
         return self._process.pid
 
-    def start(self) -> None:
-        settings = {
+    def settings(self) -> dict[str, object]:
+        """What its program is started with."""
+        return {
             "port": self.port, "cluster-port": self._bus_port, "bind": "127.0.0.1", "dir": self._folder, "save": "",
             "appendonly": "yes", "cluster-enabled": "yes", "cluster-node-timeout": NODE_TIMEOUT_MS,
             "repl-diskless-sync-delay": 0, "logfile": self._folder / "log",
         }  # fmt: skip
-        words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
-        self._process = subprocess.Popen([str(self._program), *words])
+
+    def start(self) -> None:
+        words = [str(word) for name, value in self.settings().items() for word in (f"--{name}", value)]
+        self._process = subprocess.Popen([str(self._program), *self.first_words(), *words])
         try:
             wait_until(self.answers)
         except AssertionError as error:
             error.add_note((self._folder / "log").read_text(errors="replace")[-LOG_TAIL:])
             raise
+
+    def first_words(self) -> list[str]:
+        """What stands before its settings."""
+        return []
 
     def answers(self) -> bool:
         """Whether it takes commands; while it reads back what it held before, it refuses them."""
@@ -103,6 +114,103 @@ def cluster_of(primaries: int, *, replicas: int = 0) -> Iterator[Sequence[Node]]
             yield nodes
         finally:
             for node in nodes:
+                node.kill()
+
+
+class Single(Node):
+    """A server that is the master, or follows another."""
+
+    def settings(self) -> dict[str, object]:
+        return {
+            "port": self.port, "bind": "127.0.0.1", "dir": self._folder, "save": "", "appendonly": "yes",
+            "repl-diskless-sync-delay": 0, "logfile": self._folder / "log",
+        }  # fmt: skip
+
+    def is_master(self) -> bool:
+        return b"role:master" in self._replication()
+
+    def is_in_step(self) -> bool:
+        """Whether it follows a master and has all of its data."""
+        return b"master_link_status:up" in self._replication()
+
+    def _replication(self) -> bytes:
+        with suppress(OSError):  # it is not there yet, or sentinels cut its connections
+            found: bytes = self.call("INFO", "replication")
+            return found
+        return b""
+
+
+class SentinelNode(Node):
+    """A sentinel, which keeps what it knows in its own configuration file."""
+
+    def __init__(self, folder: Path, program: Path, master: Single, *, quorum: int) -> None:
+        super().__init__(folder, program)
+        (folder / "sentinel.conf").write_text(
+            f"sentinel monitor {SERVICE} 127.0.0.1 {master.port} {quorum}\n"
+            f"sentinel down-after-milliseconds {SERVICE} {NODE_TIMEOUT_MS}\n"
+            f"sentinel failover-timeout {SERVICE} {4 * NODE_TIMEOUT_MS}\n"
+        )
+
+    def settings(self) -> dict[str, object]:
+        return {"port": self.port, "bind": "127.0.0.1", "dir": self._folder, "logfile": self._folder / "log"}
+
+    def first_words(self) -> list[str]:
+        return [str(self._folder / "sentinel.conf"), "--sentinel"]
+
+    def knows(self, servers: int, sentinels: int) -> bool:
+        """Whether it has found all the others."""
+        found = self.call("SENTINEL", "MASTER", SERVICE)
+        state = dict(zip(found[::2], found[1::2], strict=True))
+        return (state[b"num-slaves"], state[b"num-other-sentinels"], state[b"flags"]) == (
+            b"%d" % (servers - 1), b"%d" % (sentinels - 1), b"master",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Servers of one service, and the sentinels that watch them."""
+
+    servers: Sequence[Single]
+    sentinels: Sequence[SentinelNode]
+
+    @property
+    def url(self) -> str:
+        """As ``redis.url`` names it."""
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
+        return f"sentinel://{hosts}/{SERVICE}"
+
+    def follow(self, server: Single) -> bool:
+        """Whether all sentinels call it the master."""
+        port = str(server.port).encode()
+        return all(each.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SERVICE)[1] == port for each in self.sentinels)
+
+    def settled(self) -> bool:
+        """Whether all sentinels know all servers and one another."""
+        return all(each.knows(len(self.servers), len(self.sentinels)) for each in self.sentinels)
+
+
+@contextmanager
+def watched_servers(*, servers: int = 2, sentinels: int = 3) -> Iterator[Watched]:
+    """A master, servers that follow it, and sentinels, on loopback; ended after the block."""
+    program = find_program("").path
+    with tempfile.TemporaryDirectory(prefix="mp-sentinel-") as folder:
+        made = [Single(Path(folder) / f"server-{number}", program) for number in range(servers)]
+        watchers: list[SentinelNode] = []
+        try:
+            for server in made:
+                server.start()
+            for server in made[1:]:
+                server.call("REPLICAOF", "127.0.0.1", str(made[0].port))
+            wait_until(lambda: all(server.is_in_step() for server in made[1:]))
+            for number in range(sentinels):
+                path = Path(folder) / f"sentinel-{number}"
+                watchers.append(SentinelNode(path, program, made[0], quorum=sentinels // 2 + 1))
+                watchers[-1].start()
+            watched = Watched(made, watchers)
+            wait_until(watched.settled)
+            yield watched
+        finally:
+            for node in (*watchers, *made):
                 node.kill()
 
 

@@ -14,7 +14,7 @@ from channels.web.messages import json_response
 from daemon.bus import Bus, translated
 from daemon.clock import age_s
 from daemon.config import PushConfig
-from daemon.errors import BusError
+from daemon.errors import BusError, LoginRefused
 from daemon.heartbeat import STALE_S, workers
 from daemon.process import Process
 from daemon.services import ROLES
@@ -48,13 +48,15 @@ class Health:
         return _verdict("")
 
     async def healthz(self, _request: Request) -> Response:
-        """Whether Redis responds."""
+        """Whether Redis responds and accepts writes, as far as this process has tried any."""
         return _verdict(await self._redis_problem())
 
     async def readyz(self, _request: Request) -> Response:
-        """As ``healthz``, and whether this process is not stopping."""
+        """As ``healthz``, and whether this process has loaded what its work needs and is not stopping."""
         if self._process.stopping.is_set():
             return _verdict("this process is stopping", status="stopping")
+        if not self._process.started.is_set():
+            return _verdict("this process is starting", status="starting")
         return _verdict(await self._redis_problem())
 
     async def metrics(self, _request: Request) -> Response:
@@ -66,8 +68,12 @@ class Health:
         with anyio.move_on_after(PING_S):
             try:
                 await self._process.bus.call("PING")
+            except LoginRefused as error:
+                return str(error)
             except BusError:
                 return "Redis does not respond"
+            if refusing := self._process.bus.refusing:
+                return str(refusing)
             return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not respond within {PING_S:g} s"
 

@@ -22,6 +22,7 @@ from daemon.errors import (
     NoSuchMemory,
     NoSuchVersion,
     SessionFull,
+    TooFewReplicas,
     VersionMoved,
 )
 
@@ -47,6 +48,7 @@ _KINDS = (
     _Kind(BadSessionKey, 400, "bad_session"),
     _Kind(InboundError, 400, "bad_message"),
     _Kind(SessionFull, 429, "session_full"),
+    _Kind(TooFewReplicas, 503, "too_few_replicas"),
     _Kind(BusUnavailable, 503, "unavailable"),
     _Kind(ConfigError, 500, "configuration"),
     _Kind(ArchiveError, 503, "archive"),
@@ -88,7 +90,7 @@ def refusal(_request: Request, error: Exception) -> Response:
     """The response to a ``MillpondError``. An error that the client cannot fix is raised again, to be logged."""
     for kind in _KINDS:
         if isinstance(error, kind.error):
-            text = AWAY if isinstance(error, BusUnavailable) else str(error)
+            text = AWAY if kind.error is BusUnavailable else str(error)
             return problem(kind.status, kind.code, text, headers=_retry(error))
     raise error
 

@@ -17,15 +17,19 @@ from redis.backoff import NoBackoff
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
 from daemon.bus.cluster import PARTITIONS, Cluster
+from daemon.bus.failover import Failovers
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, connected, master_of, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
+from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
+from daemon.bus.sentinel import MasterPool, master_client
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
-from daemon.errors import BusError, BusUnavailable, ConfigError
+from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
+from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused, TooFewReplicas
 from daemon.server import EmbeddedServer
 
 TOUCH = load_script(__file__, "touch.lua")
@@ -67,7 +71,7 @@ class Bus:
     Made by ``open_bus``, which owns its tasks.
     """
 
-    def __init__(self, connected: Connected, *, prefix: str) -> None:
+    def __init__(self, connected: Connected, *, prefix: str, min_replicas: int = 0) -> None:
         self._connected = connected
         self._client = connected.client
         self.revive = connected.revive
@@ -79,6 +83,14 @@ class Bus:
         self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
+        self._replication = (
+            Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
+        )
+        self.failovers: Failovers | None = None
+        """Of a server that sentinels replace; None: nobody does."""
+        if isinstance(pool := self._client.connection_pool, MasterPool):
+            self.failovers = Failovers(self.call)
+            pool.on_failover = self.failovers.changed
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""
 
@@ -91,6 +103,11 @@ class Bus:
     def failing(self) -> BaseException | None:
         """Why Redis does not answer just now; None while it does."""
         return self._joined.failing
+
+    @property
+    def refusing(self) -> BaseException | None:
+        """Why Redis refuses writes, a sentence; None while it takes them, as far as is known."""
+        return self._joined.refusing
 
     async def call(self, *command: Part) -> Any:
         """The answer to a read, or to a write that may be repeated.
@@ -111,6 +128,25 @@ class Bus:
         ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.
         """
         return self._together.ask(script, shared, own)
+
+    @property
+    def master(self) -> tuple[str, int] | None:
+        """Host and port of the server that sentinels call the master; None without sentinels."""
+        return None if self.cluster else master_of(self._client)
+
+    async def replicated(self, master: tuple[str, int] | None) -> None:
+        """Return when as many replicas as ``redis.min_replicas`` says have all that was written before.
+
+        ``master``: what ``master`` was before the write, which is nowhere else.
+
+        Raises:
+            TooFewReplicas: they have not, and may have it later.
+            BusUnavailable: Redis is away.
+        """
+        if self._replication is not None:
+            await self._replication.confirm()
+            if self.master != master:
+                raise TooFewReplicas("Redis has another master now, and may not have this. Send it again.")
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
@@ -143,6 +179,8 @@ class Bus:
     async def aclose(self) -> None:
         """Close all connections but those of tasks that still run."""
         await self._blocking.aclose()
+        if self._replication is not None:
+            await self._replication.aclose()
         await self._client.aclose()
 
     def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
@@ -161,6 +199,8 @@ class Bus:
             self._tasks.start_soon(self._joined.run)
             self._tasks.start_soon(self._together.run)
             self._tasks.start_soon(self.activity.run)
+            if self.failovers is not None:
+                self._tasks.start_soon(self.failovers.run)
 
     async def check(self, partitions: int | None, *, patience_s: float, restoring: bool = False) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.
@@ -171,7 +211,10 @@ class Bus:
             ConfigError: server too old, data of a newer Millpond, another number of partitions, or half restored.
         """
         about = await self._info(patience_s)
+        _refuse_sentinel(about)
         _check_version(str(about.get("redis_version", "")))
+        if about.get("cluster_enabled") and self._replication is not None:
+            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Leave it out")
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions, restoring=restoring)
@@ -193,8 +236,8 @@ class Bus:
         while True:
             try:
                 about: dict[str, Any] = await self.call("INFO")
-            except BusUnavailable:
-                if anyio.current_time() > until:
+            except BusUnavailable as error:
+                if isinstance(error, LoginRefused) or anyio.current_time() > until:
                     raise
             else:
                 return about
@@ -217,6 +260,12 @@ class Bus:
                 "(docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
+
+
+def _refuse_sentinel(about: Mapping[str, Any]) -> None:
+    # Redis and Valkey name their mode by another word each.
+    if "sentinel" in (about.get("redis_mode"), about.get("server_mode")):
+        raise ConfigError(f"redis.url names a sentinel, which holds no data. Write {FORM}")
 
 
 def _check_version(version: str) -> None:
@@ -244,7 +293,7 @@ async def open_bus(
         connected = _of_url(config.url.reveal())
     else:
         connected = await _of_embedded(EmbeddedServer(data_dir, binary=config.server))
-    bus = Bus(connected, prefix=config.prefix)
+    bus = Bus(connected, prefix=config.prefix, min_replicas=config.min_replicas)
     try:
         async with _served(bus):
             refused = await _refusal(bus, config.partitions, patience_s, restoring=restoring)
@@ -299,6 +348,9 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _of_url(url: str) -> Connected:
+    if is_sentinel(url):
+        client = master_client(_sentinel_address(url), _OPTIONS)
+        return Connected(client, client.connection_pool.look)
     try:
         told: Any = parse_url(url)
     except ValueError as error:
@@ -307,6 +359,13 @@ def _of_url(url: str) -> Connected:
     # The other nodes of a cluster are never reached by a socket file.
     shared: dict[str, Any] = {} if "path" in told else told
     return Connected(client, options={"host": "localhost", "port": 6379, **_OPTIONS, **shared})
+
+
+def _sentinel_address(url: str) -> SentinelAddress:
+    try:
+        return sentinel_address(url)
+    except ValueError:
+        raise ConfigError(f"redis.url cannot be used: expected {FORM}") from None
 
 
 async def _of_embedded(server: EmbeddedServer) -> Connected:

@@ -18,7 +18,7 @@ from redis import exceptions as redis_errors
 from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
 from daemon.bus.stream import WOKEN_AT_ONCE, Stream
-from daemon.errors import BusError, BusUnavailable, MillpondError
+from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError
 
 MAX_BATCH = 128
 """Commands in one pipeline of those that are sent again."""
@@ -32,6 +32,13 @@ REVIVE_PAUSE_S = 0.05
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
 _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
 """Replies by which a server says that it takes nothing just now."""
+
+_REFUSED = {
+    "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
+    "READONLY": "Redis is a read-only replica and refuses writes. Name its master in redis.url.",
+    "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes. Make room on its disk and read its log.",
+}
+"""Replies by which a server refuses writes while it answers reads, as sentences."""
 
 _INSIDE = re.compile(r"Error running script .*: -([A-Z]+) ")
 
@@ -49,6 +56,11 @@ class _Call:
     answer: asyncio.Future[Any]
     until: float
     """When its caller is told that Redis is away, on the event loop's clock."""
+
+    @property
+    def kind(self) -> Part | Script:
+        """Its script, or the name of its command."""
+        return self.script or self.command[0]
 
     def settle(self, answer: Any) -> None:
         """Give the caller an answer or, in its place, an exception; one that was cancelled wants none."""
@@ -124,6 +136,9 @@ class Joined:
         self._closed = False
         self.failing: BaseException | None = None
         """Why the last pipeline failed; None while the server answers."""
+        self.refusing: BaseException | None = None
+        """Why the server refuses writes; None since it has carried out one of a kind that it had refused."""
+        self._refused_kinds: set[Part | Script] = set()
 
     async def call(self, *command: Part, script: Script | None = None) -> Any:
         """The server's answer to ``command``.
@@ -150,6 +165,7 @@ class Joined:
         try:
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._stream.run)
+                tg.start_soon(self._stream.watch)
                 tg.start_soon(self._send_for_ever)
                 for pending in (self._unknown, *[self._again] * IN_FLIGHT):
                     tg.start_soon(self._send_again_for_ever, pending)
@@ -170,8 +186,11 @@ class Joined:
         if call.script is not None and isinstance(answer, redis_errors.NoScriptError):
             self._unknown.put([call])
         elif isinstance(answer, redis_errors.RedisError) and is_later(answer):
+            self._refused(call, answer)
             self._again.put([call])
         else:
+            if self.refusing is not None:
+                self._note_taken(call)
             call.settle(answer)
 
     def _lost(self, calls: Sequence[_Call], error: BaseException) -> None:
@@ -189,6 +208,8 @@ class Joined:
         try:
             while True:
                 await self._send(line, await pending.take(MAX_BATCH))
+                # Until it is needed again, the network may have forgotten it.
+                await line.aclose()
         finally:
             await line.aclose()
 
@@ -221,6 +242,16 @@ class Joined:
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, 1.0)
 
+    def _refused(self, call: _Call, error: redis_errors.RedisError) -> None:
+        if _code(error) in _REFUSED:
+            self.refusing = translated(error)
+            self._refused_kinds.add(call.kind)
+
+    def _note_taken(self, call: _Call) -> None:
+        if call.kind in self._refused_kinds:
+            self.refusing = None
+            self._refused_kinds.clear()
+
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
@@ -238,7 +269,10 @@ class Joined:
                 missing.add(call.script)
             elif isinstance(result, redis_errors.RedisError) and is_later(result):
                 later = result
+                self._refused(call, result)
             else:
+                if self.refusing is not None:
+                    self._note_taken(call)
                 call.settle(result)
             if number % WOKEN_AT_ONCE == 0:
                 await cancel_shielded_checkpoint()
@@ -279,11 +313,11 @@ def translated(error: BaseException) -> BaseException:
 
 def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
-        return BusError(f"Redis refused the login: {error}. Check the password in redis.url.")
+        return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
         return Elsewhere(f"another node of the Redis cluster serves that slot now: {error}")
     if is_later(error):
-        return BusUnavailable(f"Redis is unavailable: {error}")
+        return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):
         # Redis may quote the arguments of a command; the first word is its code.
         code = str(error).partition(" ")[0]

@@ -32,6 +32,12 @@ class Lanes:
         lanes = [self._lanes[node] for node in self._cluster.nodes if node in self._lanes]
         return next((lane.failing for lane in lanes if lane.failing), None)
 
+    @property
+    def refusing(self) -> BaseException | None:
+        """Why a node refuses writes; None while all take them."""
+        lanes = [self._lanes[node] for node in self._cluster.nodes if node in self._lanes]
+        return next((lane.refusing for lane in lanes if lane.refusing), None)
+
     async def call(self, *command: Part, script: Script | None = None) -> Any:
         """The answer to ``command``, wherever it has to be sent; errors as for ``Joined.call``."""
         pause_s, until = FIRST_PAUSE_S, anyio.current_time() + self._patience_s

@@ -42,6 +42,8 @@ class Line:
 
     async def exchange(self, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
         """The answers to commands, each given as its name and packed; a refused one is answered by its exception."""
+        if self._connection is not None and not is_current(self._client, self._connection):
+            await self.aclose()
         if self._connection is None:
             self._connection = await connected(self._client)
         connection = self._connection
@@ -79,6 +81,17 @@ async def connected(client: Client, **options: Any) -> Any:
     connection = pool.connection_class(**{**pool.connection_kwargs, "socket_timeout": None, **options})
     await connection.connect()
     return connection
+
+
+def master_of(client: Client) -> tuple[str, int] | None:
+    """Host and port of the server that sentinels last called the master; None without sentinels."""
+    return getattr(client.connection_pool, "master_address", None)
+
+
+def is_current(client: Client, connection: Any) -> bool:
+    """Whether a connection leads to the master: an old one that came back answers until sentinels reach it."""
+    master = master_of(client)
+    return master is None or (connection.host, connection.port) == master
 
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:

@@ -111,13 +111,15 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     Raises:
         MessageTooLarge, InboundError: the message cannot be accepted as it is.
         SessionFull: too many messages wait already.
-        BusUnavailable: Redis is away; the message may have been accepted, and sending it again is safe.
+        BusUnavailable: Redis is away, or too few replicas have the message; it may have been accepted, and sending it
+            again is safe.
     """
     check_inbound(inbound, config)
     session = str(inbound.session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
     keys = bus.keys.accepting(session, seen_as or inbound.id)
     own = _own(keys, session, inbound, scope=scope, debounce_s=debounce_s, order=order)
+    master = bus.master
     result = await bus.share(PUBLISH, shared, own)
     found = _outcome(result, inbound, config)
     if isinstance(found, SessionFull):
@@ -125,6 +127,9 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     if result[2]:
         # Not waited for: it would be a second write to the disk, and a turn notes its session again.
         bus.activity.note(session)
+    await bus.replicated(master)
+    if bus.failovers is not None:
+        bus.failovers.accepted(session, inbound.id, bus.keys.seen(session, seen_as or inbound.id))
     return found
 
 
@@ -148,13 +153,20 @@ async def publish_run(
         _own(bus.keys.accepting(session, name), session, inbound, scope=scope, debounce_s=debounce_s)
         for inbound, name in zip(run, seen_as, strict=True)
     ]
+    master = bus.master
     results: list[Any] = await bus.run(PUBLISH, *arguments(shared, asked))
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
         bus.activity.note(session)
-    return [
+    await bus.replicated(master)
+    outcomes = [
         None if result == ALONE else _outcome(result, inbound, config)
         for result, inbound in zip(results, run, strict=True)
     ]
+    if bus.failovers is not None:
+        for inbound, name, outcome in zip(run, seen_as, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                bus.failovers.accepted(session, inbound.id, bus.keys.seen(session, name))
+    return outcomes
 
 
 async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueConfig, seen_as: str) -> None:
@@ -239,8 +251,8 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
 def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
         aside = inbound.command in ASIDE_COMMANDS
-        most = f"{ASIDES_MAX} commands" if aside else f"{config.waiting_max:,} messages"
-        text = f"session {inbound.session} has {most} unanswered messages already. Send the message again later."
+        most = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
+        text = f"session {inbound.session} already has {most}. Send the message again later."
     else:
         text = f"{config.partition_max:,} messages are unanswered already. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")

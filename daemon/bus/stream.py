@@ -11,13 +11,24 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
+import structlog
 from anyio.lowlevel import cancel_shielded_checkpoint
 
-from daemon.bus.line import AWAY, CLOSE_S, Client, Part, answer_to, connected
+from daemon.bus.line import AWAY, CLOSE_S, Client, Line, Part, answer_to, connected, is_current
 from daemon.limit import Limit
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
+
+
+SILENT_S = 0.25
+"""A connection without an answer for so long is given up when the server answers on another one.
+
+A network that forgets a connection leaves it open and silent: everything behind one lost answer waited for the limit.
+"""
+
+PROBES = 2
+"""Answers on the other connection, one after the other: after the first the server has looked at every connection."""
 
 
 class Sent(Protocol):
@@ -34,11 +45,16 @@ class Sent(Protocol):
         ...
 
 
+_log = structlog.get_logger()
+
 _C = TypeVar("_C", bound=Sent)
 
 
 class Stream(Generic[_C]):
-    """Sends commands, one caller at a time; ``run`` must be running in a task group for them to be answered."""
+    """Sends commands, one caller at a time; ``run`` must be running in a task group for them to be answered.
+
+    ``watch`` beside it finds out sooner that a connection is dead.
+    """
 
     def __init__(
         self,
@@ -64,6 +80,12 @@ class Stream(Generic[_C]):
         self._sent: deque[_C] = deque()
         self._idle: asyncio.Future[None] | None = None
         """Of the reader, while nothing is under way."""
+        self._scopes: dict[str, anyio.CancelScope] = {}
+        """Of the sender and of the reader."""
+        self._unwatched: asyncio.Future[None] | None = None
+        """Of the watch, while nothing is under way."""
+        self._read_so_far = 0
+        """Answers that came."""
 
     @property
     def under_way(self) -> Sequence[_C]:
@@ -72,11 +94,16 @@ class Stream(Generic[_C]):
 
     async def send(self, calls: Sequence[_C]) -> None:
         """Send commands; they are answered, or lost, in their order."""
+        if self._connection is not None and not is_current(self._client, self._connection):
+            await self._lose(self._connection, ConnectionError("another server is the master"))
         # From now on they are under way: whoever closes all this finds them, also while a connection is opened.
         self._sent.extend(calls)
+        if self._unwatched is not None and not self._unwatched.done():
+            self._unwatched.set_result(None)
         connection = self._connection
         try:
             with self._limit() as sending:
+                self._scopes["send"] = sending
                 if connection is None:
                     connection = self._connection = await connected(self._client)
                 if self._idle is not None and not self._idle.done():
@@ -102,14 +129,46 @@ class Stream(Generic[_C]):
                 with anyio.move_on_after(CLOSE_S, shield=True):
                     await self._connection.disconnect()
 
+    async def watch(self) -> None:
+        """Give a connection up that stays silent while the server answers on another one, for ever."""
+        while True:
+            while not self._sent:
+                self._unwatched = asyncio.get_running_loop().create_future()
+                await self._unwatched
+            connection, read = self._connection, self._read_so_far
+            await anyio.sleep(SILENT_S)
+            if not self._is_silent(connection, read) or not await self._answers_elsewhere():
+                continue
+            # Again: an answer may have come meanwhile that a busy event loop had not read yet.
+            if self._is_silent(connection, read):
+                _log.warning("connection.silent", count=len(self._sent), waited_s=SILENT_S)
+                await self._lose(connection, TimeoutError("a connection to Redis lost an answer"))
+
+    def _is_silent(self, connection: Any, read: int) -> bool:
+        is_open = connection is not None and connection is self._connection
+        return is_open and read == self._read_so_far and bool(self._sent)
+
+    async def _answers_elsewhere(self) -> bool:
+        line = Line(self._client)
+        try:
+            for _ in range(PROBES):
+                [answer] = await line.ask([("PING",)])
+                if isinstance(answer, BaseException):
+                    return False
+        finally:
+            await line.aclose()
+        return True
+
     async def _read_some(self, connection: Any) -> None:
         with self._limit() as reading:
+            self._scopes["read"] = reading
             for number in range(1, len(self._sent) + 1):
                 call = self._sent[0]
                 answer = await answer_to(self._client, connection, call.command[0])
                 if connection is not self._connection:
                     return  # given up meanwhile: what it says is of no use to those who have asked again
                 self._sent.popleft()
+                self._read_so_far += 1
                 self._answered(call, answer)
                 if number == WOKEN_AT_ONCE:
                     await cancel_shielded_checkpoint()
@@ -132,4 +191,7 @@ class Stream(Generic[_C]):
         self._sent.clear()
         self._lost(calls, error)
         if connection is not None:
+            # A connection that takes nothing is not closed before it is empty: nobody waits for that.
+            for scope in self._scopes.values():
+                scope.cancel()
             await connection.disconnect(nowait=True)

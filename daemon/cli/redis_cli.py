@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
+from daemon.config.sentinel_address import SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusUnavailable, ConfigError
 from daemon.server import Address
 from daemon.server.link import Link, Refusal, Reply, Status
@@ -61,14 +62,17 @@ def run(address_or_url: Address | str, args: list[str]) -> int:
 
 
 def target_of(address_or_url: Address | str) -> Target:
-    """The target of an address, or of a ``redis://``, ``rediss://`` or ``unix://`` URL.
+    """The target of an address, or of a ``redis://``, ``rediss://``, ``unix://`` or ``sentinel://`` URL.
 
     Raises:
         ConfigError: it means nothing; the URL is not quoted, it may hold a password.
+        BusUnavailable: no sentinel knows a master.
     """
     if isinstance(address_or_url, Address):
         return Target(socket=str(address_or_url.socket), password=address_or_url.password.reveal())
     try:
+        if is_sentinel(address_or_url):
+            return _master(sentinel_address(address_or_url))
         return _parsed(urlsplit(address_or_url))
     except ValueError:
         raise ConfigError(
@@ -90,6 +94,31 @@ def _parsed(url: SplitResult) -> Target:
         password=unquote(url.password or ""),
         database=int(database or 0),
     )
+
+
+def _master(address: SentinelAddress) -> Target:
+    user, password = address.sentinel_user, address.sentinel_password.reveal()
+    for host, port in address.sentinels:
+        with (
+            contextlib.suppress(BusUnavailable),
+            _connect(Target(host=host, port=port, user=user, password=password)) as link,
+        ):
+            found = link.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", address.service)
+            if isinstance(found, list) and len(found) == 2:
+                return Target(
+                    host=_text(found[0]),
+                    port=int(_text(found[1])),
+                    user=address.user,
+                    password=address.password.reveal(),
+                    database=address.database,
+                )
+    raise BusUnavailable(
+        f"no sentinel in redis.url knows a master of {address.service}. Start the sentinels, or correct the name."
+    )
+
+
+def _text(word: object) -> str:
+    return word.decode() if isinstance(word, bytes) else str(word)
 
 
 def _become(program: str, target: Target, args: list[str]) -> None:

@@ -24,6 +24,7 @@ from daemon.config.schema import (
 )
 from daemon.config.search_rules import search_findings
 from daemon.config.secret import Secret, secret_problem
+from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
@@ -92,11 +93,16 @@ def _order(config: Config) -> Iterator[Finding]:
 
 
 def _redis(url: Secret) -> Iterator[Finding]:
-    if url and not _is_address(url.reveal(), _names_redis):
+    if is_sentinel(url.reveal()):
+        try:
+            sentinel_address(url.reveal())
+        except ValueError:
+            yield Finding("redis.url", f"expected {FORM}, got something else")
+    elif url and not _is_address(url.reveal(), _names_redis):
         # The address may hold a password, so it is not shown, nor is what the parser says of it.
         yield Finding(
             "redis.url",
-            "expected redis://[:password@]host[:port][/number], rediss://… or unix:///path "
+            "expected redis://[:password@]host[:port][/number], rediss://…, unix:///path or sentinel://… "
             "(special characters in a password percent-encoded), got something else",
         )
 

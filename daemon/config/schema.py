@@ -48,6 +48,8 @@ class RedisConfig(Section, frozen=True):
     """First part of every key."""
     partitions: Annotated[int, Meta(ge=1, le=16384)] | None = None
     """Fixed when a database is first used: 1, or 64 on a cluster. Unset: what the database says."""
+    min_replicas: Annotated[int, Meta(ge=0, le=16)] = 0
+    """Replicas that must have a message before it counts as accepted, and a turn before it counts as committed."""
     server: PathText = ""
     """Path of the server program for the embedded server; empty: the one that came with Millpond, else the PATH's."""
 

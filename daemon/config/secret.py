@@ -14,7 +14,7 @@ SECRET_MIN_CHARS = 8
 _OTHERS_MAY_READ = 0o044
 _USER_INFO = re.compile(r"(://[^:/?#]*):.*@", re.DOTALL)
 # redis-py takes a password from the query as well.
-_QUERY_PASSWORD = re.compile(r"([?&]password=)[^&#]*", re.IGNORECASE)
+_QUERY_PASSWORD = re.compile(r"([?&](?:sentinel_)?password=)[^&#]*", re.IGNORECASE)
 
 
 class Secret:

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from daemon.errors import UNREADABLE
 from daemon.model import own
 
 MARK = b',"_own":'
@@ -30,15 +31,23 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _NOT_WANTED = re.compile(
     r"not (?:permitted|allowed|supported|accepted)|unexpected|unsupported|unknown|unrecogni[sz]ed|extra"
-    r"|invalid `?(?:signature|data)|cannot be modified"  # Anthropic, of thinking that was changed or is another's
+    # Anthropic and Gemini, of thinking that was changed or is another's:
+    r"|invalid `?(?:signature|data|thought)|cannot be modified|corrupt|signature is (?:not valid|invalid)"
 )
 
 _SYSTEM_ROLE = re.compile(
-    r"system (?:role|message|prompt|instruction)|(?:role|developer).*system|developer instruction"
+    r"system (?:role|message|prompt|instruction)|(?:role|developer|variant).*system|developer instruction"
+    r"|only user and assistant|(?:start|begin)s? with (?:a |the )?['\"`]?user|first message"
 )
-_ALTERNATE = re.compile(r"\balternat|consecutive|roles? must|same role|incorrect role")
+_ALTERNATE = re.compile(
+    r"\balternat|consecutive|roles? must|same role|incorrect role|after (?:the )?role|immediately after"
+)
 
-_PICTURES = re.compile(r"image|picture|vision|multimodal")
+_PICTURES = re.compile(r"image|picture|vision|multimodal|modalit|array|sequence|\blist\b")
+"""Pictures, or the list of parts that a message with pictures has."""
+_ARGUMENTS = re.compile(r"arguments|looks like object|(?:parse|pars|json).*tool.?call|tool.?call.*json")
+BETWEEN = b'{"role":"assistant","content":"..."}'
+"""Stands between a tool's result and the next user message, where roles must alternate: the turn had no answer."""
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _encode = msgspec.json.Encoder().encode
@@ -52,6 +61,8 @@ class Form:
     """Of calls: as they came, or nine letters and digits (Mistral)."""
     content: Literal["absent", "empty", "null"] = "absent"
     """Beside calls without a text."""
+    arguments: Literal["any", "object"] = "any"
+    """Of calls: as the model wrote them, or always a JSON object."""
     own: Literal["turn", "window", "none"] = "turn"
     """Which messages are sent with their model's own fields: those of the turn in progress, all, or none."""
     foreign: Literal["calls", "text"] = "calls"
@@ -90,7 +101,7 @@ class Form:
         return None
 
     def _roles(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
-        if not self.alternate and _ALTERNATE.search(refused) and len(_merged(messages)) < len(messages):
+        if not self.alternate and is_of_order(refused) and _merged(messages) != list(messages):
             return replace(self, alternate=True)
         if self.system == "system" and _SYSTEM_ROLE.search(refused) and messages[0].startswith(_SYSTEM):
             return replace(self, system="user")
@@ -101,9 +112,16 @@ class Form:
             return None
         if is_id and self.ids == "any":
             return replace(self, ids="nine")
+        if self.arguments == "any" and _ARGUMENTS.search(refused):
+            return replace(self, arguments="object")
         if "content" in refused and self.content != "null":
             return replace(self, content="empty" if self.content == "absent" else "null")
         return None
+
+
+def is_of_order(refused: str) -> bool:
+    """Whether a refusal in lower case is about the order of roles."""
+    return _ALTERNATE.search(refused) is not None
 
 
 def with_own(wire: bytes, fields: bytes) -> bytes:
@@ -125,7 +143,7 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    as_is = form.ids == "any" and form.content == "absent" and form.foreign == "calls" and tools
+    as_is = Form(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
     told: set[str] = set()
     written = [
         _written(message, form, of=of if at >= first else "", tools=tools, told=told)
@@ -143,6 +161,8 @@ def _merged(messages: Sequence[bytes]) -> list[bytes]:
     """Messages with neighbours of one role as one; results of tools, and answers with calls, stay apart."""
     found: list[bytes] = []
     for message in messages:
+        if found and found[-1].startswith(_RESULT) and message.startswith(_USER):
+            found.append(BETWEEN)
         role = next((role for role in (_USER, _ANSWER) if message.startswith(role) and _CALLS not in message), None)
         if role and found and found[-1].startswith(role) and _CALLS not in found[-1]:
             before, after = _decode(found[-1]), _decode(message)
@@ -190,6 +210,9 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]
             call["id"] = nine(str(call.get("id", "")))
         if "tool_call_id" in fields:
             fields["tool_call_id"] = nine(str(fields["tool_call_id"]))
+    if form.arguments == "object":
+        for call in calls:
+            call["function"] = {**call["function"], "arguments": _object(call["function"].get("arguments"))}
     if not form.pictures:
         fields["content"] = _without_pictures(fields.get("content"))
     return _encode(_as_text(fields, calls) if as_text else fields)
@@ -222,7 +245,18 @@ def _without_pictures(content: object) -> object:
     if not isinstance(content, list):
         return content
     parts = cast("list[dict[str, Any]]", content)
-    return [{"type": "text", "text": "[image]"} if part.get("type") == "image_url" else part for part in parts]
+    # One text, since a server without pictures may know no lists.
+    return "\n".join("[image]" if part.get("type") == "image_url" else str(part.get("text", "")) for part in parts)
+
+
+def _object(arguments: object) -> str:
+    """Arguments as a JSON object, whatever a model wrote."""
+    text = str(arguments or "{}")
+    try:
+        _decode(text)
+    except UNREADABLE:
+        return _encode({"arguments": text}).decode()
+    return text
 
 
 def _as_text(fields: dict[str, Any], calls: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -4,15 +4,16 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Literal, cast
 
 import msgspec
 
 from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
-from daemon.model import characters, own
+from daemon.model import characters, message_fields, own
 from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
+from daemon.model.call_fragments import CallFragments
 from daemon.model.errors import Asked, reported
 from daemon.model.text_calls import calls_in, may_be_calls
 from daemon.model.thinking import Thinking, is_thinker
@@ -36,48 +37,16 @@ _BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
 """The server failed in the middle: Mistral and OpenRouter, GLM, DeepSeek."""
 
 
-class _Function(msgspec.Struct):
-    name: str | None = None
-    arguments: object = None
-    """JSON text in pieces; some servers send the object itself."""
-
-
-class _Call(msgspec.Struct):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-
-
-class _Part(msgspec.Struct):
-    text: str = ""
-    thinking: "str | list[_Part]" = ""
-    """Reasoning of Mistral's models."""
-
-    @property
-    def thought(self) -> str:
-        """The reasoning in it."""
-        return self.thinking if isinstance(self.thinking, str) else "".join(part.text for part in self.thinking)
-
-
-class _Message(msgspec.Struct):
-    content: str | list[_Part] | None = None
-    reasoning_content: object = None
-    """Where DeepSeek, vLLM and llama.cpp put it."""
-    reasoning: object = None
-    """Where OpenRouter and Ollama do."""
-    thinking_blocks: object = None
-    """Where Anthropic's thinking is kept with its signatures."""
-    tool_calls: list[_Call] | None = None
-
-
 class Choice(msgspec.Struct):
     """What a payload adds to the answer."""
 
-    delta: dict[str, object] | None = None
-    """As ``_Message``, with whatever else the server sends."""
-    message: dict[str, object] | None = None
-    """Instead of ``delta`` where ``stream`` was ignored."""
-    finish_reason: str | None = None
+    delta: object = None
+    """Fields of the message: text, calls, reasoning, and whatever else the server sends."""
+    message: object = None
+    """Instead of ``delta`` where ``stream`` was ignored; some servers end a stream with the whole."""
+    finish_reason: object = None
+    usage: object = None
+    """Where Kimi counts."""
 
 
 class _PromptDetails(msgspec.Struct):
@@ -90,47 +59,47 @@ class _Usage(msgspec.Struct):
     prompt_tokens_details: _PromptDetails | None = None
     prompt_cache_hit_tokens: int | None = None
     """DeepSeek's name for the cached ones."""
+    input_tokens: int | None = None
+    """Anthropic's names, which some servers in front of it keep."""
+    output_tokens: int | None = None
 
 
 class Payload(msgspec.Struct):
     """A piece of a stream, or the one object of a server without streams, in the form of the chat completions API."""
 
-    choices: list[Choice] | None = None
+    choices: list[Choice | None] | None = None
     usage: object = None
     """Read apart: an answer is not the worse for a count that cannot be read."""
-    model: str | None = None
+    model: object = None
     error: object = None
-    kind: str | None = msgspec.field(default=None, name="object")
+    kind: object = msgspec.field(default=None, name="object")
     """``error`` where vLLM's and SGLang's older versions report one without a field of that name."""
-    message: str | None = None
+    message: object = None
+    detail: object = None
+    msg: object = None
     code: object = None
+    base_resp: object = None
+    """MiniMax's result, with a code that is 0 unless the call failed."""
+
+    @property
+    def failure(self) -> object:
+        """The error that it reports, in whatever field; None: it reports none."""
+        if self.error or self.kind == "error":
+            return self.error or {"message": self.message or self.detail or self.msg, "code": self.code}
+        given = self.base_resp
+        result = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        if result.get("status_code"):
+            return {"message": result.get("status_msg"), "code": result["status_code"]}
+        said = self.message or self.detail or self.msg
+        if self.choices is None and not self.usage and said and str(self.code) not in ("0", "200"):
+            return {"message": said, "code": self.code}
+        return None
 
 
 Read = Callable[[object], Payload]
 """Reads a decoded event of another API's stream. Raises ``msgspec.ValidationError`` if it has another shape."""
 
 _payloads = msgspec.json.Decoder(Payload, strict=False)
-
-
-@dataclass
-class _OpenCall:
-    """A tool call whose fragments are still coming."""
-
-    index: int | None
-    id: str
-    name: str
-    arguments: str = ""
-    own: dict[str, object] = field(default_factory=dict[str, object])
-    """Fields that only its model understands."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its arguments have come to their end."""
-        try:
-            msgspec.json.decode(self.arguments or "{}")
-        except UNREADABLE:
-            return False
-        return bool(self.name)
 
 
 class AnswerParts:
@@ -156,7 +125,10 @@ class AnswerParts:
         self._held: str | None = "" if offered else None
         """Text that may turn out to be calls; None: it cannot any more."""
         self._text: list[str] = []
-        self._calls: list[_OpenCall] = []
+        self._calls = CallFragments(offered or tuple)
+        self._broken = b""
+        """Payloads that are no JSON as they are; together they may be."""
+        self._has_deltas = False
         self._own: dict[str, object] = {}
         self._finish = ""
         self._usage = Usage(estimated=True)
@@ -172,23 +144,24 @@ class AnswerParts:
             InvalidAnswer: it is not JSON of the right shape.
         """
         said = self._decoded(payload)
-        if said.error or said.kind == "error":
-            raise reported(said.error or {"message": said.message, "code": said.code}, self._asked)
-        if said.usage:
-            self._usage = _usage(said.usage) or self._usage
-        self._version = said.model or self._version
-        return self._choice(said.choices[0]) if said.choices else ""
+        if failure := said.failure:
+            raise reported(failure, self._asked)
+        choice = next((choice for choice in said.choices or () if choice is not None), None)
+        if usage := said.usage or (choice and choice.usage):
+            self._usage = _usage(usage) or self._usage
+        self._version = said.model if said.model and isinstance(said.model, str) else self._version
+        return self._choice(choice) if choice else ""
 
     def rest(self) -> str:
         """The text that was held back, since it might have become something else; nothing more comes."""
         text = self._said(self._thinking.feed(self._characters.end())) + self._said(self._thinking.end())
         if self._thinking.harmony is not None:
-            self._add_calls(ToolCall(id="", name=name, arguments=given) for name, given in self._thinking.harmony.calls)
+            self._calls.add(ToolCall(id="", name=name, arguments=given) for name, given in self._thinking.harmony.calls)
         if not self._held:
             return text
         held, self._held = self._held, None
         if self._offered is not None and (calls := calls_in(held, self._offered())):
-            self._add_calls(calls)
+            self._calls.add(calls)
             return text
         self._text.append(held)
         return text + held
@@ -204,8 +177,10 @@ class AnswerParts:
             OnlyThought: there is nothing in it but reasoning.
             InvalidAnswer: the stream ended early, or there is nothing in it.
         """
-        has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
-        if not self._finish and not (marked and are_whole and (has_text or self._calls)):
+        if self._broken:
+            raise self._no_answer(self._broken)
+        has_text = bool("".join(self._text).strip())
+        if not self._finish and not (marked and self._calls.are_whole and (has_text or self._calls)):
             raise InvalidAnswer(f"the answer of {self._asked} was cut off before its end")
         if self._finish in _BROKEN:
             raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
@@ -217,7 +192,9 @@ class AnswerParts:
         if not (self._calls or has_text):
             if answer.reasoning.strip():
                 raise OnlyThought(f"the answer of {self._asked} contains only reasoning", answer=answer)
-            raise InvalidAnswer(f"the answer of {self._asked} is empty")
+            error = InvalidAnswer(f"the answer of {self._asked} is empty")
+            error.is_empty = True
+            raise error
         return answer
 
     def _so_far(self, calls: tuple[ToolCall, ...] = ()) -> Answer:
@@ -232,7 +209,7 @@ class AnswerParts:
         )
 
     def _kept(self) -> bytes:
-        of_calls = [call.own for call in self._calls]
+        of_calls = self._calls.own
         if not self._own and not any(of_calls):
             return b""
         kept = own.Own(
@@ -244,33 +221,45 @@ class AnswerParts:
 
     def _decoded(self, payload: bytes) -> Payload:
         try:
-            return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
+            said = self._read_payload(payload)
         except UNREADABLE:
-            pass
-        try:
-            fields = characters.decoded(payload)
-            return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
-        except UNREADABLE as error:
-            raise InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed ({_shape(payload)})") from error
+            # The lines of one event, which may be split anywhere between the tokens of its JSON.
+            self._broken += b"\n" * bool(self._broken) + payload
+            if self._broken == payload:
+                return Payload()
+            try:
+                said, self._broken = self._read_payload(self._broken), b""
+            except UNREADABLE:
+                return Payload()
+        if self._broken:
+            raise self._no_answer(self._broken)
+        return said
+
+    def _read_payload(self, payload: bytes) -> Payload:
+        with suppress(*UNREADABLE):
+            return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
+        decoded = characters.decoded(payload)
+        fields: object = decoded
+        if isinstance(decoded, list) and decoded:  # Gemini's errors
+            fields = cast("list[object]", decoded)[0]
+        if fields in (None, "[DONE]"):
+            return Payload()
+        return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
+
+    def _no_answer(self, payload: bytes) -> InvalidAnswer:
+        return InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed ({_shape(payload)})")
 
     def _choice(self, choice: Choice) -> str:
-        self._finish = (choice.finish_reason or self._finish).lower()
-        fields = choice.delta or choice.message or {}
-        try:
-            message = msgspec.convert(fields, _Message, strict=False)
-        except UNREADABLE as error:
-            raise InvalidAnswer(f"{self._asked} sent an answer with unexpected fields") from error
-        for call, of_call in zip(message.tool_calls or (), _raw_calls(fields), strict=True):
-            self._fragment(call, of_call)
+        self._finish = str(choice.finish_reason or self._finish).lower()
+        given = choice.delta or (None if self._has_deltas else choice.message)
+        self._has_deltas = self._has_deltas or bool(choice.delta)
+        fields = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        self._calls.feed(fields.get("tool_calls"))
         if unknown := own.unknown(fields, own.KNOWN):
             self._own = cast("dict[str, object]", own.joined(self._own, unknown))
-        thought = message.reasoning_content or message.reasoning or own.thought(message.thinking_blocks)
-        if isinstance(thought, str):
+        piece, thought = message_fields.text_of(fields)
+        if thought:
             self._thought.append(thought)
-        content = message.content or ""
-        if isinstance(content, list):
-            self._thought += [part.thought for part in content if part.thinking]
-        piece = content if isinstance(content, str) else "".join(part.text for part in content)
         return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
 
     def _said(self, text: str) -> str:
@@ -287,37 +276,10 @@ class AnswerParts:
         self._text.append(text)
         return text
 
-    def _add_calls(self, calls: Iterable[ToolCall]) -> None:
-        self._calls += [_OpenCall(index=None, id="", name=call.name, arguments=call.arguments) for call in calls]
-
-    def _fragment(self, fragment: _Call, fields: dict[str, object]) -> None:
-        function = fragment.function or _Function()
-        call = self._open(fragment, function)
-        if unknown := own.unknown(fields, own.KNOWN_OF_CALL):
-            call.own = cast("dict[str, object]", own.joined(call.own, unknown))
-        call.id, call.name = call.id or fragment.id or "", call.name or function.name or ""
-        if isinstance(function.arguments, str):
-            call.arguments += function.arguments
-        elif function.arguments is not None:
-            call.arguments = msgspec.json.encode(function.arguments).decode()
-
-    def _open(self, fragment: _Call, function: _Function) -> _OpenCall:
-        """The call that a fragment goes on with, or a new one.
-
-        Servers leave the index out, or give every call the same: then a name with an id of its own begins a call.
-        """
-        same_index = [call for call in self._calls if fragment.index is None or call.index == fragment.index]
-        call = same_index[-1] if same_index else None
-        begins = bool(function.name) and (fragment.id != call.id if call and fragment.id else fragment.index is None)
-        if call is None or begins:
-            call = _OpenCall(index=fragment.index, id=fragment.id or "", name="")
-            self._calls.append(call)
-        return call
-
     def _tool_calls(self) -> tuple[ToolCall, ...]:
         taken: set[str] = set()
         calls: list[ToolCall] = []
-        for call in self._calls:
+        for call in self._calls.finished():
             if not call.name:
                 raise InvalidAnswer(f"{self._asked} called a tool without its name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
@@ -334,8 +296,11 @@ class AnswerParts:
         return tuple(calls)
 
 
+_SHAPES: Mapping[type, str] = {dict: "an object", list: "an array", str: "a string"}
+
+
 def _shape(payload: bytes) -> str:
-    """What can be said of a payload without its words."""
+    """A description of a payload without its words, which may quote the conversation."""
     size = f"{len(payload):,} bytes"
     try:
         found: object = msgspec.json.decode(payload)
@@ -344,25 +309,22 @@ def _shape(payload: bytes) -> str:
     return f"{size} of JSON, {_SHAPES.get(type(found), 'a number or null')} of another shape"
 
 
-_SHAPES: Mapping[type, str] = {dict: "an object", list: "an array", str: "a string"}
-
-
-def _raw_calls(fields: dict[str, object]) -> list[dict[str, object]]:
-    return cast("list[dict[str, object]]", fields.get("tool_calls") or [])
-
-
 def _usage(given: object) -> Usage | None:
     """What a provider counted; None when it cannot be read, or says nothing of the prompt."""
     try:
         said = msgspec.convert(given, _Usage, strict=False)
     except msgspec.ValidationError:
         return None
-    if not said.prompt_tokens or said.prompt_tokens < 0:
+    prompt_tokens, completion_tokens = (
+        said.prompt_tokens or said.input_tokens,
+        said.completion_tokens or said.output_tokens,
+    )
+    if not prompt_tokens or prompt_tokens < 0:
         return None
     details = said.prompt_tokens_details or _PromptDetails()
     cached = details.cached_tokens or said.prompt_cache_hit_tokens or 0
     return Usage(
-        tokens_in=said.prompt_tokens,
-        cached_in=max(0, min(cached, said.prompt_tokens)),
-        tokens_out=max(0, said.completion_tokens or 0),
+        tokens_in=prompt_tokens,
+        cached_in=max(0, min(cached, prompt_tokens)),
+        tokens_out=max(0, completion_tokens or 0),
     )

@@ -39,12 +39,12 @@ def whole_json(payload: bytes) -> bytes:
 
 
 def decoded(payload: bytes) -> object:
-    """JSON with the faults above in its strings, which a strict decoder refuses.
+    """JSON with the faults above or control characters in its strings, which a strict decoder refuses.
 
     Raises:
         ValueError: it is no JSON.
     """
-    return json.loads(payload.decode("utf-8", "surrogateescape"))
+    return json.loads(payload.decode("utf-8", "surrogateescape"), strict=False)
 
 
 def mended(value: object) -> object:

@@ -4,7 +4,7 @@ It begins with what is known of the provider, and learns from each request that 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from daemon.config.schema import ModelConfig
-from daemon.model.adaptation import Form, adapted
+from daemon.model.adaptation import Form, adapted, is_of_order
 from daemon.model.base import Request
 from daemon.model.own import identity
 from daemon.model.tool_schema import plain
@@ -22,22 +22,31 @@ _json = msgspec.json.encode
 
 _NOT_TAKEN = re.compile(
     r"not (?:be )?(?:supported|permitted|allowed|accepted|available|enabled)|unsupported|unexpected|unknown"
-    r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid|requires --"
+    r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid"
+    r"|requires --|disabled|no endpoints found"
 )
 _UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
 _CHOICE = re.compile(r"tool[_ ]choice(?! requires)")
 _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
 _SCHEMA = re.compile(
-    r"additional_?properties|schema|(?:any|one|all)_?of\b|(?:min|max)_?(?:length|items|properties)\b"
-    r"|exclusive_?m(?:in|ax)imum|parameters\.properties|function_declarations"
+    r"additional_?properties|schema|(?:any|one|all)_?of\b|(?:min|max)_?(?:length|items|properties)\b|\bstrict\b"
+    r"|exclusive_?m(?:in|ax)imum|parameters\.properties|function_declarations|tools?(?:\.|\[)\d|grammar"
+    r"|unknown (?:name|keyword).*\btools\b"
 )
 """Keywords of JSON Schema, and the parts of a request that hold it."""
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
-_AT_MOST = re.compile(
-    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,|>)\s*(\d{3,6})\b"
+_ANSWER = re.compile(r"max_?(?:completion|new|output)?_?tokens|(?:completion|output) tokens")
+_TOO_MUCH = re.compile(
+    r"too (?:large|big|high|many|long)|exceed|less than|at most|must be|maximum|range|limit|<|最大|超"
 )
+_NUMBER = re.compile(r"(?<![a-z0-9_.,-])(\d{1,3}(?:,\d{3})+|\d{3,6})(?![a-z0-9_-]|[.,]\d)")
+_STATUSES = frozenset({400, 404, 413, 422, 500})
+"""Numbers in an error body that limit nothing."""
+_WINDOW = re.compile(r"context (?:length|window|size)\D{0,30}?(\d{3,7})")
+LIMIT_LEAST = 256
+"""Tokens: no server's limit of an answer is below it, and a shorter one would help nobody."""
 _PLAIN = Form()
 
 
@@ -80,16 +89,38 @@ class Dialect:
         return replace(self, force=False) if self.force and request.force_tool and _CHOICE.search(text) else None
 
     def _limit(self, text: str, request: Request) -> "Dialect | None":
-        if self.limit not in text and "max_tokens" not in text:
+        if not _ANSWER.search(text):
             return None
-        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self.most(request)]
-        if most and not _UNKNOWN.search(text):
-            return replace(self, limit_most=max(most))
+        most = self.most(request)
+        if not _UNKNOWN.search(text):
+            found = {int(number.replace(",", "")) for number in _NUMBER.findall(text)} - _STATUSES
+            if fitting := [number for number in found if LIMIT_LEAST <= number < most]:
+                return replace(self, limit_most=max(fitting))
+            if _TOO_MUCH.search(text) and most // 2 >= LIMIT_LEAST:
+                return replace(self, limit_most=most // 2)
         if self.limit == "max_completion_tokens" and self.limit in text:
             return replace(self, limit="max_tokens")
         if self.limit == "max_tokens" and "max_completion_tokens" in text and _NOT_TAKEN.search(text):
             return replace(self, limit="max_completion_tokens")
         return None
+
+    def with_room(self, refused: str, request: Request) -> "Dialect | None":
+        """The dialect after an overflow of a window that the answer alone fills by half; None: the prompt does."""
+        window = _WINDOW.search(refused.lower())
+        most = max(LIMIT_LEAST, int(window[1]) // 4) if window else self.most(request)
+        return replace(self, limit_most=most) if window and self.most(request) > int(window[1]) // 2 else None
+
+    def plainer(self) -> "Iterator[Dialect]":
+        """Dialects to try in turn after a refusal that nobody understands: what most servers take."""
+        form = replace(self.form, ids="nine", content="empty", arguments="object")
+        plain = replace(self, limit="max_tokens", usage=False, force=False, schemas="plain", form=form)
+        yield plain
+        form = replace(form, system="user", alternate=True)
+        yield replace(plain, form=form)
+        if self.form.own == "turn":
+            yield replace(plain, form=replace(form, own="window"))
+        if self.form.own != "none":
+            yield replace(plain, form=replace(form, own="none"))
 
     def _stream(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, stream=False) if self.stream and _STREAM.search(text) else None
@@ -100,9 +131,9 @@ class Dialect:
         return None
 
     def _tools(self, text: str, request: Request) -> "Dialect | None":
-        if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
-            return replace(self, tools=False, force=False)
-        return None
+        if not (self.tools and request.tools) or _IDS.search(text) or is_of_order(text):
+            return None
+        return replace(self, tools=False, force=False) if _TOOLS.search(text) and _NOT_TAKEN.search(text) else None
 
     def _cache(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, cache=False) if self.cache and "cache_control" in text else None
@@ -151,6 +182,12 @@ class Dialect:
             choice = {"type": "function", "function": {"name": request.force_tool}}
             fields.append(b'"tool_choice":' + _json(choice))
         return b"{" + b",".join(fields) + b"}"
+
+
+def is_of_length(refused: str) -> bool:
+    """Whether a refusal is about the length of the answer that was asked for."""
+    text = refused.lower()
+    return bool(_ANSWER.search(text) and _TOO_MUCH.search(text)) and not _UNKNOWN.search(text)
 
 
 def _described(request: Request) -> bytes:

@@ -117,7 +117,31 @@ _OVERFLOW = (
     "tokens exceed",
     "larger than the max",  # Mistral
     "model's max",
+    "prompt token count",  # GitHub Copilot
+    "context overflow",
+    "context_window_exceeded",  # LiteLLM
+    "contextwindowexceeded",
+    "maximum input length",
+    "input length",
+    "input tokens exceed",
+    "prompt too long",
+    "prompt length",
+    "maximum number of tokens",  # Bedrock, Cerebras
+    "maximum sequence length",
+    "message size",  # Groq's limit per minute
+    "must be reduced",  # OpenAI's limit per minute, for a request that is larger by itself
+    "上下文",
+    "输入长度",
+    "超长",
 )
+_ANSWER_LIMIT = re.compile(r"max_(?:completion_|new_|output_)?tokens")
+"""Parameters whose own limits are not those of a prompt."""
+
+_OF_OUTPUT = ("tool_use_failed", "failed_generation", "json_validate_failed", "malformed_function_call")
+"""The model wrote something that its server could not read (Groq, Gemini)."""
+
+_TRANSIENT = frozenset({408, 425, 498})
+"""Statuses below 500 that pass: a time-out, "too early", and a server without capacity (Groq)."""
 
 
 _FILTERED = (
@@ -175,7 +199,10 @@ def translated(
     if isinstance(error, openai.APIStatusError):
         error = Refusal(error.response, error.body)
     if isinstance(error, Refusal):
-        return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
+        retry_s = retry_after_s(error.response.headers, now)
+        return by_status(
+            error.status, error.body, asked, _retry_said_s(error.response.text) if retry_s is None else retry_s
+        )
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
         return Unreachable(sentence)
@@ -185,7 +212,7 @@ def translated(
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
-    if status in (400, 413, 422) and is_overflow(body):
+    if (status in (400, 413, 422, 429) or status >= 500) and is_overflow(body):
         text, advice = f"the prompt is too large for {asked}", "Check context_window_tokens."
         return ContextOverflow(f"{text}: {words}. {advice}", brief=f"{text}. {advice}")
     if status in (400, 403, 422, 451) and is_filtered(body):
@@ -197,9 +224,16 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
         text = f"{asked} limits the request rate (429)"
         return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
-    if status == 408 or status >= 500:
+    if status in _TRANSIENT or status >= 500:
         text = f"{asked} failed ({status})"
         return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
+    return _refused(status, body, asked, words)
+
+
+def _refused(status: int, body: object, asked: Asked, words: str) -> ModelError:
+    if is_of_output(body):
+        text = f"the output of {asked} could not be parsed by its server ({status})"
+        return InvalidAnswer(f"{text}: {words}", brief=text)
     text = f"{asked} refused the request ({status})"
     brief = ", ".join((text, *_codes(body)))
     return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
@@ -207,7 +241,7 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
 
 def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
     """``words`` are the server's; none where they often repeat the key."""
-    sentence = STATUSES[status].format(variable=asked.variable)
+    sentence = STATUSES[status].format(variable=asked.variable, status=status)
     brief = f"{sentence} ({asked})"
     return SetupFault(f"{brief}: {words}" if words else brief, status=status, brief=brief)
 
@@ -225,19 +259,20 @@ _CODE = re.compile(r"[a-zA-Z][\w.\[\]-]{0,60}")
 def reported(body: object, asked: Asked) -> ModelError:
     """The error that a server reports inside an answer it had begun with status 200."""
     fields = _fields(body)
-    code, text = fields.get("code"), _words(body).lower()
-    if is_overflow(body) or is_filtered(body):
+    code, text = str(fields.get("code") or fields.get("status")), _words(body).lower()
+    if is_overflow(body) or is_filtered(body) or status_of(400, _said(body)):
         return by_status(400, body, asked)
-    if isinstance(code, int) and 400 <= code < 600:
-        return by_status(code, body, asked)
+    if code.isdecimal() and 400 <= int(code) < 600:
+        return by_status(int(code), body, asked)
     names = f"{code} {fields.get('type')}".lower()
     if status := next((_TYPES[name] for name in _TYPES if name in names), None):
         return by_status(status, body, asked)
-    if "rate_limit" in names or "rate limit" in text:
+    if any(words in f"{names} {text}" for words in _LIMITED):
         return by_status(429, body, asked)
     return by_status(400 if "invalid_request" in names else 500, body, asked)
 
 
+_LIMITED = ("rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted")
 _TYPES: Mapping[str, int] = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -249,7 +284,13 @@ _TYPES: Mapping[str, int] = {
 
 def is_overflow(body: object) -> bool:
     """Whether an error body says that the prompt does not fit, in the common servers' words."""
-    return _says(body, _OVERFLOW)
+    text = _ANSWER_LIMIT.sub("", _said(body))
+    return any(wording in text for wording in _OVERFLOW)
+
+
+def is_of_output(body: object) -> bool:
+    """Whether an error body says that the model's own output could not be read, in the common servers' words."""
+    return _says(body, _OF_OUTPUT)
 
 
 def is_filtered(body: object) -> bool:
@@ -269,6 +310,22 @@ def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     except ValueError:
         return None
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or dt.UTC) - now).total_seconds())
+
+
+_RETRY = re.compile(
+    r"(?:try again|retry) (?:in|after) (?:(?P<m>\d+)m ?)?(?P<n>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec)"
+    r"|retrydelay\W{1,5}(?P<delay>\d+(?:\.\d+)?)s",
+    re.IGNORECASE,
+)
+
+
+def _retry_said_s(text: str) -> float | None:
+    """Seconds to wait as the text of a refusal says it (OpenAI, Groq, Gemini); None: not said."""
+    if (found := _RETRY.search(text)) is None:
+        return None
+    if found["delay"]:
+        return float(found["delay"])
+    return int(found["m"] or 0) * 60 + float(found["n"]) * (0.001 if found["unit"].lower() == "ms" else 1.0)
 
 
 def shows(error: BaseException, key: Secret) -> bool:
@@ -303,14 +360,20 @@ def _number(text: str) -> float | None:
 
 
 def _fields(body: object) -> dict[str, object]:
+    if isinstance(body, list) and body:  # Gemini's
+        body = cast("list[object]", body)[0]
     return cast("dict[str, object]", body) if isinstance(body, dict) else {}
 
 
 def _words(body: object) -> str:
     """What an error body says, whatever its shape."""
     if fields := _fields(body):
-        said = fields.get("message") or fields.get("detail") or fields.get("error")
-        return _words(said) if said else msgspec.json.encode(fields).decode()
+        said = next(
+            (fields[name] for name in ("message", "detail", "error", "msg", "errors") if fields.get(name)), None
+        )
+        inner = _fields(fields.get("metadata")).get("raw")  # OpenRouter: the words of the server behind it
+        text = _words(said) if said else msgspec.json.encode(fields).decode()
+        return f"{text}: {_words(inner)}" if inner else text
     if isinstance(body, str):
         return "a web page" if body.lstrip()[:1] == "<" else body
     return msgspec.json.encode(body).decode() if body else "no reason given"

@@ -1,6 +1,12 @@
 """The lines of an event stream, whatever API it is of."""
 
+import re
+from codecs import BOM_UTF8
+
 from daemon.errors import InvalidAnswer
+
+_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
+"""At the end of a piece, the second half of a line end may still come."""
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
@@ -31,9 +37,9 @@ class EventLines:
         if self._size > MAX_ANSWER_BYTES:
             raise InvalidAnswer(f"the model's answer is larger than {MAX_ANSWER_BYTES} bytes")
         self._buffer.extend(piece)
-        if b"\n" not in piece:
+        if b"\n" not in piece and b"\r" not in piece:
             return []
-        *lines, rest = bytes(self._buffer).split(b"\n")
+        *lines, rest = _LINE_END.split(bytes(self._buffer))
         self._buffer = bytearray(rest)
         return [payload for line in lines if line and (payload := self._payload(line))]
 
@@ -46,12 +52,12 @@ class EventLines:
         return [whole] if whole else []
 
     def _payload(self, line: bytes) -> bytes:
-        field, colon, value = line.strip().partition(b":")
+        field, colon, value = line.removeprefix(BOM_UTF8).strip().partition(b":")
         if colon and field == b"data":
             self._events += 1
             value = value.strip()
-            self.done = self.done or value == b"[DONE]"
-            return b"" if value == b"[DONE]" else value
+            self.done = self.done or value.strip(b'"').upper() == b"[DONE]"
+            return b"" if self.done else value
         self.done = self.done or (field == b"event" and value.strip() == b"message_stop")
         if not (colon and field in (b"", b"event", b"id", b"retry")):
             self._other.append(line)

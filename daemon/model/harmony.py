@@ -7,11 +7,11 @@ Source: https://cookbook.openai.com/articles/openai-harmony
 
 import re
 
-STARTS = ("<|channel|>", "<|start|>")
+_MESSAGE = "<|message|>"
+STARTS = ("<|channel|>", "<|start|>", _MESSAGE)
 """What a text in this format begins with."""
 
-_MESSAGE = "<|message|>"
-_MARKS = (*STARTS, _MESSAGE, "<|end|>", "<|return|>", "<|call|>")
+_MARKS = (*STARTS, "<|end|>", "<|return|>", "<|call|>")
 _ENDS = re.compile("|".join(map(re.escape, (*STARTS, "<|end|>", "<|return|>", "<|call|>"))))
 _TO = re.compile(r"to=(?:functions\.)?([^\s<]+)")
 
@@ -64,7 +64,7 @@ class Harmony:
         if self._callee:
             name, arguments = self.calls.pop()
             self.calls.append((name, arguments + text))
-        elif "final" in (self._header or ""):
+        elif "final" in (self._header or "") or "<|channel|>" not in (self._header or ""):
             return text
         elif text:
             self.thoughts.append(text)

@@ -5,7 +5,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from typing import ClassVar
@@ -20,11 +20,12 @@ from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
 from daemon.model.answer import AnswerParts, Read
 from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
-from daemon.model.errors import KINDS, Asked, Refusal, is_overflow, shows, translated
+from daemon.model.errors import KINDS, Asked, Refusal, shows, translated
 from daemon.model.event_lines import EventLines
 from daemon.model.meter import Meter
 from daemon.model.own import identity
 from daemon.model.places import places_of
+from daemon.model.refusals import Refusals
 from daemon.model.text_calls import names_of
 from daemon.model.turnstile import Turnstile
 
@@ -192,6 +193,7 @@ class HttpModel(ABC):
         self._check_limit()
         dialect = dialect_of(self._server, self.name)
         body = self._body(dialect, request)
+        refusals = Refusals()
         while True:
             try:
                 with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
@@ -199,28 +201,24 @@ class HttpModel(ABC):
             except Refusal as refusal:
                 if refusal.status == 429:
                     raise self._limited(refusal) from self._cause(refusal)
-                if (simpler := self._simpler(dialect, body, refusal, request)) is None:
+                found = self._other(refusals.next(refusal, dialect, request), dialect, body, request)
+                if found is None:
                     raise
-                dialect, body = simpler
+                dialect, body = found
             else:
                 # Learnt only now that it worked: the parameter's value may have been what was refused.
                 self._learn(dialect)
                 return response
 
-    def _simpler(
-        self, dialect: Dialect, body: bytes, refusal: Refusal, request: Request
+    def _other(
+        self, found: Iterator[Dialect], dialect: Dialect, body: bytes, request: Request
     ) -> tuple[Dialect, bytes] | None:
-        """The dialect to ask in after a refusal, and the body in it; None: the form is not what was refused."""
-        if refusal.status not in (400, 404, 422) or is_overflow(refusal.body):
-            return None
-        tried = {dialect}
-        found = dialect.without(refusal.response.text, request)
-        # What makes no difference here would be refused again.
-        while found is not None and found not in tried:
-            if (other := self._body(found, request)) != body:
-                return found, other
-            tried.add(found)
-            found = found.without(refusal.response.text, request)
+        """The first of several dialects that makes a difference, and the body in it; the same is asked again."""
+        for each in found:
+            if each == dialect:
+                return each, body
+            if (other := self._body(each, request)) != body:
+                return each, other
         return None
 
     def _learn(self, dialect: Dialect) -> None:

@@ -1,7 +1,8 @@
 """What a model's server was found to take: learnt by one process, kept in Redis for all others and for restarts.
 
 A process learns from refusals (``daemon.model.dialect``, ``daemon.tokens.Calibration``). ``remember`` saves the facts
-after a call, ``recall`` reads them before the first one. They expire after a week, because providers change.
+after a call, ``recall`` reads them before the first one. They expire after a week, because providers change; all of a
+model with a guess among them after an hour.
 """
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from daemon.bus import Bus
 from daemon.config.schema import ModelConfig
 from daemon.model.dialect import Dialect, dialect_of, differences, known_of, learn, server_of
-from daemon.tokens import calibration
+from daemon.tokens import GUESS_KEPT_S, calibration
 
 KEPT_S = 7 * 86_400
 """How long a fact is used before the server is asked anew."""
@@ -22,6 +23,8 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """None: the server has refused no parameter or form."""
     window_tokens: int | None = None
     """The largest prompt, in our tokens, that the server accepted after it refused a larger one."""
+    is_guess: bool = False
+    """Whether that refusal did not speak of the prompt's size; such a window is used for an hour."""
     configured_tokens: int = 0
     """The configured window at that time: another one in the configuration is tried as it is."""
 
@@ -49,6 +52,7 @@ _WORDS = {
     "schemas": "tool schemas of the common keywords only ({})",
     "form.ids": "call ids of nine letters and digits",
     "form.content": "{} content beside tool calls",
+    "form.arguments": "arguments of calls as a JSON {}",
     "form.own": "reasoning fields of: {}",
     "form.foreign": "calls of other models as {}",
     "form.pictures": "no pictures",
@@ -72,7 +76,7 @@ async def recall(bus: Bus, model: ModelConfig) -> None:
         if learnt.dialect:
             learn(server_of(each), each.name, learnt.dialect)
         if learnt.window_tokens is not None and learnt.configured_tokens == each.context_window_tokens:
-            calibration(each.name, each.base_url).fits(learnt.window_tokens)
+            calibration(each.name, each.base_url).fits(learnt.window_tokens, is_guess=learnt.is_guess)
 
 
 async def remember(bus: Bus, model: ModelConfig) -> None:
@@ -80,17 +84,20 @@ async def remember(bus: Bus, model: ModelConfig) -> None:
     for each in model.chain:
         learnt = learnt_of(each)
         if learnt != _saved.get(_identity(each), Learnt()):
-            await bus.call("SET", _key(bus, each), _encode(learnt), "EX", KEPT_S)
+            kept_s = int(GUESS_KEPT_S) if learnt.is_guess else KEPT_S
+            await bus.call("SET", _key(bus, each), _encode(learnt), "EX", kept_s)
             _saved[_identity(each)] = learnt
 
 
 def learnt_of(model: ModelConfig) -> Learnt:
     """What this process knows about one model."""
     server = server_of(model)
-    dialect, window_tokens = dialect_of(server, model.name), calibration(model.name, model.base_url).window_tokens
+    dialect, calibrated = dialect_of(server, model.name), calibration(model.name, model.base_url)
+    window_tokens = calibrated.window_tokens
     return Learnt(
         dialect=None if dialect == known_of(server) else dialect,
         window_tokens=window_tokens,
+        is_guess=window_tokens is not None and calibrated.is_guess,
         configured_tokens=0 if window_tokens is None else model.context_window_tokens,
     )
 

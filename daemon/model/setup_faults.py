@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from daemon.config.rules import is_loopback
 
+_MOVED = "The server sends the request to another address ({status}). Set model.base_url to the address of the API."
 STATUSES = {
+    **dict.fromkeys((301, 302, 307, 308), _MOVED),
     401: "The server refused the API key (401). Check {variable} or api_key_file.",
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
     403: "The API key may not use this model (403). Check {variable} or api_key_file, and the rights of the key.",
@@ -16,7 +18,7 @@ STATUSES = {
 }
 """What each status means, and what to do; docs/failures.md."""
 
-_KEY = ("api key not valid", "invalid api key", "incorrect api key", "invalid_api_key", "api_key_invalid")
+_KEY = ("api key not valid", "invalid api key", "incorrect api key", "invalid_api_key", "api_key_invalid", "login fail")
 _CREDIT = ("insufficient_quota", "insufficient balance", "credit balance is too low", "exceeded your current quota")
 _CREDIT_MORE = ("arrearage", "billing_not_active", "payment required", "余额不足")
 _MODEL = ("model not exist", "model_not_found", "invalid model", "unknown model", "no such model", "model not found")

@@ -10,15 +10,45 @@ from typing import Literal
 
 from daemon.model.harmony import STARTS, Harmony
 
-OPEN = ("<think>", "<thinking>", "<seed:think>", "[THINK]", "◁think▷", "<thought>", "<reasoning>")
-CLOSE = ("</think>", "</thinking>", "</seed:think>", "[/THINK]", "◁/think▷", "</thought>", "</reasoning>")
-"""Marks of DeepSeek and Qwen, of older models, of Seed, Mistral, Kimi-VL and Gemini, and of prompts for reasoning."""
-LATE = CLOSE[:5]
+_TAG = re.compile(
+    r"<([\w:.-]*(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis|monologue)(?::\w+)?)"
+    r"(?:\s[^<>]{0,100})?>",
+    re.IGNORECASE,
+)
+"""A tag of any name in use, alone or behind a prefix (``<mm:think>``), with or without attributes."""
+_TAG_BEGINS = re.compile(r"<[\w:.-]{0,40}(?:\s[^<>]{0,100})?\Z")
+OTHERS = {
+    "[THINK]": "[/THINK]",  # Mistral
+    "[BEGIN_REASONING]": "[END_REASONING]",
+    "◁think▷": "◁/think▷",  # Kimi-VL
+    "<|begin_of_thought|>": "<|end_of_thought|>",  # OpenThinker
+    "<|START_THINKING|>": "<|END_THINKING|>",  # Command
+    "<|thinking|>": "<|/thinking|>",
+    "<|channel>thought": "<channel|>",  # Gemma
+    "<unused94>thought": "<unused95>",  # MedGemma
+    "Here is my thought process:": "Here is my response:",  # Granite
+}
+"""Marks that are no tags, with those that end them."""
+LATE = (
+    *("</think>", "</thinking>", "</seed:think>", "</mm:think>", "</longcat_think>", "[/THINK]", "◁/think▷"),
+    *("<|end_of_thought|>", "<|END_THINKING|>"),
+)
 """Marks that end reasoning although it never began; the others are ordinary words of XML."""
+_ANSWER = re.compile(
+    r"<(answer|response|final_answer|output)>|<\|(begin_of_solution|START_RESPONSE|START_TEXT)\|>", re.IGNORECASE
+)
+_ANSWER_ENDS = {
+    "begin_of_solution": "<|end_of_solution|>",
+    "start_response": "<|END_RESPONSE|>",
+    "start_text": "<|END_TEXT|>",
+}
+"""What some models put around the answer behind their reasoning."""
+_ANSWER_BEGINS = ("<answer>", "<response>", "<final_answer>", "<output>")
+_MARKS_BEGIN = ("<|begin_of_solution|>", "<|START_RESPONSE|>", "<|START_TEXT|>")
 
-_CLOSES = re.compile("|".join(map(re.escape, LATE)))
-_HINT = re.compile(r"</?(?:seed:)?think|\[/?THINK|◁/?think")
-LONGEST = max(map(len, CLOSE))
+_CLOSES = re.compile("|".join(map(re.escape, LATE)), re.IGNORECASE)
+_HINT = re.compile(r"think|_thought\|", re.IGNORECASE)
+LONGEST = max(map(len, LATE))
 _QUOTES = "`\"'“‘「"
 """In front of a mark: the text is about the mark."""
 
@@ -46,7 +76,10 @@ class Thinking:
         """The channels, where the text has any."""
         self._inside = inside
         self._where: Literal["before", "inside", "behind", "text"] = "before"
-        self._close = CLOSE[0]
+        self._close = re.compile("")
+        self._close_mark = ""
+        self._answer_end = ""
+        """The mark behind the answer, where one stood in front of it."""
         self._held = ""
         self._said: list[str] = []
         """What was given out while a mark may still come that takes it back, in pieces; empty when none may."""
@@ -59,7 +92,7 @@ class Thinking:
         """The text that ``piece`` adds to the answer."""
         if self.harmony is not None:
             return self._channels(piece)
-        if self._where == "text" and not self._open:
+        if self._where == "text" and not (self._open or self._answer_end):
             return piece
         self._held += piece
         if self._where == "before" and self._has_channels():
@@ -68,8 +101,7 @@ class Thinking:
         if self._where == "inside":
             self._think()
         if self._where == "behind":
-            self._held = self._held.lstrip()
-            self._where = "text" if self._held else "behind"
+            self._come_out()
         return self._text() if self._where == "text" else ""
 
     def end(self) -> str:
@@ -80,46 +112,80 @@ class Thinking:
             return text
         rest, self._held = self._held, ""
         if self._where != "inside":
-            return rest
+            return "" if self._answer_end and rest == self._answer_end else rest
         self.thoughts.append(rest)
         return ""
+
+    def _goes_in(self) -> bool:
+        """Whether the text held begins with a mark that begins reasoning; then the mark is taken away."""
+        begun = self._held.lstrip()
+        mark, close = "", ""
+        if tag := _TAG.match(begun):
+            mark, close = tag[0], f"</{tag[1]}>"
+        else:
+            mark, close = next((pair for pair in OTHERS.items() if begun.lower().startswith(pair[0].lower())), ("", ""))
+        if not mark:
+            return False
+        self._held, self._where, self._close_mark = begun[len(mark) :], "inside", close
+        self._close = re.compile(re.escape(close), re.IGNORECASE)
+        return True
+
+    def _come_out(self) -> None:
+        """Take away what stands between reasoning and text: the same mark again, more reasoning, marks of an answer."""
+        while self._where == "behind":
+            self._held = begun = self._held.lstrip()
+            if self._close_mark and begun.lower().startswith(self._close_mark.lower()):
+                self._held = begun[len(self._close_mark) :]
+            elif self._goes_in():
+                self._think()
+            elif not self._answer_end and (answer := _ANSWER.match(begun)):
+                self._held = begun[answer.end() :]
+                self._answer_end = _ANSWER_ENDS.get((answer[2] or "").lower(), f"</{answer[1]}>")
+            elif _may_become(begun, self._close_mark, *OTHERS, *_ANSWER_BEGINS, *_MARKS_BEGIN):
+                return
+            else:
+                self._where = "text"
 
     def _has_channels(self) -> bool:
         """Look for what the text begins with; whether that is a channel."""
         begun = self._held.lstrip()
-        for mark, close in zip(OPEN, CLOSE, strict=True):
-            if begun.startswith(mark):
-                self._held, self._where, self._close = begun[len(mark) :], "inside", close
-                return False
-        if any(begun.startswith(mark) for mark in STARTS):
+        if self._goes_in():
+            return False
+        if any(begun.startswith(mark) for mark in STARTS) and not begun.startswith(tuple(OTHERS)):
             self.harmony = Harmony()
         elif self._inside:
             if found := _closing(self._held):
                 self.thoughts.append(self._held[: found.start()])
                 self._held, self._where = self._held[found.end() :], "behind"
-        elif not any(mark.startswith(begun) for mark in (*OPEN, *STARTS)):
+        elif not _may_become(begun, *OTHERS, *STARTS):
             self._where, self._open = "text", True
         return self.harmony is not None
 
     def _think(self) -> None:
-        thought, closed, rest = self._held.partition(self._close)
-        if closed:
-            self._held, self._where = rest, "behind"
+        thought, found = self._held, self._close.search(self._held)
+        if found:
+            thought, self._held, self._where = self._held[: found.start()], self._held[found.end() :], "behind"
         else:
-            kept = _tail(thought, (self._close,))
+            kept = _tail(thought, (self._close_mark,))
             self._held = thought[len(thought) - kept :]
             thought = thought[: len(thought) - kept]
         self.thoughts.append(thought)
 
     def _text(self) -> str:
         text, self._held = self._held, ""
+        if self._answer_end:
+            text = text.replace(self._answer_end, "")
+            kept = _tail(text, (self._answer_end,))
+            self._held = text[len(text) - kept :]
+            return text[: len(text) - kept]
         if not self._open:
             return text
         seen, self._last = self._last + text, (self._last + text)[-LONGEST:]
         if _HINT.search(seen):
             whole = "".join(self._said) + text
             found = _closing(whole)
-            if any(mark in whole[: found.start() if found else len(whole)] for mark in OPEN):
+            before = whole[: found.start() if found else len(whole)]
+            if _TAG.search(before) or any(mark in before for mark in OTHERS):
                 self._open = False
                 self._said.clear()
                 return text
@@ -134,9 +200,8 @@ class Thinking:
         self.thoughts.append(whole[: found.start()])
         self.unsaid, self._open = any(self._said), False
         self._said.clear()
-        text = whole[found.end() :].lstrip()
-        self._where = "text" if text else "behind"
-        return text
+        self._where, self._held = "behind", whole[found.end() :]
+        return self.feed("")
 
     def _channels(self, piece: str) -> str:
         assert self.harmony is not None  # noqa: S101 - only called where it is
@@ -161,12 +226,19 @@ def _closing(text: str) -> re.Match[str] | None:
     """The first mark that ends reasoning, and is not talked about: in quotation marks, or within code."""
     for found in _CLOSES.finditer(text):
         before = text[: found.start()]
-        if before[-1:] not in _QUOTES and before.count("```") % 2 == 0:
+        if not before.endswith(tuple(_QUOTES)) and before.count("```") % 2 == 0:
             return found
     return None
 
 
 def _tail(text: str, marks: tuple[str, ...]) -> int:
     """How many of the last characters may be the beginning of a mark."""
-    longest = min(len(text), max(map(len, marks)) - 1)
-    return next((size for size in range(longest, 0, -1) if any(mark.startswith(text[-size:]) for mark in marks)), 0)
+    ends, lower = text[-max(map(len, marks)) :].lower(), [mark.lower() for mark in marks]
+    longest = min(len(ends), max(map(len, lower)) - 1)
+    return next((size for size in range(longest, 0, -1) if any(mark.startswith(ends[-size:]) for mark in lower)), 0)
+
+
+def _may_become(begun: str, *marks: str) -> bool:
+    """Whether a text may go on to begin with one of the marks, or with a tag."""
+    lower = begun.lower()
+    return _TAG_BEGINS.match(begun) is not None or any(mark.lower().startswith(lower) for mark in marks)

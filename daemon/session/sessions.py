@@ -230,9 +230,9 @@ class Sessions:
         """Write the turn's end; the claim of the session's next turn, or None when the session was let go.
 
         Raises:
-            LeaseLost: somebody else holds the session; nothing was written.
+            LeaseLost: another worker holds it; nothing was written. TooFewReplicas: it is written; repeating is safe.
         """
-        keys, begun = self._bus.keys, claim.begun
+        keys, begun, master = self._bus.keys, claim.begun, self._bus.master
         status, *rest = await self._bus.share(
             COMMIT,
             self._shared(keys.partition(claim.session)),
@@ -260,6 +260,7 @@ class Sessions:
         )
         if status == b"stale":
             raise _lost(claim)
+        await self._bus.replicated(master)
         if status == b"done":
             return None
         return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))

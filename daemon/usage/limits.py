@@ -1,5 +1,6 @@
 """Limits of what a bot may be used for: tokens a day, out of the accounts, and messages a minute, out of buckets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,6 +8,7 @@ from daemon.bus import Bus, load_script
 from daemon.config import EachConfig
 from daemon.usage.account import User
 from daemon.usage.book import NOTED_S
+from daemon.usage.ledger import Note
 
 SPENT = load_script(__file__, "spent.lua")
 BUCKET = load_script(__file__, "bucket.lua")
@@ -46,8 +48,12 @@ class Limits:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def spent(self, user: User, day: str, limits: EachConfig, *, message: str) -> Spent:
+    async def spent(
+        self, user: User, day: str, limits: EachConfig, *, message: str, kept: Sequence[Note] = ()
+    ) -> Spent:
         """Whether one of the limits of tokens is used up on ``day``; ``message`` is the first that is concerned.
+
+        ``kept``: notes that this process has not seen written, which count, too.
 
         Raises:
             BusUnavailable: Redis is away.
@@ -56,10 +62,11 @@ class Limits:
         accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session")]
         whose, tell = await self._bus.run(
             SPENT,
-            [keys.usage_told(day), *accounts],
+            [keys.usage_told(day), *accounts, keys.usage_noted(day)],
             [
                 *(user.session, message, NOTED_S * 1000),
                 *(user.bot, limits.bot, user.person, limits.person, user.session, limits.chat),
+                *(part for note in kept if note.day == day for part in (note.name, *note.tokens_of(user))),
             ],
         )
         return Spent(whose=whose.decode(), tell=bool(tell))

@@ -41,7 +41,7 @@ class Provider:
         reason = self.refusal(body) or self._foreign(messages) or self._missing(messages)
         if reason:
             self.refusals.append(reason)
-            return Failure(400, reason)
+            return self.refused(reason)
         self.prompts.append(messages)
         if "save_memory" in json.dumps(body.get("tools", [])) or "save_memory" in str(messages[0].get("content")):
             return self.summary(body)
@@ -52,6 +52,10 @@ class Provider:
     def refusal(self, body: dict[str, Any]) -> str:
         """Why the request is refused; empty: it is not."""
         return ""
+
+    def refused(self, reason: str) -> Reply:
+        """The response to a request that is refused."""
+        return Failure(400, reason)
 
     def say(self, text: str, body: dict[str, Any]) -> Reply:
         return Say(text)
@@ -200,6 +204,93 @@ class Glm(Qwen):
 
     def refusal(self, body: dict[str, Any]) -> str:
         return "tool_choice only supports auto" if body.get("tool_choice", "auto") != "auto" else ""
+
+
+class Silent(Provider):
+    """Knows as little as ``Plainest``, ``EmptyContent`` and ``Mistral``, and says of a refusal only that it is one."""
+
+    call_id = "abcd{number:05}"
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        strange = {"stream_options", "max_completion_tokens"} & set(body) or isinstance(body.get("tool_choice"), dict)
+        return "Bad request" if strange or EmptyContent().refusal(body) or Mistral().refusal(body) else ""
+
+    def refused(self, reason: str) -> Reply:
+        return Plain(b"<html><body>Bad request</body></html>", status=400)
+
+
+class Template(Provider):
+    """llama.cpp, whose chat template fails with status 500 on a message that it does not know."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        roles = {message["role"] for message in body["messages"]}
+        return "Only user and assistant roles are supported! at row 1, column 2" if "system" in roles else ""
+
+    def refused(self, reason: str) -> Reply:
+        return Failure(500, reason)
+
+
+class WholeArguments(Provider):
+    """Parses the arguments of the calls in a history, some of which its model writes wrongly."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        for message in body["messages"]:
+            for call in message.get("tool_calls") or ():
+                try:
+                    json.loads(call["function"]["arguments"])
+                except ValueError:
+                    return "Value looks like object, but can't find closing '}' symbol"
+        return ""
+
+    def refused(self, reason: str) -> Reply:
+        return Failure(500, reason)
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        return Say(calls=[Call("time", '{"zone": "U', id=f"call_{len(self.prompts)}")])
+
+
+class SmallWindow(Provider):
+    """vLLM with a window that the configured answer alone would fill."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        asked, window = body.get("max_completion_tokens", 0), 8_192
+        return (
+            f"This model's maximum context length is {window} tokens. However, you requested {asked + 3_000} tokens "
+            f"(3000 in the messages, {asked} in the completion). Please reduce the length of the messages."
+            if asked + 3_000 > window
+            else ""
+        )
+
+
+class Fragments(Provider):
+    """Sends calls without an index, the name and new ids in every fragment, and an empty call at the end."""
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        pieces = [
+            {"id": f"c{number}", "function": {"name": "time", "arguments": piece}}
+            for number, piece in enumerate(("{", "}"), 2 * len(self.prompts))
+        ]
+        last = {"index": 0, "id": "", "function": {"name": "", "arguments": ""}}
+        return Events(
+            [delta(tool_calls=[{"index": 0, **piece}]) for piece in pieces] + [delta(tool_calls=[last]), delta("stop")]
+        )
+
+
+class ThinksInTags(Provider):
+    """MiniMax: reasoning in tags of its own, calls as XML in the text, and a result in each event."""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        pieces = ["<mm:think", " time=3>A secret", " thought.</mm:", "think>\n", text]
+        last = {
+            "choices": [{"message": {"content": "again"}, "finish_reason": "stop"}],
+            "base_resp": {"status_code": 0},
+        }
+        return Events([*(delta(content=piece) for piece in pieces), last], done=False)
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        return Say(
+            '<think>A secret.</think>\n<minimax:tool_call>\n<invoke name="time">\n</invoke>\n</minimax:tool_call>'
+        )
 
 
 class EmptyContent(Provider):

@@ -156,7 +156,7 @@ async def test_commands_are_answered_in_a_session_that_is_full_but_not_without_e
         await lab.publish(f"m{number}")
     for number in range(16):
         await ask(lab, f"s{number}")
-    with pytest.raises(SessionFull, match="16 commands of session web:ann"):
+    with pytest.raises(SessionFull, match="web:ann already has 16 unanswered commands"):
         await ask(lab, "one too many")
     await ask(lab, "s", session="web:ann:thread")
     await ask(lab, "s", session="web:ann2")

@@ -1,6 +1,7 @@
 """Bursts: what comes within a channel's debounce window is answered by one turn, each message its own log entry."""
 
 import msgspec
+import pytest
 
 from daemon.events import LogEntry
 from daemon.process import Process

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from daemon.config import BotConfig, ModelConfig
-from daemon.errors import ContentFiltered, ModelRefused
+from daemon.errors import ContentFiltered, InvalidAnswer, ModelRefused
 from daemon.model import Answer, CutOff, OnlyThought, Usage
 from daemon.process import Process
 from daemon.testing import ScriptedModel
@@ -120,6 +120,37 @@ async def test_a_large_prompt_that_is_refused_for_no_known_reason_is_halved_once
     assert await answered(configured, lab, model) == "ok"
     assert [request.tokens > 4_000 for request in model.requests] == [True, False]
     assert calibration(name, "http://127.0.0.1:9/v1").lowered(50_000) == model.requests[1].tokens
+
+
+class Full(ScriptedModel):
+    """Has no room left for an answer to what is too large for it."""
+
+    def __init__(self, name: str, error: InvalidAnswer) -> None:
+        super().__init__()
+        self.name = name
+        self._error = error
+
+    async def stream(self, request: Any) -> Any:
+        if request.tokens > 4_000:
+            self.requests.append(request)
+            raise self._error
+        async for chunk in super().stream(request):
+            yield chunk
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("empty", 2), ("cut off", 1)])
+async def test_a_large_prompt_without_room_for_an_answer_is_halved(
+    process: Process, lab: Lab, kind: str, refused: int
+) -> None:
+    error = (
+        CutOff("no room", finish_reason="length", answer=Answer(text="")) if refused == 1 else InvalidAnswer("empty")
+    )
+    error.is_empty = kind == "empty"
+    model = Full(kind, error)
+    await lab.publish("a", text="heron " * 3_000)
+
+    assert await answered(process, lab, model) == "ok"
+    assert [request.tokens > 4_000 for request in model.requests] == [*[True] * refused, False]
 
 
 async def test_a_small_prompt_that_is_refused_is_not_sent_again(process: Process, lab: Lab) -> None:

@@ -5,7 +5,14 @@ import pytest
 
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.config.secret import Secret
-from daemon.errors import InvalidAnswer, ModelError, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
+from daemon.errors import (
+    InvalidAnswer,
+    ModelError,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    SetupFault,
+)
 from daemon.model import embeddings
 from daemon.testing import ManualClock
 from tests.fakes.openai_server import Embed, Events, Failure, Hang, Plain, fake_openai, letters
@@ -61,8 +68,8 @@ async def test_the_index_says_whose_a_vector_is_and_without_one_the_order() -> N
 FAULTS = {
     "429": (Failure(429, headers={"Retry-After": "7"}), RateLimited),
     "500": (Failure(500, message=f"broken, your key is {KEY}"), ModelUnavailable),
-    "401": (Failure(401, message=f"Incorrect API key provided: {KEY}"), ModelRefused),
-    "404": (Failure(404), ModelRefused),
+    "401": (Failure(401, message=f"Incorrect API key provided: {KEY}"), SetupFault),
+    "404": (Failure(404), SetupFault),
     "a web page": (Plain(b"<html><body>Sign in</body></html>"), InvalidAnswer),
     "nothing": (Plain(b"", content_type="application/json"), InvalidAnswer),
     "another shape": (Plain(b'{"vectors": []}', content_type="application/json"), InvalidAnswer),

@@ -20,7 +20,7 @@ from daemon.bus import Bus
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
-from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
+from daemon.model import LASTS_S, Answer, Chunk, Model, Request, TextChunk, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
 from daemon.slots import Slots
@@ -29,7 +29,7 @@ from tests.apart import kept
 from tests.conftest import Lab
 from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
-from tests.integration.test_turns import notices_of, wire
+from tests.integration.test_turns import notices_of, parked_for, wire
 from tests.limits import HANG_S
 from workers.agent.turn import Turns
 from workers.consume import Consumer
@@ -321,6 +321,7 @@ async def given_up(lab: Lab, message_id: str) -> tuple[str, ...]:
 
 async def parked(lab: Lab, message_id: str) -> tuple[str, ...]:
     await lab.publish(message_id)
+    await parked_for(lab, LASTS_S)
     return (message_id,)
 
 

@@ -18,11 +18,14 @@ from daemon.errors import ConfigError
 from daemon.model import Answer, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.run import run_services
+from daemon.server import Address
+from daemon.server.link import Link
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.limits import HANG_S, until
 from tests.weblab import client_of
 from workers.agent.service import serve as answer
+from workers.consolidation.service import serve as consolidate
 
 
 def watched(process: Process, port: int) -> Process:
@@ -33,7 +36,9 @@ def watched(process: Process, port: int) -> Process:
 @asynccontextmanager
 async def asked(process: Process, free_port: int) -> AsyncGenerator[httpx2.AsyncClient]:
     async with anyio.create_task_group() as tg:
-        await tg.start(serve, watched(process, free_port))
+        process = watched(process, free_port)
+        await tg.start(serve, process)
+        process.started.set()
         async with client_of(f"http://127.0.0.1:{free_port}") as client:
             yield client
         tg.cancel_scope.cancel()
@@ -60,6 +65,110 @@ async def test_a_taken_port_is_said_by_its_key(process: Process, free_port: int)
     async with asked(process, free_port):
         with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is in use"):
             await serve(watched(process, free_port), task_status=anyio.TASK_STATUS_IGNORED)
+
+
+async def test_a_process_is_ready_when_all_its_services_have_loaded_what_they_need(
+    process: Process, free_port: int
+) -> None:
+    process = watched(process, free_port)
+    loading, loaded = anyio.Event(), anyio.Event()
+
+    async def load_slowly(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        loading.set()
+        await loaded.wait()
+        task_status.started()
+        await process.stopping.wait()
+
+    async with anyio.create_task_group() as tg, client_of(f"http://127.0.0.1:{free_port}") as client:
+
+        async def run() -> None:
+            await run_services(process, [load_slowly], beside=[serve], signals=False)
+
+        tg.start_soon(run)
+        with anyio.fail_after(HANG_S):
+            await loading.wait()
+            starting = await client.get("/readyz")
+            loaded.set()
+            await process.started.wait()
+            ready = await client.get("/readyz")
+        process.stopping.set()
+
+    assert (starting.status_code, starting.json()["status"]) == (503, "starting")
+    assert (ready.status_code, ready.json()) == (200, {"status": "ok"})
+
+
+async def test_a_worker_has_made_its_kits_when_it_has_started(process: Process) -> None:
+    """The first turn waited for the vocabulary, the model's client and what searches: 0.6 s of CPU."""
+    connected: list[str] = []
+
+    async def connect(_config: object, *, language: str) -> Model:
+        connected.append(language)
+        return ScriptedModel()
+
+    for role in (answer, consolidate):
+        connected.clear()
+        one = replace(process, connect_model=connect, stopping=anyio.Event())
+        async with anyio.create_task_group() as tg:
+            await tg.start(role, one)
+            assert connected == ["en"]
+            one.stopping.set()
+
+
+async def reason_of(client: httpx2.AsyncClient, word: str) -> str:
+    """What ``/readyz`` says as soon as it says ``word``; empty when it is to be ready."""
+    with anyio.fail_after(HANG_S):
+        while True:
+            answered = await client.get("/readyz")
+            reason = str(answered.json().get("reason", ""))
+            if bool(reason) == bool(word) and word in reason:
+                assert answered.status_code == (503 if word else 200)
+                return reason
+
+
+async def test_a_process_is_not_ready_while_redis_refuses_writes(
+    process: Process, lab: Lab, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab.bus._joined, "_patience_s", HANG_S)
+    call = lab.bus.call
+    causes = (
+        (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0"), "out of memory"),
+        (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"), "read-only replica"),
+    )
+    async with asked(process, free_port) as client:
+        for begin, end, sentence in causes:
+            await reason_of(client, "")
+            await call(*begin)
+            try:
+                async with anyio.create_task_group() as tg:
+                    tg.start_soon(call, "SET", f"{lab.bus.keys.prefix}:written", "1", "EX", "60")
+                    assert "\n" not in await reason_of(client, sentence)
+                    # Reads are answered, and change nothing about it.
+                    assert await call("GET", "nothing") is None
+                    await reason_of(client, sentence)
+                    tg.cancel_scope.cancel()
+            finally:
+                await call(*end)
+            # A later write of the same kind, as each heartbeat is one.
+            await call("SET", f"{lab.bus.keys.prefix}:written", "2", "EX", "60")
+        await reason_of(client, "")
+
+
+async def test_a_process_whose_password_is_refused_says_so_in_one_line(
+    process: Process, lab: Lab, address: Address, free_port: int
+) -> None:
+    with Link.unix(address.socket, timeout_s=HANG_S) as link:
+        link.call("AUTH", address.password.reveal())
+        async with asked(process, free_port) as client:
+            link.call("CONFIG", "SET", "requirepass", "another")
+            try:
+                link.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+                said = await reason_of(client, "refused the login")
+            finally:
+                link.call("CONFIG", "SET", "requirepass", address.password.reveal())
+            await reason_of(client, "")
+
+    assert "\n" not in said
+    assert "redis.url" in said
 
 
 async def test_while_the_work_ends_it_still_tells_and_is_not_ready(process: Process, free_port: int) -> None:

@@ -61,6 +61,18 @@ async def test_a_fact_is_forgotten_after_a_week_and_one_that_cannot_be_read_at_o
     assert learnt_of(MODEL) == Learnt()
 
 
+async def test_a_guessed_window_is_used_for_an_hour(lab: Lab) -> None:
+    guess = calibration(MODEL.name, MODEL.base_url)
+    guess.fits(3_000, is_guess=True)
+    await remember(lab.bus, MODEL)
+    [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:learnt:*")
+    assert 0 < await lab.bus.call("TTL", key) <= 3_600
+
+    assert guess.lowered(50_000) == 3_000
+    guess._kept_until = 0.0
+    assert guess.lowered(50_000) == 50_000
+
+
 async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: Lab) -> None:
     async with fake_openai(Ollama()) as server:
         model = ModelConfig(base_url=server.base_url, name="llama")

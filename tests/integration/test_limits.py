@@ -100,7 +100,7 @@ async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) ->
     assert await UsageBook(lab.bus).read([DAY], by="day") == {}
 
 
-async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(process: Process, lab: Lab) -> None:
+async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
     kit = await turns.kits.of("pond")
@@ -111,10 +111,13 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
     turn.progress.account(says("hi"))
 
     with capture_logs() as logs:
-        await Gate(replace(process, bus=FailingBus(process.bus, at=1))).account(turn)
+        cut_off = replace(process, bus=FailingBus(process.bus, at=1))
+        await Gate(cut_off).account(turn)
+        assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+        await cut_off.ledger.written()
 
-    assert [(log["event"], log["model"]) for log in logs] == [("usage.lost", "m")]
-    assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+    assert [(log["event"], log["count"]) for log in logs] == [("usage.kept", 1)]
+    assert (await the_amount(lab)).tokens_in == 100
 
 
 async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: ManualClock) -> None:

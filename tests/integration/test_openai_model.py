@@ -29,18 +29,20 @@ from daemon.errors import (
     SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
-from daemon.model.dialect import Dialect
-from daemon.model.errors import KINDS, Asked, by_status, reported, retry_after_s, translated
+from daemon.model.dialect import Dialect, dialect_of
+from daemon.model.errors import KINDS, Asked, Refusal, by_status, reported, retry_after_s, translated
 from daemon.model.meter import priced
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.places import places_of
 from daemon.tokens import calibration
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Say, completion, delta, fake_openai
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 KEY = "sk-very-secret-1234567890"
 NOW = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.UTC)
 USER = msgspec.json.encode({"role": "user", "content": "héllo 你好"})
+SYSTEM = msgspec.json.encode({"role": "system", "content": "be kind"})
 TOOL = msgspec.json.encode({"type": "function", "function": {"name": "time", "parameters": {"type": "object"}}})
 
 
@@ -173,6 +175,98 @@ async def test_a_server_that_repeats_id_and_name_in_every_fragment_makes_one_cal
         _, answer = await answer_of(model)
 
     assert [call.arguments for call in answer.tool_calls] == ['{"a": 1}']
+
+
+def call(name: str | None = None, arguments: object = None, **fields: object) -> dict[str, object]:
+    return delta(tool_calls=[{**fields, "function": {"name": name, "arguments": arguments}}])
+
+
+ZONE = '{"zone":"x"}'
+ONE = [("time", ZONE)]
+BROKEN = ['{"zone":', '"x"}']
+
+
+@each_row(
+    ("events", "calls"),
+    [
+        ([call("time", piece, index=1, id="a") for piece in BROKEN], ONE),
+        ([call("time", piece, index=0, id=f"new{piece}") for piece in BROKEN], ONE),
+        ([call("time", piece) for piece in BROKEN], ONE),
+        ([call("ti", index=0, id="a"), call("me", index=0), call(arguments=ZONE, index=0)], ONE),
+        ([call("time", ZONE, index=0, id=5), call("", "", index=1, id="")], ONE),
+        ([call("time", each, index=0, id="a") for each in (*BROKEN, ZONE)], ONE),
+        ([call("time", "{}", index=0, id="a"), call(arguments=ZONE, index=0)], ONE),
+        ([call("time", ZONE), call("time", "{}")], [*ONE, ("time", "{}")]),
+        ([call("time", each, index=0, id="") for each in (ZONE, "{}")], [*ONE, ("time", "{}")]),
+        (
+            [call("time", index=0, id="a"), call("time", index=0, id="b")]
+            + [call(arguments=each, index=0, id=name) for name, each in (("a", ZONE), ("b", "{}"))],
+            [*ONE, ("time", "{}")],
+        ),
+        (
+            [call("time", BROKEN[0], id="a"), call("time", "{}", id="b"), call(arguments=BROKEN[1], id="a")],
+            [*ONE, ("time", "{}")],
+        ),
+        ([call("time", BROKEN[0], index=0, id="a"), call(arguments=BROKEN[1], index=3)], ONE),
+        ([call("time", BROKEN[0], index=0, id="a"), call(arguments=BROKEN[1], index=3, id="a")], ONE),
+        (
+            [
+                call("time", "{}", index=0, id="a"),
+                call("time", BROKEN[0], index=0, id="b"),
+                call(None, BROKEN[1], index=1),
+            ],
+            [("time", "{}"), *ONE],
+        ),
+        ([delta(tool_calls={"id": "a", "function": {"name": "time", "arguments": ZONE}})], ONE),
+        ([delta(tool_calls=[None, {"id": "a", "function": None}]), call("time", ZONE, id="a")], ONE),
+        *(([call(name, ZONE, id="a")], ONE) for name in ("functions.time:0", " time ", "time<|channel|>commentary")),
+        *(([call("time", given, id="a")], ONE) for given in (f"```json\n{ZONE}\n```", json.dumps(ZONE))),
+        *(([call("time", given, id="a")], [("time", "{}")]) for given in ("null", " \n", [], '""')),
+        ([call("time", "{broken", id="a")], [("time", "{broken")]),
+    ],
+)
+async def test_calls_are_put_together_in_whatever_fragments_they_come(events, calls):
+    async with asking([Events([*events, delta("tool_calls")])]) as (model, _):
+        _, answer = await answer_of(model, request(tools=(TOOL,)))
+
+    assert [(each.name, each.arguments) for each in answer.tool_calls] == calls
+    assert len({each.id for each in answer.tool_calls}) == len(calls)
+
+
+@each_row(
+    "events",
+    [
+        [b"data: null\n\n", b"data:\n\n", {"choices": [None]}, delta(content="hi"), delta("stop")],
+        [b'\xef\xbb\xbfdata: {\ndata: "choices": [{"delta":\ndata: {"content": "hi"}}]}\n\n', delta("stop")],
+        [b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\r\r', b'data: "[DONE]"\r\r'],
+        [
+            {**delta(content="hi"), "model": 5, "message": {}, "code": 200, "base_resp": {"status_code": 0}},
+            delta("stop"),
+        ],
+        [delta(content="hi"), {"choices": [{"delta": {}, "message": {"content": "hi"}, "finish_reason": 0}]}],
+        [
+            delta(content=[None, {"text": None}, "h", {"type": "reference"}, {"text": "i"}], tool_calls={}),
+            delta("stop"),
+        ],
+        [delta(content={"type": "text", "text": "hi"}), delta("stop")],
+        [delta(refusal="hi"), delta("stop")],
+        [delta(content="hi", logprobs=float("nan")), delta("stop")],
+    ],
+)
+async def test_a_text_is_read_in_whatever_events_it_comes(events):
+    async with asking([Events(events)]) as (model, _):
+        _, answer = await answer_of(model)
+
+    assert answer.text == "hi"
+
+
+@each_row("name", ["reasoning_content", "reasoning", "reasoning_text", "thinking", "reasoning_details"])
+async def test_reasoning_is_recognized_in_each_field_and_form(name):
+    for given in ("hm", {"content": "hm"}, [{"type": "reasoning.text", "text": "hm"}]):
+        error = await failure_of([Events([delta(**{name: given}, content=""), delta("stop")])])
+
+        assert isinstance(error, OnlyThought)
+        assert error.answer.reasoning == "hm"
 
 
 async def test_reasoning_comments_and_unknown_fields_are_no_text():
@@ -569,10 +663,82 @@ async def test_a_value_that_is_refused_under_both_names_is_not_remembered_as_unk
         ("something", ModelUnavailable),
         ({"message": "prompt is too long: 9 > 8"}, ContextOverflow),
         ({"message": "no such tool", "type": "invalid_request_error"}, ModelRefused),
+        ({"message": "slow down", "code": "429"}, RateLimited),
+        ({"message": "Your account has insufficient balance"}, SetupFault),
     ],
 )
 async def test_an_error_inside_a_stream_becomes_the_error_that_it_means(body, kind):
     assert type(await failure_of([Events([delta(content="a"), {"error": body}])])) is kind
+
+
+@each_row(
+    ("event", "kind"),
+    [
+        ({"message": "overloaded", "code": 503}, ModelUnavailable),
+        ({"detail": "prompt is too long"}, ContextOverflow),
+        ({"code": "429", "msg": "slow down", "data": None}, RateLimited),
+        ({"choices": None, "base_resp": {"status_code": 1004, "status_msg": "login fail"}}, SetupFault),
+        (b'data: [{"error": {"code": 503, "message": "overloaded"}}]\n\n', ModelUnavailable),
+    ],
+)
+async def test_an_error_in_any_field_of_an_event_is_an_error(event, kind):
+    assert type(await failure_of([Events([delta(content="a"), event])])) is kind
+
+
+PUZZLING = Plain(b"<html>oops</html>", status=400)
+
+
+@each_row(
+    ("script", "requests"),
+    [
+        ([PUZZLING], 2),
+        ([PUZZLING] * 2, 3),
+        ([Failure(500, "System role not supported")], 2),
+        ([Failure(400, "no", code="tool_use_failed")], 2),
+    ],
+)
+async def test_a_refusal_is_believed_when_it_came_twice(script, requests):
+    asked = Request(messages=[SYSTEM, USER], tools=[TOOL], max_completion_tokens=100)
+
+    async with asking([*script, Say("fine")]) as (model, server):
+        _, answer = await answer_of(model, asked)
+
+        assert answer.text == "fine"
+        assert len(server.requests) == requests
+        assert (dialect_of(model._server, model.name) == Dialect()) is (requests == 2)
+
+
+async def test_a_refusal_that_stays_ends_after_a_few_requests():
+    asked = Request(messages=[SYSTEM, USER], tools=[TOOL], max_completion_tokens=100)
+
+    async with asking([PUZZLING] * 10) as (model, server):
+        with pytest.raises(ModelRefused, match="a web page"):
+            await answer_of(model, asked)
+
+    assert len(server.requests) == 4
+
+
+@each_row(
+    ("text", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 1.5s.", 1.5),
+        ("try again in 20ms", 0.02),
+        ("try again in 1m2s", 62.0),
+        ('{"retryDelay": "7s"}', 7.0),
+        ("later", None),
+    ],
+)
+async def test_the_words_of_a_rate_limit_say_how_long_it_lasts(text, seconds):
+    refused = Refusal(httpx2.Response(429, text=text), text)
+
+    assert translated(refused, Asked(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
+
+
+async def test_another_address_and_words_within_words_are_understood():
+    meant = {"metadata": {"raw": '{"message":"prompt is too long"}'}, "message": "Provider returned error"}
+
+    assert type(by_status(400, meant, Asked(model="m", host="h", key=Secret("")))) is ContextOverflow
+    assert type(by_status(307, "", Asked(model="m", host="h", key=Secret("")))) is SetupFault
 
 
 @pytest.mark.parametrize("where", ["waiting for the next piece", "busy with the first"])

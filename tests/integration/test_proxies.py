@@ -68,11 +68,15 @@ async def test_a_client_of_slacks_goes_through_a_socks_proxy(monkeypatch: pytest
 
 def test_hosts_of_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "inside.example,.home.example")
+    monkeypatch.setenv(
+        "NO_PROXY", "inside.example,.home.example, *.star.example,10.0.0.0/8,port.example:81,::1/128,,bad/9"
+    )
+    direct = ("inside.example", "a.home.example", "a.star.example", "star.example", "10.1.2.3", "port.example:81")
+    proxied = ("out.example", "notstar.example", "11.1.2.3", "port.example:82", "bad", "192.168.0.1")
 
-    found = {host: proxy_of(f"https://{host}/v1") for host in ("inside.example", "a.home.example", "out.example")}
+    found = {host: proxy_of(f"https://{host}/v1") for host in (*direct, *proxied)}
 
-    assert found == {"inside.example": None, "a.home.example": None, "out.example": "socks5://127.0.0.1:9"}
+    assert found == {**dict.fromkeys(direct), **dict.fromkeys(proxied, "socks5://127.0.0.1:9")}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -126,6 +127,10 @@ async def test_a_server_that_hangs_is_waited_for_no_shorter_than_the_patience_sa
         tasks.cancel_scope.cancel()
 
 
+NOBODY = SimpleNamespace(connection_pool=None)
+"""A client whose connections a test makes."""
+
+
 class Connection:
     def __init__(self) -> None:
         self.answers: asyncio.Queue[Any] = asyncio.Queue()
@@ -166,7 +171,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
 
 async def test_an_answer_that_comes_after_its_connection_was_given_up_is_nobodys(opened: list[Connection]) -> None:
     ends = Ends()
-    stream = ends.stream(None)
+    stream = ends.stream(NOBODY)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stream.run)
         await stream.send([Call(1)])
@@ -188,7 +193,7 @@ async def test_an_answer_that_comes_after_its_connection_was_given_up_is_nobodys
 
 async def test_a_server_that_answers_only_some_loses_the_others_once(opened: list[Connection]) -> None:
     ends = Ends()
-    stream = ends.stream(None, limit_s=0.05)
+    stream = ends.stream(NOBODY, limit_s=0.05)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stream.run)
         await stream.send([Call(1), Call(2), Call(3)])
@@ -227,7 +232,7 @@ async def test_what_cannot_be_sent_for_want_of_a_connection_is_lost_at_once(
         raise redis_errors.ConnectionError("nobody listens")
 
     ends = Ends()
-    stream = ends.stream(None)
+    stream = ends.stream(NOBODY)
     with monkeypatch.context() as patch:
         patch.setattr(daemon.bus.stream, "connected", nobody)
         await stream.send([Call(1), Call(2)])

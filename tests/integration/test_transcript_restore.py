@@ -99,7 +99,7 @@ async def test_what_was_cut_short_leaves_nothing_for_ever(lab: Lab) -> None:
 
 
 async def test_nothing_and_too_long_a_name_are_refused(lab: Lab) -> None:
-    with pytest.raises(InboundError, match="holds no messages"):
+    with pytest.raises(InboundError, match="has no messages to restore"):
         await made(lab, raws=[])
     with pytest.raises(BadSessionKey):
         await restore(lab.bus, Memories(lab.bus), source(session="web:" + 508 * "x"), lambda: parts(RAWS))

@@ -91,6 +91,7 @@ async def serving(
     said: list[str] = []
     async with open_process(config, data_dir, announce=said.append) as process, anyio.create_task_group() as tg:
         await tg.start(serve, process)
+        process.started.set()
         [address] = said
         async with client_of(address, **headers) as client:
             yield Web(process, address, client)

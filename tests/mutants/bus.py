@@ -1,6 +1,6 @@
 """Mutants of the bus: streams, waiting lists, wake-ups, dead letters."""
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import Mutant, mutants_of
 
 MUTANTS = (
     Mutant(
@@ -30,5 +30,137 @@ MUTANTS = (
         old="redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), session)",
         new="redis.call('ZREM', KEYS[1], session)",
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
+    ),
+    *mutants_of(
+        "daemon/bus/joined.py",
+        "integration/test_health.py",
+        (
+            "Redis that refuses a write is remembered, though it answers reads.",
+            "            self.refusing = translated(error)\n",
+            "",
+            "test_a_process_is_not_ready_while_redis_refuses_writes",
+        ),
+        (
+            "Redis that takes a write of a kind that it refused takes writes again.",
+            "            self.refusing = None\n            self._refused_kinds.clear()\n",
+            "            pass\n",
+            "test_a_process_is_not_ready_while_redis_refuses_writes",
+        ),
+    ),
+    *mutants_of(
+        "daemon/run.py",
+        "integration/test_health.py",
+        (
+            "A process has started when all its services have.",
+            "            process.started.set()\n",
+            "",
+            "test_a_process_is_ready_when_all_its_services_have_loaded_what_they_need",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/service.py",
+        "integration/test_health.py",
+        (
+            "An agent worker has started when its kits are made.",
+            "            await _warm(turns.kits, process.recaller)\n",
+            "            tg.start_soon(_warm, turns.kits, process.recaller)\n",
+            "test_a_worker_has_made_its_kits_when_it_has_started",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/service.py",
+        "integration/test_health.py",
+        (
+            "A consolidation worker has started when its kits are made.",
+            "            await kits.warm()\n",
+            "            tg.start_soon(kits.warm)\n",
+            "test_a_worker_has_made_its_kits_when_it_has_started",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/joined.py",
+        "integration/test_lost_answers.py",
+        (
+            "A silent connection is found while the server answers elsewhere.",
+            "                tg.start_soon(self._stream.watch)\n",
+            "",
+            "test_a_lost_answer_does_not_hold_up_the_calls_behind_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/stream.py",
+        "integration/test_lost_answers.py",
+        (
+            "A sender that waits for a silent connection is let go.",
+            "                scope.cancel()\n",
+            "                pass\n",
+            "test_a_lost_answer_does_not_hold_up_the_calls_behind_it",
+        ),
+        (
+            "A connection is given up only when the server answers elsewhere.",
+            "or not await self._answers_elsewhere()",
+            "",
+            "test_a_busy_server_is_not_taken_for_a_lost_answer",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_sentinel_address.py",
+        (
+            "A sentinel's password is not shown.",
+            "(?:sentinel_)?password",
+            "password",
+            "test_no_password_of_an_address_is_shown",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/sentinel_address.py",
+        "unit/test_sentinel_address.py",
+        (
+            "An address of sentinels has no option that is not read.",
+            " or options.keys() - _OPTIONS",
+            "",
+            "test_another_form_is_refused_without_showing_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/replication.py",
+        "integration/test_sentinel.py",
+        (
+            "Replicas acknowledge a write of the connection that waits.",
+            '[write, ("WAIT"',
+            '[("PING",), ("WAIT"',
+            "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/sessions.py",
+        "integration/test_sentinel.py",
+        (
+            "A commit waits for replicas.",
+            "        await self._bus.replicated(master)\n",
+            "",
+            "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/failover.py",
+        "integration/test_sentinel.py",
+        (
+            "Messages that a new master lacks are named.",
+            "if not await self._is_there(message):",
+            "if False:",
+            "test_messages_that_a_new_master_lacks_are_named",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/stream.py",
+        "integration/test_sentinel.py",
+        (
+            "Connections to a server that is the master no longer are left.",
+            "not is_current(self._client, self._connection)",
+            "False",
+            "test_connections_to_a_server_that_is_the_master_no_longer_are_left",
+        ),
     ),
 )

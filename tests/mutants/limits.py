@@ -54,8 +54,8 @@ MUTANTS = (
         "integration/test_usage.py",
         (
             "Tokens are used up when their limit is reached.",
-            "tonumber(found[2] or '0') >= limit",
-            "tonumber(found[2] or '0') > limit",
+            "not_written >= limit",
+            "not_written > limit",
             "test_tokens_of_a_day_are_used_up_when_the_limit_is_reached",
         ),
         (
@@ -69,6 +69,66 @@ MUTANTS = (
             "redis.call('HSETNX', KEYS[1]",
             "redis.call('HSET', KEYS[1]",
             "test_a_session_is_told_once_a_day_that_its_tokens_are_used_up",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/spent.lua",
+        "integration/test_ledger.py",
+        (
+            "Notes that Redis has not taken count.",
+            "kept[whose] = kept[whose] + tonumber(ARGV[at + whose])",
+            "kept[whose] = 0",
+            "test_notes_that_redis_has_not_taken_count_once",
+        ),
+        (
+            "A note that Redis has taken counts once.",
+            "if redis.call('HEXISTS', KEYS[5], ARGV[at]) == 0 then",
+            "do",
+            "test_notes_that_redis_has_not_taken_count_once",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/ledger.py",
+        "integration/test_ledger.py",
+        (
+            "A note is kept until Redis has taken it.",
+            "        self._any_kept.set()\n",
+            "        self._any_kept.set()\n        self._kept.clear()\n",
+            "test_notes_survive_an_outage",
+        ),
+        (
+            "Notes are limited in number.",
+            "if len(self._kept) > KEPT_MAX:",
+            "if False:",
+            "test_notes_are_limited_in_number_and_age",
+        ),
+        (
+            "Old notes are lost, since Redis may have forgotten that it took them.",
+            "if anyio.current_time() - since > LATE_S:",
+            "if False:",
+            "test_notes_are_limited_in_number_and_age",
+        ),
+        (
+            "A refused note does not block the others.",
+            "refused = True  #",
+            "return False  #",
+            "test_a_refused_note_does_not_block_the_others",
+        ),
+    ),
+    *mutants_of(
+        "daemon/run.py",
+        "integration/test_ledger.py",
+        (
+            "A process that stops writes its notes within the grace time.",
+            "            await process.ledger.written()\n",
+            "            pass\n",
+            "test_a_stop_writes_the_notes_within_the_grace_time",
+        ),
+        (
+            "A stop without Redis ends with the grace time.",
+            "            grace.deadline = min(grace.deadline, anyio.current_time() + process.config.run.grace_s)\n",
+            "",
+            "test_a_stop_without_redis_reports_the_notes_that_are_lost",
         ),
     ),
     *mutants_of(

@@ -124,8 +124,8 @@ MUTANTS = (
         SERVER,
         (
             "A form that makes no difference is not tried.",
-            "if (other := self._body(found, request)) != body:",
-            "if other := self._body(found, request):",
+            "if (other := self._body(each, request)) != body:",
+            "if other := self._body(each, request):",
             "test_a_refusal_that_teaches_nothing_is_told_after_one_request",
         ),
         (

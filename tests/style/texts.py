@@ -83,7 +83,8 @@ def split(kind: str, path: str, line: int, text: str) -> Iterator[Sentence]:
 def of_markdown(kind: str, path: str, text: str) -> Iterator[Sentence]:
     """Sentences of a page: paragraphs, headings, list items and table cells, without code and addresses of links."""
     for line, block in _blocks(text):
-        shown = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"</?[a-z][^>`]*>|\*\*", "", block))
+        plain = re.sub(r"(`[^`]*`)|</?[a-z][^>`]*>|\*\*", lambda found: found[1] or "", block)
+        shown = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", plain)
         yield from split(kind, path, line, shown)
 
 

@@ -29,7 +29,8 @@ def learnt(refusal: str, *, request: Request = REQUEST, **known: object) -> str:
 def test_a_refusal_teaches_what_it_names() -> None:
     expected = {
         "registry.ollama.ai/library/gemma:2b does not support tools": "force=False, tools=False",
-        "No endpoints found that support tool use. Tools are not supported": "force=False, tools=False",
+        "No endpoints found that support tool use. Try disabling a tool": "force=False, tools=False",
+        "Tool calling is disabled": "force=False, tools=False",
         '"auto" tool choice requires --enable-auto-tool-choice to be set': "force=False, tools=False",
         "Function calling is not enabled for this model": "force=False, tools=False",
         "Unrecognized request argument supplied: stream_options": "usage=False",
@@ -39,6 +40,11 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "Unknown parameter: 'max_completion_tokens'": "limit='max_tokens'",
         "max_completion_tokens is too large: 8192. This model supports at most 4096 tokens": "limit_most=4096",
         "Invalid max_completion_tokens value, the valid range is [1, 8000]": "limit_most=8000",
+        "max_tokens (8192) exceeds the limit of 4,096": "limit_most=4096",
+        "`max_tokens` must be <= `4096` (400)": "limit_most=4096",
+        "max_tokens参数非法。最大4095": "limit_most=4095",
+        "The value of max_tokens is too large": "limit_most=4096",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 200 and 8192": "limit_most=4096",
         "tool_choice 'specified' is not supported in thinking mode": "force=False",
         "Tool call id was call_12 but must be a-z, A-Z, 0-9, with a length of 9.": "form.ids='nine'",
         "Invalid tool call id: it must have a length of 9 characters": "form.ids='nine'",
@@ -47,6 +53,13 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "messages.2.reasoning_content: Extra inputs are not permitted": "form.own='none'",
         "Function call is missing a thought_signature in functionCall parts.": "form.own='window'",
         "This model does not support image input": "form.pictures=False",
+        "json: cannot unmarshal array into Go struct field Message.messages.content": "form.pictures=False",
+        "Value looks like object, but can't find closing '}' symbol": "form.arguments='object'",
+        "Failed to parse tool call arguments as JSON": "form.arguments='object'",
+        "Corrupted thought signature.": "form.own='none'",
+        "Only user and assistant roles are supported!": "form.system='user'",
+        "Conversation should start with a user message": "form.system='user'",
+        "Unexpected role 'user' after role 'tool'": "form.alternate=True",
         "System role not supported": "form.system='user'",
         "Unsupported value: 'messages[0].role' does not support 'system' with this model.": "form.system='user'",
         "Developer instruction is not enabled for models/gemma-3-27b-it": "form.system='user'",
@@ -55,6 +68,8 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'tools[0]'": "schemas='plain'",
         "Invalid schema for function 'time': 'oneOf' is not permitted": "schemas='plain'",
         "Tool choice must be auto": "force=False",
+        "Invalid 'tools[0].function.parameters.properties.zone': unknown name": "schemas='plain'",
+        "failed to parse grammar": "schemas='plain'",
     }
 
     assert {refusal: learnt(refusal) for refusal in expected} == expected

@@ -113,8 +113,10 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     ],
 )
 def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
+    parts = AnswerParts(Asked(model="m", host="h", key=Secret("")))
+    parts.feed(payload)
     with pytest.raises(InvalidAnswer) as refused:
-        AnswerParts(Asked(model="m", host="h", key=Secret(""))).feed(payload)
+        parts.finished(marked=True)
 
     assert str(refused.value) == f"model 'm' at h sent an answer that cannot be parsed ({shape})"
 

@@ -7,7 +7,7 @@ from tests.tables import each_row
 PAGE = """# What it hears
 
 A paragraph of
-two lines. It has [a link](https://example.org/who "Who") and `code`.
+two lines. It has [a link](https://example.org/who "Who") and `code <name>`.
 
 ```sh
 Who reads this?
@@ -73,7 +73,7 @@ def test_a_page_is_split_into_sentences_headings_items_and_cells() -> None:
     assert texts(of_markdown("docs", "docs/a.md", PAGE)) == [
         (1, "What it hears"),
         (3, "A paragraph of two lines."),
-        (4, "It has a link and `code`."),
+        (4, "It has a link and `code <name>`."),
         (12, "key"),
         (12, "meaning"),
         (14, "What waits here"),

@@ -10,6 +10,9 @@ OFFERED = {"get_weather", "time"}
 ONE = [("get_weather", '{"city":"Paris"}')]
 NONE: list[tuple[str, str]] = []
 
+OBJECT = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+INVOKED = '<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>'
+IN_PYTHON = 'get_weather(city="Paris")'
 FORMS = {
     "Hermes": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     "Hermes without its end": '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}',
@@ -28,6 +31,28 @@ FORMS = {
     "Mistral": '[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Paris"}}]',
     "Mistral, newer": '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}',
     "Mistral, with an id": '[TOOL_CALLS]get_weather[CALL_ID]abc123def[ARGS]{"city": "Paris"}',
+    "in capitals": f"<TOOL_CALL>{OBJECT}</TOOL_CALL>",
+    "in a list in a tag": f"<tool_calls>[{OBJECT}]</tool_calls>",
+    "with the end of a template": f"{OBJECT}<|eom_id|>",
+    "with the name of a template": OBJECT.replace("get_weather", "functions.get_weather"),
+    "with other keys": '{"tool_name": "get_weather", "tool_input": {"city": "Paris"}}',
+    "all of a message": f'{{"tool_calls": [{{"id": "x", "type": "function", "function": {OBJECT}}}]}}',
+    "in a tag in a fence": f"```xml\n<tool_call>{OBJECT}</tool_call>\n```",
+    "by name and arguments": '<tool_call><name>get_weather</name><arguments>{"city": "Paris"}</arguments></tool_call>',
+    "Phi": f"functools[{OBJECT}]",
+    "InternLM": f"<|action_start|><|plugin|>\n{OBJECT}<|action_end|>",
+    "MiniMax": f"<minimax:tool_call>\n{INVOKED}\n</minimax:tool_call>",
+    "Claude": f"<function_calls>\n{INVOKED}\n</function_calls>",
+    "DeepSeek V3.2": "<｜DSML｜function_calls>"
+    + INVOKED.replace("</", "</｜DSML｜").replace("<i", "<｜DSML｜i").replace("<p", "<｜DSML｜p")
+    + "</｜DSML｜function_calls>",
+    "Seed": "<seed:tool_call><function=get_weather><parameter=city>Paris</parameter></function></seed:tool_call>",
+    "Command": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", "parameters": {"city": "Paris"}}]'
+    "<|END_ACTION|>",
+    "Llama 4": f"[{IN_PYTHON}]",
+    "LFM": f"<|tool_call_start|>[{IN_PYTHON}]<|tool_call_end|>",
+    "Gemma": f"```tool_code\n{IN_PYTHON}\n```",
+    "Gemma's functions": "<start_function_call>call:get_weather{city:<escape>Paris<escape>}<end_function_call>",
     "DeepSeek R1": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"
     '{"city": "Paris"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>',
     "DeepSeek V3.1": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
@@ -45,7 +70,7 @@ def test_a_call_is_read_in_every_form() -> None:
 
 def test_every_form_is_held_back_from_its_first_character_on() -> None:
     assert [form for form, text in FORMS.items() for end in range(1, len(text)) if not may_be_calls(text[:end])] == []
-    assert not any(map(may_be_calls, ("Hello", "<b>", "[1]", "The {")))
+    assert not any(map(may_be_calls, ("Hello", "<b>", "[1]", "[a link](b)", "The {")))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +98,9 @@ def test_nothing_else_is_a_call() -> None:
         '{"name": "time", "arguments": {}} and more',
         '<tool_call>{"name": "time", "arguments": {}}</tool_call> and more',
         "<tool_call>the time</tool_call>",
+        "[time(now())]",
+        "[time('UTC')]",
+        '{"action": "time", "tool": "time"}',
         "[" * 100_000,
     ]
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.model.thinking import Thinking
+from daemon.model.thinking import OTHERS, Thinking
 from tests.tables import each_row
 
 
@@ -45,13 +45,29 @@ def taken_apart(pieces: list[str]) -> tuple[str, str]:
             "hm",
             "1 < 2",
         ),
+        *((f"{begin}hm{end}Hello", "hm", "Hello") for begin, end in OTHERS.items()),
+        ("<THINK>hm</Think>\n\nHello", "hm", "Hello"),
+        ('<think time="3">hm</think>Hello', "hm", "Hello"),
+        ("<mm:think>hm</mm:think>Hello", "hm", "Hello"),
+        ("<think:open>hm</think:open>Hello", "hm", "Hello"),
+        ("<antThinking>hm</antThinking>Hello", "hm", "Hello"),
+        ("<think><think>hm</think></think>Hello", "<think>hm", "Hello"),
+        ("<think>one</think>\n<think>two</think>\nHello", "onetwo", "Hello"),
+        ("<think>hm</think>\n<answer>\nHello</answer>", "hm", "Hello"),
+        ("<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>Hello<|END_RESPONSE|>", "hm", "Hello"),
+        ("</think>\n\nHello", "", "Hello"),
+        ("<answer>Hello</answer>", "", "<answer>Hello</answer>"),
+        ("<b>Hello</b>", "", "<b>Hello</b>"),
+        ("<|message|>Hello<|return|>", "", "Hello"),
+        ("<|start|>assistant<|message|>Hello<|end|><|endoftext|>", "", "Hello"),
+        ("<|channel|>other<|message|>hm<|end|><|channel|>final <|constrain|>json<|message|>Hello", "hm", "Hello"),
         ("Say <think>no</think>", "", "Say <think>no</think>"),
         ("  ", "", "  "),
         ("<thi", "", "<thi"),
     ],
 )
 def test_reasoning_and_text(whole: str, thoughts: str, text: str) -> None:
-    assert taken_apart([whole]) == (thoughts, text)
+    assert taken_apart([whole]) == taken_apart(list(whole)) == (thoughts, text)
 
 
 texts = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think>", " ", "\n", "a", "你"]), max_size=12).map(

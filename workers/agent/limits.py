@@ -1,19 +1,10 @@
 """Whether a turn may begin, by the limits of its bot, and what it used when it ends."""
 
-import anyio
-import structlog
-
 from daemon.config import BotConfig
-from daemon.errors import BusError
 from daemon.process import Process
-from daemon.usage import Limits, Room, Spent, UsageBook, User, day_of
+from daemon.usage import Limits, Note, Room, Spent, User, day_of
 from workers.accounts import count
 from workers.agent.progress import Turn
-
-NOTE_TIMEOUT_S = 5.0
-"""How long noting what was used may take; as long as the bus tries."""
-
-_log = structlog.get_logger()
 
 
 class Gate:
@@ -21,7 +12,6 @@ class Gate:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._book = UsageBook(process.bus)
         self._limits = Limits(process.bus)
 
     async def refusal(self, turn: Turn) -> Spent | Room | None:
@@ -33,7 +23,9 @@ class Gate:
         bot, user = self._process.bot(turn.first.bot), user_of(turn)
         first = turn.covered[0].stream_id
         if bot.limits.any_tokens:
-            spent = await self._limits.spent(user, self._today(bot), bot.limits.tokens_per_day, message=first)
+            spent = await self._limits.spent(
+                user, self._today(bot), bot.limits.tokens_per_day, message=first, kept=self._process.ledger.kept
+            )
             if spent.whose:
                 return spent
         if not bot.limits.any_messages:
@@ -50,16 +42,7 @@ class Gate:
         claim = turn.claim
         name = f"{claim.session}#{claim.begun.head}#{claim.begun.claims}"
         day = self._today(self._process.bot(turn.first.bot))
-        reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
-        # The calls were made: that the process stops changes nothing about what they cost.
-        with anyio.CancelScope(deadline=anyio.current_time() + NOTE_TIMEOUT_S, shield=True):
-            try:
-                await self._book.note(name, user_of(turn), day, turn.progress.used)
-            except BusError as error:
-                reason = str(error)
-            else:
-                return
-        _log.warning("usage.lost", reason=reason, model=",".join(turn.progress.used))
+        await self._process.ledger.note(Note(name=name, user=user_of(turn), day=day, used=turn.progress.used))
 
     def _today(self, bot: BotConfig) -> str:
         return day_of(self._process.clock.now(), bot.time_zone)

@@ -51,10 +51,10 @@ class ModelCalls:
         Raises:
             ModelError: the model gave none.
         """
-        said, has_thought, needs_room = "", False, False
+        said, has_thought, needs_room, was_empty = "", False, False, False
         for _ in range(1 + CONTINUED_MOST):
             try:
-                answer = await self._asked(said, needs_room=needs_room)
+                answer = await self._asked(said, needs_room=needs_room, was_empty=was_empty)
                 return msgspec.structs.replace(answer, text=said + answer.text, own=b"") if said else answer
             except OnlyThought as error:
                 if has_thought:
@@ -69,17 +69,22 @@ class ModelCalls:
                     return self._told(said + cut.answer.text, "filtered")
                 if cut.is_call and needs_room:
                     return self._told(said + cut.answer.text, "call_too_long")
-                needs_room = cut.is_call
+                needs_room = cut.is_call or not cut.answer.text.strip()
                 said += "" if cut.is_call else cut.answer.text
                 _log.info("model.cut_off", model=self._kit.model.name, tokens_out=cut.answer.usage.tokens_out)
+            except InvalidAnswer as error:
+                if not error.is_empty or was_empty:
+                    raise
+                was_empty = True
+                _log.warning("model.silent", reason=brief(error), model=self._kit.model.name)
         return self._told(said, "cut_short")
 
     def _told(self, said: str, key: str) -> Answer:
         text = f"{said.rstrip()}\n\n{say(key, self._kit.language)}".lstrip()
         return Answer(text=text, model=self._kit.model.name)
 
-    async def _asked(self, said: str, *, needs_room: bool) -> Answer:
-        """An answer, or the rest of one of which ``said`` has come."""
+    async def _asked(self, said: str, *, needs_room: bool, was_empty: bool) -> Answer:
+        """An answer, or the rest of one of which ``said`` has come; ``was_empty``: the one before held nothing."""
         cut_off = await self._turn.entries.cut_off(said) if said else ()
         request = await self._request(cut_off)
         if needs_room:
@@ -93,6 +98,12 @@ class ModelCalls:
         except ContextOverflow as error:
             # Its server counts otherwise than we do, or the configuration names too large a window.
             return await self._halved(error, request, cut_off)
+        except InvalidAnswer as error:
+            if request.tokens < LARGE_TOKENS:
+                error.is_empty = False  # it says nothing of the prompt's size
+            elif _is_full(error, was_empty=was_empty):
+                return await self._halved(error, request, cut_off)
+            raise
 
     async def _otherwise(self, error: ModelRefused, request: Request, cut_off: Sequence[LogEntry]) -> Answer:
         """The answer to a request that was refused without a reason that is known."""
@@ -105,7 +116,7 @@ class ModelCalls:
         raise error
 
     async def _halved(
-        self, error: ModelRefused | ContextOverflow, request: Request, cut_off: Sequence[LogEntry]
+        self, error: ModelRefused | ContextOverflow | InvalidAnswer, request: Request, cut_off: Sequence[LogEntry]
     ) -> Answer:
         """The answer to half of a request; when it cannot be halved, what the server said is the better reason."""
         self._requests.shorten(request.tokens // 2)
@@ -119,7 +130,8 @@ class ModelCalls:
             raise error from None
         taker = next((each for each in self._kit.prompts.bot.model.chain if each.name == answer.model), None)
         if taker is not None:
-            calibration(taker.name, taker.base_url).fits(shorter.tokens)
+            is_guess = not isinstance(error, ContextOverflow)
+            calibration(taker.name, taker.base_url).fits(shorter.tokens, is_guess=is_guess)
             _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=brief(error))
         return answer
 
@@ -159,3 +171,11 @@ class ModelCalls:
             # It works and fails within this answer: that counts as an attempt, else it is paid for again and again.
             raise InvalidAnswer(f"the answer broke off after some text was shown: {error}") from error
         raise InvalidAnswer("the model's stream ended without an answer")
+
+
+def _is_full(error: InvalidAnswer, *, was_empty: bool) -> bool:
+    """Whether an answer without anything means that the prompt left no room for one."""
+    if isinstance(error, CutOff):
+        empty = not (error.answer.text.strip() or error.answer.reasoning or error.is_call)
+        return empty and error.finish_reason == "length"
+    return error.is_empty and was_empty

@@ -20,7 +20,10 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Answer messages; returns when the process stops and every turn is finished or handed over."""
+    """Answer messages; returns when the process stops and every turn is finished or handed over.
+
+    Started when all is loaded that the first turn needs.
+    """
     announcements = Announcements(process)
     sessions = Sessions(process.bus, process.config.queue, worker=process.name, still_parked=announcements.still_parked)
     turns = Turns(process, sessions, announcements)
@@ -29,12 +32,12 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
             await ask_anew(process)
-            tg.start_soon(_warm, turns.kits, process.recaller)
             tg.start_soon(turns.live.run)
             tg.start_soon(announcements.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)
             await tg.start(turns.equipment.servers.run)
+            await _warm(turns.kits, process.recaller)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()

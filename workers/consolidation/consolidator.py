@@ -9,7 +9,6 @@ from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.process import Process
 from daemon.session import Lock, Locks
-from daemon.usage import UsageBook
 from workers.consolidation.held import Ended, hold
 from workers.consolidation.kits import Kits
 from workers.consolidation.rounds import Rounds
@@ -32,7 +31,7 @@ def stores_of(process: Process) -> Stores:
         memories=memories,
         archive=process.archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
-        book=UsageBook(process.bus),
+        ledger=process.ledger,
         clock=process.clock,
         wrote=process.recaller.wrote,
     )

@@ -57,7 +57,14 @@ class Kits:
         Raises:
             ConfigError: its bot is not configured here, or its model cannot be connected to.
         """
-        name, model = unquote(lock.scope.partition(":")[0]), lock.options.model
+        return await self._of(unquote(lock.scope.partition(":")[0]), lock.options.model)
+
+    async def warm(self) -> None:
+        """Make the kits of all bots, with their own models. Errors as for ``of``."""
+        for bot in self._process.config.bots:
+            await self._of(bot, "")
+
+    async def _of(self, name: str, model: str) -> Kit:
         async with self._lock:
             if (name, model) not in self._kits:
                 self._kits[name, model] = await self._made(name, model)

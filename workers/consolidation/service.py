@@ -46,6 +46,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(jobs.run, process.stopping)
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)
+            await kits.warm()
             task_status.started()
             await worker.read()
             worker.slots.close()

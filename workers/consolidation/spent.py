@@ -3,18 +3,13 @@
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-import structlog
-
 from daemon import metrics
-from daemon.errors import BusError, brief
 from daemon.session import Lock
 from daemon.sessionkey import SessionKey
-from daemon.usage import Amount, User, day_of
+from daemon.usage import Amount, Note, User, day_of
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
-
-_log = structlog.get_logger()
 
 
 class Spent:
@@ -43,7 +38,7 @@ class Spent:
         return total
 
     async def note(self, stores: Stores, kit: Kit, lock: Lock) -> None:
-        """Put it into the accounts, once; never raises for a Redis that is away."""
+        """Put it into the accounts, once; never raises."""
         if not self._used:
             return
         used, self._used = self._used, {}
@@ -54,10 +49,7 @@ class Spent:
             metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
         name = f"{lock.session}#memory-{lock.fence}-{lock.nonce}-{self._noted}"
         day = day_of(stores.clock.now(), kit.bot.time_zone)
-        try:
-            await stores.book.note(name, user_of(lock), day, used)
-        except BusError as error:
-            _log.warning("usage.lost", reason=brief(error), model=",".join(used))
+        await stores.ledger.note(Note(name=name, user=user_of(lock), day=day, used=used))
 
 
 def user_of(lock: Lock) -> User:

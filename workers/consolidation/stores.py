@@ -13,7 +13,7 @@ from daemon.errors import ArchiveError, brief
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.session import Locks
-from daemon.usage import UsageBook
+from daemon.usage import Ledger
 
 _log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ class Stores:
     memories: Memories
     archive: Archive
     files: MemoryFiles
-    book: UsageBook
+    ledger: Ledger
     clock: Clock
     wrote: Callable[[str], None] = lambda _scope: None
     """Called when a memory was written, with its scope, a home."""

@@ -80,7 +80,7 @@ class Checker:
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            raise ValueError(f"no JSON Schema: {error.message[:PROBLEM_MAX_CHARS]}") from error
+            raise ValueError(f"it is not a valid JSON Schema: {error.message[:PROBLEM_MAX_CHARS]}") from error
         self._validator = _Validator(schema, registry=_NO_OTHERS)
 
     def read(self, arguments: str) -> Mapping[str, Any]:

@@ -1,0 +1,173 @@
+"""Notes of usage are kept while Redis does not take them, written once after that, and counted by limits meanwhile."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from daemon.bus import Bus, Part, Script
+from daemon.config import EachConfig, RunConfig
+from daemon.errors import BusUnavailable
+from daemon.process import Process
+from daemon.run import run_services
+from daemon.testing import FailingBus
+from daemon.usage import Ledger, Limits, Note, UsageBook, ledger
+from tests.conftest import all_keys
+from tests.integration.test_usage import ANN, BOB, DAY, used
+from tests.limits import HANG_S
+
+pytestmark = pytest.mark.anyio
+
+NEXT_DAY = "2026-11-21"
+
+
+@pytest.fixture(autouse=True)
+def _retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "RETRY_S", 0.001)
+
+
+class AwayBus(FailingBus):
+    """Gives no answer while it is ``away``; with ``carried_out`` the server does what it is told all the same."""
+
+    def __init__(self, bus: Bus, *, carried_out: bool = False) -> None:
+        super().__init__(bus, at=0)
+        self.away, self.carries_out, self.attempts = True, carried_out, 0
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
+        self.attempts += 1
+        if self.carries_out or not self.away:
+            answer = await super().run(script, keys, args)
+        if self.away:
+            raise BusUnavailable("away")
+        return answer
+
+
+def a_note(name: str, *, day: str = DAY) -> Note:
+    return Note(name=name, user=ANN, day=day, used=used())
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    with anyio.fail_after(HANG_S):
+        while not reached():  # noqa: ASYNC110 - the ledger tells nobody
+            await anyio.sleep(0.001)
+
+
+async def tokens_in(bus: Bus, day: str = DAY) -> int:
+    return sum(amount.tokens_in for amount in (await UsageBook(bus).read([day], by="bot")).values())
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+async def test_notes_survive_an_outage(bus: Bus, carried_out: bool) -> None:
+    away = AwayBus(bus, carried_out=carried_out)
+    notes = Ledger(away)
+    with capture_logs() as logs:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(notes.run)
+            await notes.note(a_note("a"))
+            await notes.note(a_note("b"))
+            assert len(notes.kept) == 2
+            away.away = False
+            await until(lambda: not notes.kept)
+            tg.cancel_scope.cancel()
+
+    assert await tokens_in(bus) == 200
+    assert {log["event"] for log in logs} == {"usage.kept"}
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+async def test_notes_that_redis_has_not_taken_count_once(bus: Bus, carried_out: bool) -> None:
+    """Each note has 110 tokens."""
+    notes = Ledger(AwayBus(bus, carried_out=carried_out))
+    await notes.note(a_note("a"))
+    await notes.note(a_note("b"))
+
+    async def reached(day: str = DAY, user: Any = ANN, **limits: int) -> str:
+        limit = EachConfig(**limits)
+        return (await Limits(bus).spent(user, day, limit, message="1-0", kept=notes.kept)).whose
+
+    for whose in ("person", "chat", "bot"):
+        assert [await reached(**{whose: tokens}) for tokens in (220, 221)] == [whose, ""]
+    assert await reached(day=NEXT_DAY, bot=1) == ""
+    assert [await reached(user=BOB, **{whose: 220}) for whose in ("person", "chat", "bot")] == ["", "", "bot"]
+
+
+async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "KEPT_MAX", 2)
+    away = AwayBus(bus)
+    notes = Ledger(away)
+    with capture_logs() as logs:
+        for name in "abc":
+            await notes.note(a_note(name))
+        assert [note.name for note in notes.kept] == ["b", "c"]
+        monkeypatch.setattr(ledger, "LATE_S", -1.0)
+        away.away = False
+        with anyio.fail_after(HANG_S):
+            await notes.written()
+
+    assert [log["event"] for log in logs if log["event"] != "usage.kept"] == ["usage.lost"] * 3
+    assert await all_keys(bus) == [bus.keys.meta.encode()]
+
+
+async def test_a_refused_note_does_not_block_the_others(bus: Bus) -> None:
+    notes, key = Ledger(bus), bus.keys.usage_noted(DAY)
+    await bus.call("SET", key, "no hash", "EX", 60)
+    await notes.note(a_note("a"))
+    away = AwayBus(bus)
+    notes._book = UsageBook(away)
+    await notes.note(a_note("b", day=NEXT_DAY))
+    away.away = False
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(notes.run)
+        await until(lambda: len(notes.kept) == 1)
+        assert await tokens_in(bus, NEXT_DAY) == 100
+        await bus.call("DEL", key)
+        await until(lambda: not notes.kept)
+        tg.cancel_scope.cancel()
+
+    assert await tokens_in(bus) == 100
+
+
+def ending_after_a_note(process: Process, bus: AwayBus, *, grace_s: float, stops: bool = True) -> tuple[Process, Any]:
+    """A process with a service that notes something and ends, or also stops the process."""
+    config = msgspec.structs.replace(process.config, run=RunConfig(grace_s=grace_s))
+    process = replace(process, config=config, bus=bus, stopping=anyio.Event())
+
+    async def work(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        task_status.started()
+        await process.ledger.note(a_note("a"))
+        if stops:
+            process.stopping.set()
+
+    return process, work
+
+
+async def test_a_stop_writes_the_notes_within_the_grace_time(process: Process, bus: Bus) -> None:
+    away = AwayBus(bus)
+    process, work = ending_after_a_note(process, away, grace_s=HANG_S)
+
+    async with anyio.create_task_group() as tg:
+
+        async def run() -> None:
+            with anyio.fail_after(HANG_S):
+                await run_services(process, [work], signals=False)
+
+        tg.start_soon(run)
+        await until(lambda: away.attempts > 2)
+        away.away = False
+
+    assert await tokens_in(bus) == 100
+
+
+@pytest.mark.parametrize("stops", [False, True])
+async def test_a_stop_without_redis_reports_the_notes_that_are_lost(process: Process, bus: Bus, stops: bool) -> None:
+    process, work = ending_after_a_note(process, AwayBus(bus), grace_s=0.01, stops=stops)
+
+    with capture_logs() as logs, anyio.fail_after(HANG_S):
+        await run_services(process, [work], signals=False)
+
+    events = [log["event"] for log in logs if log["event"] != "usage.kept"]
+    assert events == ["process.started", "usage.lost", "process.stopped"]
