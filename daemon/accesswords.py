@@ -9,64 +9,68 @@ ENGLISH: Mapping[str, str] = {
         "valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "An error occurred, and your message was not accepted. An administrator can find it under the ID {correlation}."
+        "An error occurred, and your message was not accepted. Administrators can look up the error by its ID, "
+        "{correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
     "pair_how": (
-        "/pair CODE approves the person who received that code. /pair without a code, sent in a group, approves all "
-        "members of the group there."
+        "/pair CODE approves the person who received that code. To approve all members of a group, send /pair "
+        "without a code in that group."
     ),
-    "pair_done": "{name} is approved now and has been notified.",
-    "pair_group": "This group is approved. I now accept messages from all of its members here.",
+    "pair_done": "{name} is now approved and has been notified.",
+    "pair_group": "This group is approved. I now accept messages from all members in this group.",
     "pair_welcome": "You are approved now. What can I do for you?",
     "pair_wrong": (
-        "This code is wrong, was already used, or is older than {minutes} minutes. The person can get a new code by "
-        "sending me a message."
+        "This code is wrong, was already used, or is older than {minutes} minutes. The person who needs access can "
+        "get a new code by sending me a message."
     ),
-    "pair_often": "There were too many wrong codes. Try again in {minutes} minutes.",
+    "pair_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "pair_pull": (
-        "This channel accepts messages from anyone. Pairing codes are only used on channels of chat platforms."
+        "This channel accepts messages from anyone. Pairing codes are only needed on chat platforms such as Telegram "
+        "or Slack."
     ),
     "ban_how": (
-        "/ban ID bans a person or a group: I no longer accept their messages. You can also reply to a message with "
-        "/ban to ban its sender. /unban ID lifts the ban."
+        "/ban ID bans a person or a group, so that I no longer accept their messages. You can also reply to a "
+        "message with /ban to ban its sender. /unban ID lifts the ban."
     ),
     "ban_done": (
-        "{name} is banned from {channel}. New messages are no longer accepted, and earlier messages are still "
-        "answered. /unban {id} lifts the ban."
+        "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
+        "from before the ban. /unban {id} lifts the ban."
     ),
     "ban_admin": (
-        "{name} is an administrator and cannot be banned. Remove {name} from bots.<name>.admins in the configuration "
-        "first."
+        "{name} is an administrator and cannot be banned. First remove {name} from the list bots.<name>.admins in "
+        "the configuration."
     ),
-    "ban_channel": "I have no channel named {channel}.",
+    "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": "A newer decision already exists, so nothing was changed.",
+    "decided_later": "A newer decision about this person or group exists, so this command had no effect.",
     "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
     "pause_chat": (
-        "I am paused in this chat until /resume. New messages are saved and answered after that. Commands still work."
+        "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
+        "pause. Commands still work."
     ),
     "pause_all": (
-        "I am paused in all of my chats until /resume all. New messages are saved and answered after that. Commands "
-        "still work."
+        "I am paused in all of my chats until you send /resume all. New messages are saved, and I will answer them "
+        "after the pause. Commands still work."
     ),
     "pause_already": "I am already paused.",
     "resume_chat": "I am active in this chat again, and will answer the messages that arrived during the pause.",
     "resume_all": (
-        "I am active again in all chats, except those that were paused individually. I will answer the messages that "
-        "arrived during the pause."
+        "I am active again in all chats, except in chats that were paused individually. I will answer the messages "
+        "that arrived during the pause."
     ),
-    "resume_none": "I am not paused here.",
-    "resume_but_all": "All of my chats are paused. This chat resumes when you send /resume all.",
-    "paused": "I am paused right now. Your message is saved and will be answered when I resume.",
+    "resume_none": "I am not paused in this chat.",
+    "resume_but_all": "I am paused in all of my chats, not only in this one. Send /resume all to end the pause.",
+    "paused": "I am paused right now. Your message is saved and will be answered after the pause.",
     "help_admins": (
         "For administrators:\n"
-        "/pair CODE approves the person who received this code; /pair in a group approves the group\n"
+        "/pair CODE approves the person who received this code; /pair in a group approves that group\n"
         "/ban ID bans a person or a group, and /ban as a reply bans the sender; /unban ID lifts the ban\n"
-        "/pause pauses me in this chat, /pause all in every chat; /resume and /resume all end the pause"
+        "/pause pauses me in this chat, and /pause all pauses me in every chat; /resume and /resume all end these "
+        "pauses"
     ),
-    "usage_total": "The bot: {messages} messages, {tokens} tokens{more}",
+    "usage_total": "All users of this bot: {messages} messages, {tokens} tokens{more}",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -74,9 +78,9 @@ CHINESE: Mapping[str, str] = {
         "我暂时还不能接收你的消息。你的配对码是 {code}：请让这个机器人的管理员给我发送 /pair {code}，或者运行 "
         "`millpond channel pair {channel} {code}` 来批准你。配对码在 {minutes} 分钟内有效。"
     ),
-    "arrival_failed": "出现错误，你的消息没有被接收。管理员可以用编号 {correlation} 找到它。",
+    "arrival_failed": "出现错误，你的消息没有被接收。管理员可以用编号 {correlation} 查到这个错误。",
     "arrival_refused": "我不能接收这条消息：{reason}。",
-    "pair_how": "/pair 配对码 批准得到这个配对码的人。在群里单独发送 /pair，则批准群里的所有成员在那里与我对话。",
+    "pair_how": "/pair 配对码 批准得到这个配对码的人。要批准一个群的所有成员，请在那个群里单独发送 /pair。",
     "pair_done": "{name} 已获批准，并且已经收到通知。",
     "pair_group": "这个群已获批准，现在我接收群里所有成员的消息。",
     "pair_welcome": "你已获批准，现在可以与我对话了。有什么可以帮你的吗？",
@@ -86,26 +90,28 @@ CHINESE: Mapping[str, str] = {
     "ban_how": (
         "/ban ID 封禁一个人或一个群，我不再接收他们的消息；也可以用 /ban 回复一条消息来封禁发送者。/unban ID 解除封禁。"
     ),
-    "ban_done": ("{name} 已在 {channel} 上被封禁，我不再接收新的消息，之前的消息仍会得到回答。/unban {id} 解除封禁。"),
+    "ban_done": (
+        "{name} 已在 {channel} 上被封禁。我不再接收 {name} 的新消息，但仍会回答封禁之前的消息。/unban {id} 解除封禁。"
+    ),
     "ban_admin": "{name} 是管理员，不能封禁。请先在配置的 bots.<name>.admins 中移除 {name}。",
-    "ban_channel": "我没有名为 {channel} 的渠道。",
+    "ban_channel": "我没有连接名为 {channel} 的渠道。",
     "unban_done": "{name} 在 {channel} 上的封禁已解除。",
     "unban_none": "{name} 在 {channel} 上没有被封禁。",
-    "decided_later": "已经有了更新的决定，没有做任何更改。",
+    "decided_later": "关于这个人或这个群已经有更新的决定，所以这个命令没有作用。",
     "pause_how": "/pause 和 /resume 只对这个聊天有效；/pause all 和 /resume all 对我的所有聊天有效。",
-    "pause_chat": "我在这个聊天中已暂停，直到收到 /resume。新消息会保存，恢复后再回答；命令仍然可用。",
-    "pause_all": "我在所有聊天中已暂停，直到收到 /resume all。新消息会保存，恢复后再回答；命令仍然可用。",
+    "pause_chat": "我在这个聊天中已暂停，直到你发送 /resume。新消息会保存，暂停结束后再回答。命令仍然可用。",
+    "pause_all": "我在所有聊天中已暂停，直到你发送 /resume all。新消息会保存，暂停结束后再回答。命令仍然可用。",
     "pause_already": "我已经处于暂停状态。",
     "resume_chat": "我在这个聊天中已恢复，现在回答暂停期间收到的消息。",
     "resume_all": "除了单独暂停的聊天，我在所有聊天中都已恢复，现在回答暂停期间收到的消息。",
-    "resume_none": "我在这里没有暂停。",
-    "resume_but_all": "我的所有聊天都处于暂停状态，这个聊天会一起恢复：请发送 /resume all。",
-    "paused": "我现在处于暂停状态。你的消息已经保存，恢复后会得到回答。",
+    "resume_none": "我在这个聊天中没有暂停。",
+    "resume_but_all": "我在所有聊天中都处于暂停状态，不只是这个聊天。请发送 /resume all 结束暂停。",
+    "paused": "我现在处于暂停状态。你的消息已经保存，暂停结束后会得到回答。",
     "help_admins": (
         "管理员专用：\n"
         "/pair 配对码 批准得到这个配对码的人；在群里发送 /pair 批准整个群\n"
         "/ban ID 封禁一个人或一个群，用 /ban 回复一条消息封禁其发送者；/unban ID 解除封禁\n"
         "/pause 让我在这个聊天中暂停，/pause all 在所有聊天中暂停；/resume 和 /resume all 结束暂停"
     ),
-    "usage_total": "机器人：{messages} 条消息，{tokens} 个 token{more}",
+    "usage_total": "这个机器人的所有用户：{messages} 条消息，{tokens} 个 token{more}",
 }

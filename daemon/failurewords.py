@@ -3,18 +3,26 @@
 from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    "parked": "The model is unavailable right now. Your message is saved and will be answered when the model is back.",
-    "still_parked": "{count} messages are queued. The model has not answered for {time}.",
-    "setup_fault": "The bot cannot use its model: {reason} Your message is saved and will be answered after that.",
-    "setup_fault_others": (
-        "The bot is not set up correctly right now. Its administrators have been told. Your message is saved and will "
-        "be answered."
+    "parked": (
+        "The model is unavailable right now. Your message is saved and will be answered when the model is available "
+        "again."
     ),
-    "still_setup_fault": "{count} messages are queued. The bot is not set up correctly.",
-    "setup_fault_told": "The bot {bot} cannot use its model: {reason} People's messages are saved and wait.",
+    "still_parked": "{count} messages are queued. The model has not responded for {time}.",
+    "setup_fault": (
+        "The bot cannot use its model: {reason} Your message is saved and will be answered as soon as the model works."
+    ),
+    "setup_fault_others": (
+        "The bot is not configured correctly right now. The administrators of the bot have been notified. Your "
+        "message is saved and will be answered as soon as the configuration is correct."
+    ),
+    "still_setup_fault": "{count} messages are queued. The bot is not configured correctly.",
+    "setup_fault_told": (
+        "The bot {bot} cannot use its model: {reason} Messages from users are saved and will be answered as soon as "
+        "the model works."
+    ),
     "message_refused": (
-        "The model's server refused this message ({status}), so I cannot answer it. Later messages are answered as "
-        "usual. Administrators find the message under {correlation}."
+        "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "
+        "as usual. Administrators can look up this message by its ID, {correlation}."
     ),
     "seconds": "{count} seconds",
     "minute": "1 minute",
@@ -26,13 +34,13 @@ ENGLISH: Mapping[str, str] = {
 CHINESE: Mapping[str, str] = {
     "parked": "模型暂时不可用。你的消息已保存，模型恢复后会回答。",
     "still_parked": "有 {count} 条消息在排队。模型已经 {time}没有响应。",
-    "setup_fault": "机器人无法使用它的模型：{reason} 你的消息已保存，修复后会回答。",
-    "setup_fault_others": "机器人目前没有正确配置，已通知管理员。你的消息已保存，之后会回答。",
-    "still_setup_fault": "有 {count} 条消息在排队。机器人没有正确配置。",
-    "setup_fault_told": "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，正在等待。",
+    "setup_fault": "机器人无法使用它的模型：{reason} 你的消息已保存，模型可用后会回答。",
+    "setup_fault_others": "机器人目前的配置不正确，已通知管理员。你的消息已保存，配置修正后会回答。",
+    "still_setup_fault": "有 {count} 条消息在排队。机器人的配置不正确。",
+    "setup_fault_told": "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，模型可用后会回答。",
     "message_refused": (
-        "模型服务器拒绝了这条消息（{status}），所以我无法回答。之后的消息会照常回答。"
-        "管理员可以凭 {correlation} 找到这条消息。"
+        "模型服务器拒绝了这条消息（原因：{status}），所以我无法回答。之后的消息会照常回答。管理员可以用编号 "
+        "{correlation} 查到这条消息。"
     ),
     "seconds": "{count} 秒",
     "minute": "1 分钟",

@@ -4,32 +4,32 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat and in its memory that contain these words. Then "
-        "/forget 1 3 deletes entries 1 and 3 of the list, and /forget all deletes every entry."
+        "/forget WORDS lists all texts stored for this chat that contain these words. Then /forget 1 3 deletes "
+        "entries 1 and 3 of the list, and /forget all deletes every entry."
     ),
     "forget_slow": (
-        "There is too much data to search from this chat. Ask an administrator to run "
-        "`millpond memory forget {scope} WORDS`."
+        "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
+        "forget {scope} WORDS`."
     ),
     "forget_none": "I found no stored text that contains these words.",
     "forget_match": "{number}. {tier}, {date}{places}: {text}",
     "forget_places": ", in {count} places",
-    "forget_more": "… and {count} more. Use more words to shorten the list.",
+    "forget_more": "… and {count} more. Use more words to get a shorter list.",
     "forget_choose": (
-        "/forget 1 3 deletes entries 1 and 3 and every copy of them. /forget all deletes every entry. Deleted text "
-        "cannot be restored."
+        "/forget 1 3 deletes entries 1 and 3 everywhere they are stored. /forget all deletes every entry of the "
+        "list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. You can choose from its list for 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. You can then choose entries from the list for 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
-    "forget_began": "I am deleting the text now, and will report here when the deletion is done.",
+    "forget_began": "I am deleting the text now, and will notify you here when the text is deleted.",
     "forget_done": "The text was forgotten. Deleted:",
-    "forget_nothing_left": "The text was already gone. Nothing had to be deleted.",
+    "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_untouched": (
-        "Not deleted: copies kept by the chat platform, by the model's provider and by tools that call external "
-        "services, and earlier backups."
+        "The following copies were not deleted: earlier backups, and copies kept by the chat platform, by the "
+        "model's provider and by tools that call external services."
     ),
     "tier_memory": "memory",
     "tier_history": "history",
@@ -46,31 +46,31 @@ ENGLISH: Mapping[str, str] = {
     "tier_files": "files",
     "tier_terminal": "terminal input",
     "tier_usage": "usage records",
-    "tier_overheard": "messages kept as group context",
+    "tier_overheard": "group messages kept as context",
 }
 
 CHINESE: Mapping[str, str] = {
     "forget_how": (
-        "/forget 关键词 会列出这个聊天及其记忆中包含这些词的内容；然后用 /forget 1 3 删除列表中的第 1 条和第 3 条，"
+        "/forget 关键词 会列出为这个聊天保存的内容中包含这些词的地方。然后用 /forget 1 3 删除列表中的第 1 条和第 3 条，"
         "用 /forget all 删除列表中的全部条目。"
     ),
-    "forget_slow": "数据太多，无法在这个聊天里查找。请让管理员运行 `millpond memory forget {scope} 关键词`。",
+    "forget_slow": "保存的数据太多，无法在这个聊天里查找。请让管理员运行 `millpond memory forget {scope} 关键词`。",
     "forget_none": "没有找到包含这些词的内容。",
     "forget_match": "{number}. {tier}，{date}{places}：{text}",
     "forget_places": "，共 {count} 处",
     "forget_more": "……另有 {count} 条。多写几个词可以缩短列表。",
     "forget_choose": (
-        "/forget 1 3 删除第 1 条和第 3 条，包括它们的所有副本；/forget all 删除全部条目。删除后无法恢复。"
+        "/forget 1 3 在所有保存的地方删除第 1 条和第 3 条。/forget all 删除列表中的全部条目。删除后无法恢复。"
     ),
-    "forget_stale": "请先发送 /forget 关键词。列表显示后 10 分钟内可以选择。",
+    "forget_stale": "请先发送 /forget 关键词。然后可以在 10 分钟内从列表中选择。",
     "forget_number": "列表中没有第 {number} 条，请选择 1 到 {count} 之间的编号。",
     "forget_length": "请写出想让我忘记的内容，至少 2 个、最多 {most} 个字符。",
     "forget_began": "正在删除，完成后会在这里告诉你。",
     "forget_done": "已经忘记。删除了：",
-    "forget_nothing_left": "这些内容之前已经不在了，没有需要删除的。",
+    "forget_nothing_left": "这些内容之前已经删除，不需要再删除。",
     "forget_removed": "- {tier}：{count}",
     "forget_failed": "以下步骤失败：",
-    "forget_untouched": "未删除：聊天平台、模型服务商以及调用外部服务的工具所保存的副本，还有以前的备份。",
+    "forget_untouched": "以下副本没有删除：以前的备份，以及聊天平台、模型服务商和调用外部服务的工具所保存的副本。",
     "tier_memory": "记忆",
     "tier_history": "历史",
     "tier_notes": "每日笔记",

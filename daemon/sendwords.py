@@ -2,6 +2,6 @@
 
 from collections.abc import Mapping
 
-ENGLISH: Mapping[str, str] = {"file_too_large": "[{name}: {megabytes} MB, too large to be sent here]"}
+ENGLISH: Mapping[str, str] = {"file_too_large": "[The file {name} ({megabytes} MB) is too large to be sent here.]"}
 
-CHINESE: Mapping[str, str] = {"file_too_large": "[{name}：{megabytes} MB，太大，无法在这里发送]"}
+CHINESE: Mapping[str, str] = {"file_too_large": "[文件 {name}（{megabytes} MB）太大，无法在这里发送。]"}

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "owner_welcome": (
-        "Hello, {name}! You are now my administrator. Start me with `millpond run`. I answer the messages that you "
-        "send until then as soon as I run. /help lists my commands."
+        "Hello, {name}! You are now my administrator. Start me with `millpond run`. Messages that you send before "
+        "that are answered as soon as I run. /help lists my commands."
     ),
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.
@@ -17,7 +17,7 @@ ENGLISH: Mapping[str, str] = {
 
 CHINESE: Mapping[str, str] = {
     "owner_welcome": (
-        "{name}，你好！你现在是我的管理员了。请用 `millpond run` 启动我；在那之前发送的消息，我启动后就会回答。"
+        "{name}，你好！你现在是我的管理员了。请用 `millpond run` 启动我。在启动之前发送的消息，我会在启动之后回答。"
         "/help 会列出我的命令。"
     ),
     "owner_welcome_slack": (

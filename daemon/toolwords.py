@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    "server_slow": "The tool server {server} did not answer in time, so its tools are not available in this turn.",
-    "server_broken": "The tool server {server} cannot be used right now, so its tools are not available in this turn.",
+    "server_slow": "The tool server {server} did not respond in time, so its tools are unavailable in this turn.",
+    "server_broken": "The tool server {server} cannot be used right now, so its tools are unavailable in this turn.",
     "server_large": (
-        "The tools of the tool server {server} do not fit into your context window, so they are not available."
+        "The tools of the tool server {server} do not fit into your context window, so these tools are unavailable."
     ),
 }
 

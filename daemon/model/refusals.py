@@ -53,7 +53,8 @@ def _is_puzzling(refusal: Refusal, text: str, request: Request) -> bool:
     has_form = bool(request.tools) or len(request.messages) > 1
     is_known = is_filtered(refusal.body) or is_of_length(text) or status_of(refusal.status, text.lower()) is not None
     # Words that are not understood are mostly about what was said; a web page or nothing gives no reason at all.
-    has_reason = isinstance(refusal.body, dict) and not is_of_output(refusal.body)
+    body: object = refusal.body
+    has_reason = not is_of_output(body) and isinstance(body, dict)
     return refusal.status in (400, 422) and has_form and not (is_known or has_reason)
 
 

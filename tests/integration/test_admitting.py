@@ -81,7 +81,7 @@ async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) ->
     async with Room(process, ScriptedModel(then="welcome indeed")).working() as room:
         code = code_in(await room.says("hi", who="ann"))
 
-        assert "Ann is approved now" in await room.says(f"/pair {code.lower().replace('-', ' ')}")
+        assert "Ann is now approved" in await room.says(f"/pair {code.lower().replace('-', ' ')}")
         assert "already used" in await room.says(f"/pair {code}")
         assert await room.says("hi again", who="ann") == "welcome indeed"
         lines = [each.text for each in await told(process.bus) if each.session == f"{NAME}:ann"]
@@ -107,7 +107,7 @@ async def test_a_code_is_guessed_five_times_and_no_more(process: Process) -> Non
         for _ in range(5):
             assert "wrong" in await room.says("/pair AAAA-AAAA")
 
-        assert "too many wrong codes" in await room.says(f"/pair {code}")
+        assert "Too many wrong codes" in await room.says(f"/pair {code}")
         assert await room.entries() == {}
 
 
@@ -216,7 +216,7 @@ async def test_a_pause_of_one_chat_leaves_others_alone_and_one_of_all_does_not(p
         assert await room.says("hi", who="ann") == "yes"
         assert "all of my chats" in await room.says("/pause all")
         assert "I am paused right now" in await room.says("hi", who="bob")
-        assert "resumes when you send /resume all" in await room.says("/resume")
+        assert "Send /resume all to end the pause" in await room.says("/resume")
         await room.says("/resume all")
         with anyio.fail_after(HANG_S):
             while "yes" not in [each.text for each in await told(process.bus) if each.session == f"{NAME}:bob"]:  # noqa: ASYNC110 - as above
@@ -277,5 +277,5 @@ async def test_usage_tells_administrators_what_all_used(process: Process) -> Non
     async with Room(process, ScriptedModel(then="yes"), access=OPEN).working() as room:
         await room.says("hi", who="ann")
 
-        assert "The bot: " in await room.says("/usage")
-        assert "The bot: " not in await room.says("/usage", who="ann")
+        assert "All users of this bot: " in await room.says("/usage")
+        assert "All users of this bot: " not in await room.says("/usage", who="ann")

@@ -92,12 +92,15 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
         await ask(lab, "l", "memory")
         none, short, long = await answered(lab, 3)
 
-    assert none.text.startswith("I remember nothing here yet.")
+    assert none.text.startswith("My memory of this chat is empty.")
     assert short.text == (
         "My memory of this chat (version 1, last changed 2026-11-21 04:00 Saturday (Asia/Shanghai, UTC+0800)):\n\n"
         "- likes tea"
     )
-    assert f"\n\n{'x' * 3_000}…\n\n2,000 more characters. `millpond memory show {scope}` shows the whole" in long.text
+    assert (
+        f"\n\n{'x' * 3_000}…\n\n2,000 more characters are not shown. `millpond memory show {scope}` shows the whole"
+        in long.text
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
         ("web:ann", "ann", "direct", "of ann"),
         ("web:bob", "bob", "direct", "of bob"),
         ("web:pool", "ann", "group", "of the group"),
-        ("web:other", "ann", "group", "nothing"),
+        ("web:other", "ann", "group", "is empty"),
     ],
 )
 async def test_in_a_group_its_own_memory_is_shown_and_nobody_elses(

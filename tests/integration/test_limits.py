@@ -244,14 +244,14 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
         (
             "en",
             "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
-            "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThe bot: 1,890 of 2,000 tokens left\n"
-            "Messages left right now: you 2 of 3, this conversation 4 of 5",
+            "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThis bot: 1,890 of 2,000 tokens left\n"
+            "Remaining right now: 2 of 3 messages for you, 4 of 5 messages for this conversation",
         ),
         (
             "zh",
             "今天：\n你：1 条消息，110 个 token，0.0010 EUR；还剩 890 / 1,000 个 token\n"
-            "这个对话：1 条消息，110 个 token，0.0010 EUR\n机器人：还剩 1,890 / 2,000 个 token\n"
-            "现在还可以发送的消息：你 2 / 3, 这个对话 4 / 5",
+            "这个对话：1 条消息，110 个 token，0.0010 EUR\n这个机器人：还剩 1,890 / 2,000 个 token\n"
+            "现在还剩：你 2 / 3 条消息, 这个对话 4 / 5 条消息",
         ),
     ],
 )

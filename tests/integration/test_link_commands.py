@@ -72,13 +72,13 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
 
     code = await ann.code()
     assert "wrong" in await bob.says("/link AAAA-BBBB")
-    assert "comes from this chat" in await ann.says(f"/link {code}")
+    assert "was created in this chat" in await ann.says(f"/link {code}")
     assert "The code is correct" in await bob.says(f"/link {code.lower()}")
     [job] = await people.jobs.all()
     await people.done(job.id)
 
     assert await people.text(BOB) == "- ann has a cat\n\n- bob rows\n"
-    assert "comes from this chat or from a chat linked with it" in await bob.says(f"/link {await ann.code()}")
+    assert "or in a chat that is linked with this chat" in await bob.says(f"/link {await ann.code()}")
 
     assert "separating" in await bob.says("/unlink")
     [parting] = [job for job in await people.jobs.all() if job.kind == "unlink"]
@@ -89,10 +89,10 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
 
 
 async def test_groups_and_what_is_no_persons_memory_are_not_linked(people: PeopleLab) -> None:
-    assert "not groups" in await Chat(people, "pond:group:web:room", chat_kind="group").says("/link")
-    assert "not groups" in await Chat(people, CAT, chat_kind="group").says("/link")
-    assert "not groups" in await Chat(people, "pond:group:web:room2").says("/unlink")
-    for kind, told in (("session", "a memory per conversation"), ("workspace", "one memory for all conversations")):
+    assert "Only direct chats" in await Chat(people, "pond:group:web:room", chat_kind="group").says("/link")
+    assert "Only direct chats" in await Chat(people, CAT, chat_kind="group").says("/link")
+    assert "Only direct chats" in await Chat(people, "pond:group:web:room2").says("/unlink")
+    for kind, told in (("session", "one memory per conversation"), ("workspace", "one memory for all conversations")):
         bot = BotConfig(memory=MemoryConfig(scope=kind))  # type: ignore[arg-type]
         assert told in await Chat(people, f"pond:{kind}:x:{kind}", bot=bot).says("/link")
     assert await people.jobs.all() == []

@@ -344,7 +344,7 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
     assert [reply.text for reply in await replies_of(lab, "support")] == [
-        "There is nothing to stop: no answer is in progress."
+        "No answer is in progress, so nothing was stopped."
     ]
 
 
@@ -452,7 +452,7 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop: no answer is in progress."]
+    assert [notice.text for notice in await notices_of(lab)] == ["No answer is in progress, so nothing was stopped."]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:

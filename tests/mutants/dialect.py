@@ -115,10 +115,10 @@ MUTANTS = (
             "test_a_server_that_failed_within_its_answer_is_unavailable",
         ),
         (
-            "An error without a field of that name is an error.",
-            'if self.error or self.kind == "error":',
-            "if self.error:",
-            "test_an_error_without_a_field_of_that_name_is_an_error",
+            "An error that MiniMax reports in its own field is an error.",
+            'if result.get("status_code"):',
+            "if False:",
+            "test_an_error_in_any_field_of_an_event_is_an_error",
         ),
         (
             "Reasoning in parts is no text.",

@@ -34,7 +34,7 @@ def test_without_any_memory_the_page_tells_how_it_comes_about(visit: Visit) -> N
     page = visit.open("/memory")
 
     expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
-    expect(page.locator("code", has_text="/compact")).to_be_visible()
+    expect(page.get_by_role("link", name="send /compact")).to_be_visible()
 
 
 def test_what_settled_of_a_conversation_is_listed_and_read(visit: Visit, millpond: Pond) -> None:
@@ -45,7 +45,7 @@ def test_what_settled_of_a_conversation_is_listed_and_read(visit: Visit, millpon
 
     expect(page.get_by_role("heading", level=1, name="ann")).to_be_visible()
     expect(page.locator("article")).to_contain_text("my heron is called Otto")
-    expect(page.get_by_text("Version 1, consolidation")).to_be_visible()
+    expect(page.get_by_text("Version 1 (consolidation)")).to_be_visible()
 
 
 def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit: Visit, millpond: Pond) -> None:
@@ -56,8 +56,8 @@ def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit:
     expect(page.get_by_role("link", name=re.compile("messages 0–"))).to_have_attribute("href", re.compile(r"/m/0$"))
 
     page.get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox", name="Search words").fill("heron")
+    page.get_by_role("searchbox", name="Words to search for").fill("heron")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("q=heron"))
     expect(page.locator(".entries li").first).to_contain_text("Otto")
-    expect(page.locator(".entries .score").first).to_have_attribute("aria-label", re.compile(r"^score \d"))
+    expect(page.locator(".entries .score").first).to_have_attribute("aria-label", re.compile(r"^relevance score \d"))

@@ -62,10 +62,10 @@ def test_what_is_to_be_forgotten_is_listed_chosen_and_gone(visit: Visit, millpon
     page.get_by_role("button", name="Find").click()
     expect(page.get_by_role("checkbox").first).to_be_visible()
 
-    page.get_by_role("button", name="Forget all").click()
-    page.get_by_role("button", name="Delete all permanently?").click()
+    page.get_by_role("button", name="Forget all listed texts").click()
+    page.get_by_role("button", name="Delete all listed texts permanently?").click()
 
-    expect(page.locator("#toasts")).to_contain_text("forgotten")
+    expect(page.locator("#toasts")).to_contain_text("are being deleted")
     text = millpond.until(
         lambda: page.request.get(f"{millpond.url}/api{address}").json()["text"], lambda text: "Otto" not in text
     )

@@ -128,7 +128,7 @@ def test_dead_letters_and_the_audit_are_shown_and_never_run(visit: Visit) -> Non
     holds(page, SCRIPT)
 
     page.get_by_role("button", name="Drop all").first.click()
-    page.get_by_role("button", name="Delete all 1 permanently?").click()
+    page.get_by_role("button", name="Delete all 1 dead letters permanently?").click()
     expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row").nth(1)).to_be_visible()

@@ -33,7 +33,7 @@ def test_the_overview_shows_who_works_and_follows_what_happens(visit: Visit, mil
     millpond.ask("ann", "hello")
     page = visit.open("/system")
     expect(page.locator("section", has=page.get_by_role("heading", name="Workers")).last).to_contain_text("agent")
-    expect(page.get_by_text("No errors: every model call was answered.")).to_be_visible()
+    expect(page.get_by_text("No model call failed in the last 15 minutes.")).to_be_visible()
     figure = page.get_by_role("link", name=re.compile("Dead letters.*0"))
     expect(figure).to_be_visible()
 
@@ -51,7 +51,7 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
 
     reason = page.get_by_label("Reasons").get_by_role("listitem").filter(has_text="attempts")
     reason.get_by_role("button", name="Replay all").click()
-    reason.get_by_role("button", name="Replay all 1?").click()
+    reason.get_by_role("button", name="Replay all 1 dead letters?").click()
 
     expect(page.locator("#toasts")).to_contain_text("Replayed: 1")
     expect(row).to_be_hidden()
@@ -65,15 +65,15 @@ def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Vi
     page = visit.open("/system/dead?reason=poison")
 
     page.get_by_role("row", name=re.compile("Nobody needs this")).get_by_role("checkbox").check()
-    page.get_by_role("button", name="Drop selected").click()
-    page.get_by_role("button", name="Delete permanently?").click()
+    page.get_by_role("button", name="Drop selected letters").click()
+    page.get_by_role("button", name="Delete the selected dead letters permanently?").click()
 
     expect(page.get_by_text("Nobody needs this.")).to_be_hidden()
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row", name=re.compile("drop")).first).to_be_visible()
 
 
-def test_unknown_sends_have_an_address_of_their_own(visit: Visit) -> None:
+def test_replies_with_unknown_delivery_have_an_address_of_their_own(visit: Visit) -> None:
     page = visit.open("/system/unknown")
 
-    expect(page.get_by_role("heading", name="No unknown sends")).to_be_visible()
+    expect(page.get_by_role("heading", name="No replies with unknown delivery")).to_be_visible()

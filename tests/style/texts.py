@@ -162,7 +162,7 @@ INNER = r"`(?:\\.|\$\{[^{}`]*\}|[^`\\])*`"
 TEMPLATE = rf"`(?:\\.|\$\{{(?:[^{{}}`]|\{{[^{{}}]*\}}|{INNER})*\}}|[^`\\])*`"
 PATTERN = r"(?<=[(,=:\[!&|?{};])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*"
 TOKEN = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>{STRING}|{TEMPLATE})|{PATTERN}", re.DOTALL)
-NO_TEXT = re.compile(r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$")
+NO_TEXT = re.compile(r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^mp-|^input, |^\(pointer|^noopener")
 """Selectors, paths and lists of words."""
 
 
@@ -177,7 +177,9 @@ def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Senten
             for inner in re.findall(r"\$\{((?:[^{}`]|\{[^{}]*\}|" + INNER + r")*)\}", quoted):
                 yield from of_script(kind, path, inner, here)
         is_label = re.fullmatch(r"[A-Z][a-z]+", said)
-        if is_label or (len(re.findall(r"[A-Za-z']{2,}", said)) > 1 and " " in said and not NO_TEXT.search(said)):
+        words = re.findall(r"[A-Za-z']{2,}", said)
+        is_text = len(words) > 1 and {*words} != {"value"} and " " in said and not NO_TEXT.search(said)
+        if is_label or is_text:
             yield from split(kind, path, here, said)
 
 

@@ -9,7 +9,7 @@ export class ApiError extends Error {
   }
 }
 
-const AWAY = "Millpond does not respond. Check that `millpond run` is still running.";
+const AWAY = "Millpond is not responding. Check whether `millpond run` is still running.";
 
 /** Request `path` → the JSON of the response, null if it is empty. Throws ApiError; an AbortError is passed on. */
 export async function request(method, path, {body, signal} = {}) {
@@ -56,7 +56,7 @@ async function errorOf(response) {
   try {
     error = (await response.json()).error ?? {};
   } catch { /* perhaps the error page of a proxy */ }
-  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `The server answered with status ${response.status}. Try again.`);
+  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `The server returned HTTP status ${response.status}. Try again.`);
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;
 }

@@ -61,7 +61,7 @@ async function show() {
     await MODULES[name]();
   } catch (error) {
     console.warn(error);
-    if (asked === mine) fill(main, empty("This part of the page could not be loaded", h("p", null, "Reload the page.")));
+    if (asked === mine) fill(main, empty("This part of the page could not be loaded", h("p", null, "Reload the page to try again.")));
     return undefined;
   }
   if (asked !== mine) return undefined;
@@ -152,11 +152,10 @@ function stranger(problem = "") {
   return h("div.empty.stranger", null,
     h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
     h("h1", null, "Welcome to Millpond"),
-    h("p", null, "This page is for operators of the bot. Open the link that ", h("code", null, "millpond run"),
-      " printed, or print a new link:"),
+    h("p", null, "This page is for operators of the bot. To log in, open the link that was printed when Millpond started. To print a new link, run this command:"),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
-      h("label", {for: "code"}, "Or paste the link or its code here"),
+      h("label", {for: "code"}, "You can also paste the link or its code here:"),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, "Log in"))),
     problem && h("p.problem", {role: "alert"}, problem));
 }

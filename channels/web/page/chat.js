@@ -1,7 +1,7 @@
 // The messages of a conversation and the field to write in. Messages are loaded as needed: the newest first, older and
 // newer ones on scrolling. Messages that are added above do not move the ones in view.
 
-import {empty, failed, fill, h} from "/page/dom.js";
+import {counted, empty, failed, fill, h} from "/page/dom.js";
 import {PAGE} from "/page/feed.js";
 import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
@@ -67,7 +67,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}. You can read it here, but you can only reply on that channel.`));
+      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}. You can read the conversation here, but you can reply only on that channel.`));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -248,7 +248,7 @@ export class Chat extends HTMLElement {
 
   showNewest() {
     this.newest.hidden = this.along || (this.atEnd && !this.list.children.length);
-    this.newest.textContent = this.unread ? `${this.unread} new ↓` : "Newest ↓";
+    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : "Newest ↓";
   }
 
   // New messages
@@ -336,7 +336,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} are in the archive, which cannot be read right now: ${reason}`));
+    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} cannot be shown, because the archive cannot be read right now: ${reason}`));
     this.upto = Math.max(this.upto, upto);
   }
 
@@ -364,8 +364,8 @@ export class Chat extends HTMLElement {
     if (!nothing) return;
     const first = this.foreign ? empty("No messages yet")
       : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write a message below and press Enter. The bar above shows the contents of the context. When the context is full, older messages are consolidated into ",
-          h("a", {href: "/memory"}, "memory"), ", and the conversation continues."),
+        h("p", null, "Write a message below and press Enter. The bar above shows how much of the context window is in use. When the context is full, older messages are consolidated into memory, and the conversation continues. ",
+          h("a", {href: "/memory"}, "Show the memory")),
         h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
     first.classList.add("first");
     this.tail.prepend(first);

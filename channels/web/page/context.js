@@ -8,18 +8,18 @@ export const PARTS = {
   continuity: "Continuity", history: "History", current: "Current",
 };
 export const SAYS = {
-  system: "The bot's instructions: AGENTS.md, SOUL.md and the other bootstrap files",
-  identity: "Millpond's instructions for every bot: its environment and its rules",
-  tools: "The tools that the model may call",
+  system: "Instructions of this bot, from AGENTS.md, SOUL.md and the other bootstrap files",
+  identity: "Instructions that Millpond gives to every bot: environment and rules",
+  tools: "Definitions of the tools that the model can call",
   memory: "MEMORY.md: facts consolidated from older messages",
-  recalled: "Memories found for the newest message",
+  recalled: "Memories that match the newest message",
   continuity: "Summary of the consolidated messages of this conversation",
-  history: "The messages that are not consolidated yet",
-  current: "The messages of the current or next turn",
+  history: "Messages that have not been consolidated into memory yet",
+  current: "Messages of the turn in progress, or of the next turn",
 };
 const MARKS = {
-  flush: "From this size on, the bot saves important facts in notes",
-  consolidation: "From this size on, older messages are consolidated into memory",
+  flush: "If the prompt exceeds this size, the bot saves important facts in notes",
+  consolidation: "If the prompt exceeds this size, older messages are consolidated into memory",
 };
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;
@@ -82,7 +82,7 @@ export class Context extends HTMLElement {
     });
     const sum = `${short(used)} of ${short(budget)} tokens`;
     fill(this.link, bar, ticks);
-    this.link.setAttribute("aria-label", `The next prompt of ${model}: ${sum}. ${parts.filter((part) => part.tokens)
+    this.link.setAttribute("aria-label", `Next prompt for the model ${model}: ${sum}. ${parts.filter((part) => part.tokens)
       .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show the exact prompt`);
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},

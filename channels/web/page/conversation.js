@@ -67,7 +67,7 @@ export class Conversation extends HTMLElement {
       await load();
     } catch (error) {
       console.warn(error);
-      fill(holder, empty("This part of the page could not be loaded", h("p", null, "Reload the page.")));
+      fill(holder, empty("This part of the page could not be loaded", h("p", null, "Reload the page to try again.")));
       return;
     }
     if (!holder.isConnected) return;

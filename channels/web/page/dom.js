@@ -19,7 +19,7 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
-    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`${key} is not set by text`);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} cannot be set from a text`);
     else if (key === "dataset") Object.assign(element.dataset, value);
     else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
     else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
@@ -50,6 +50,9 @@ const FULL = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle:
 
 /** 12345 → "12,345" */
 export const count = (n) => NUMBER.format(n);
+
+/** 1, "note" → "1 note"; 2, "note" → "2 notes" */
+export const counted = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
 
 /** 12345 → "12.3k" */
 export function short(n) {
@@ -93,5 +96,5 @@ export const empty = (title, ...children) => h("div.empty", null, h("h2", null, 
 
 /** A failed request: the error message, and a button to try again. */
 export const failed = (error, again) =>
-  h("div.empty", {role: "alert"}, h("h2", null, "Loading failed"), h("p", null, error.message),
+  h("div.empty", {role: "alert"}, h("h2", null, "The data could not be loaded"), h("p", null, error.message),
     again && h("button.button", {type: "button", onclick: again}, "Try again"));

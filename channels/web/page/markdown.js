@@ -181,7 +181,7 @@ function code({language, text}) {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Copying failed";
+      copy.textContent = "The text could not be copied";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }}, "Copy");

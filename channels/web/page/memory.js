@@ -1,7 +1,7 @@
 // The memory of a scope: text, versions, history and notes. It can be searched, edited, restored and forgotten.
 
 import {get, post, put, query, segment} from "/page/api.js";
-import {ago, count, empty, fill, h, short, toast, when} from "/page/dom.js";
+import {ago, count, counted, empty, fill, h, short, toast, when} from "/page/dom.js";
 import {go} from "/page/app.js";
 import {body as prose} from "/page/message.js";
 import {View, once, plain, press, sure, tabs, toSession} from "/page/views.js";
@@ -40,7 +40,7 @@ export class Memory extends View {
         h("div.page-head", null,
           h("h1", {title: scope}, name),
           h("p.row.wrap", null, [kind, channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
-      tabs("Views of this memory", Object.entries(TABS).map(([key, label]) =>
+      tabs("Parts of this memory", Object.entries(TABS).map(([key, label]) =>
         [page(scope, {tab: key === "text" ? "" : key}), label, key === tab])),
       body));
     if (version !== undefined) return this.showVersion(body, scope, version);
@@ -51,10 +51,10 @@ export class Memory extends View {
 
   showScopes() {
     const list = h("section", {"aria-label": "Memories"});
-    const field = h("input", {type: "search", placeholder: "Filter by name", "aria-label": "Filter memories", value: this.asked.get("q") ?? ""});
+    const field = h("input", {type: "search", placeholder: "Filter memories by name", "aria-label": "Filter memories by name", value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, "More memories exist. Enter part of a name above to find them.") : null]
+        more ? h("p.soft.small", null, "More memories exist than are listed here. To find a memory, enter part of its name above.") : null]
         : field.value ? h("p.soft", null, "No memory with this name was found.") : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
@@ -74,11 +74,11 @@ export class Memory extends View {
       if (this.#draft?.scope === scope) return this.editor(body, memory);
       return [
         h("div.page-head", null,
-          h("p.soft.small", null, memory.version ? [`Version ${memory.version}, ${memory.cause}, `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "No version yet"),
+          h("p.soft.small", null, memory.version ? [`Version ${memory.version} (${memory.cause}): `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "No version yet"),
           h("div.row", null,
             press("Edit", () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty("MEMORY.md is empty", h("p", null, "MEMORY.md is written when older messages are consolidated. To consolidate now, send ", h("code", null, "/compact"), " in the conversation. You can also write the text yourself.")),
+          : empty("MEMORY.md is empty", h("p", null, "MEMORY.md is written when older messages are consolidated. To consolidate older messages now, send /compact in the conversation. You can also write MEMORY.md yourself.")),
       ];
     });
   }
@@ -94,11 +94,11 @@ export class Memory extends View {
         const now = await get(api(draft.scope), this.signal);
         draft.expect = now.version;
         fill(note, h("div.notice-line", {role: "alert"},
-          h("p", null, `Version ${now.version} was saved while you were editing. Your text is kept here. Save again to replace version ${now.version}.`),
+          h("p", null, `Version ${now.version} was saved while you were editing. Your unsaved text is still in the editor. To replace version ${now.version} with your text, save again.`),
           h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, `Changes in version ${now.version}`))));
         return;
       }
-      toast("Saved as a new version");
+      toast("The memory was saved as a new version");
       leave();
     };
     const field = h("textarea.memory-text", {"aria-label": "MEMORY.md", spellcheck: "true", rows: 24,
@@ -111,8 +111,8 @@ export class Memory extends View {
     const button = press("Save", save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? `Saving creates a new version after version ${memory.version}. All earlier versions are kept.` : "Saving creates the first version."),
-      note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Ctrl+Enter saves")));
+      h("p.soft.small", null, memory.version ? `Saving the text creates a new version after version ${memory.version}. All earlier versions are kept.` : "Saving the text creates the first version of this memory."),
+      note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Press Ctrl+Enter to save.")));
   }
 
   // Versions
@@ -164,7 +164,7 @@ export class Memory extends View {
 
   async restore(scope, version, expect) {
     await post(api(scope, "/restore"), {version, expect}, this.signal);
-    toast(`Version ${version} was restored as the newest version`);
+    toast(`Version ${version} was restored as a new version`);
     go(page(scope));
   }
 
@@ -172,7 +172,7 @@ export class Memory extends View {
 
   history(body, scope) {
     const list = h("ol.entries", null);
-    const more = press("Older entries", () => read(Number(list.lastElementChild.dataset.index)), {hidden: true});
+    const more = press("Show older entries", () => read(Number(list.lastElementChild.dataset.index)), {hidden: true});
     const read = async (before) => {
       const {entries} = await get(api(scope, "/history", {before, limit: PAGE}), this.signal);
       list.append(...entries.map((entry) => entryOf(entry)));
@@ -180,7 +180,7 @@ export class Memory extends View {
       return entries;
     };
     this.into(body, () => read(), (entries) => (entries.length ? [list, more]
-      : empty("No history yet", h("p", null, "Each consolidated part of a conversation becomes an entry here."))));
+      : empty("No history yet", h("p", null, "When older messages are consolidated, a summary of these messages is added here as an entry."))));
   }
 
   notes(body, scope) {
@@ -201,14 +201,14 @@ export class Memory extends View {
   search(body, scope) {
     const words = this.asked.get("q") ?? "";
     const hits = h("div.stack", {"aria-live": "polite"});
-    fill(body, h("div.stack", null, wordsForm("Search words", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
+    fill(body, h("div.stack", null, wordsForm("Words to search for", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
     if (!words) {
-      fill(hits, h("p.soft", null, "Searches MEMORY.md, the history and the notes. The best match comes first."));
+      fill(hits, h("p.soft", null, "The search covers MEMORY.md, the history and the notes. The best match is listed first."));
       return;
     }
     this.into(hits, (signal) => get(api(scope, "/search", {q: words}), signal), (found) => (found.hits.length
       ? h("ol.entries", null, found.hits.map((hit) => hitOf(scope, hit, Math.max(SCORE_FULL, ...found.hits.map((each) => each.score)))))
-      : h("p.soft", null, "No matches in MEMORY.md, the history or the notes.")));
+      : h("p.soft", null, "No match was found in MEMORY.md, the history or the notes.")));
   }
 
   forget(body, scope) {
@@ -219,7 +219,7 @@ export class Memory extends View {
     };
     const form = wordsForm("Text to forget", "Find", "", look);
     fill(body, h("div.stack", null,
-      h("p", null, "This search covers all stored data: messages, MEMORY.md and its versions, history and notes. Nothing is deleted until you choose entries from the list."),
+      h("p", null, "This search covers all stored data: messages, all versions of MEMORY.md, history and notes. No data is deleted until you select entries from the list."),
       form, found));
   }
 
@@ -229,23 +229,23 @@ export class Memory extends View {
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast("The selected texts are being forgotten");
+      toast("The selected texts are being deleted");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
-    const some = sure("Forget selected", "Delete permanently?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry")), {kind: "danger"});
+    const some = sure("Forget selected texts", "Delete the selected texts permanently?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
     return fill(form,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
         item.where && h("span.badge", null, item.where))))),
-      h("div.row.wrap", null, some, sure("Forget all", "Delete all permanently?", () => forget("all"), {kind: "danger"})));
+      h("div.row.wrap", null, some, sure("Forget all listed texts", "Delete all listed texts permanently?", () => forget("all"), {kind: "danger"})));
   }
 }
 
 const nothingYet = () => empty("No memories yet",
-  h("p", null, "When a conversation approaches its token budget, older messages are summarized, and the important facts are saved here."),
-  h("p", null, "To see this now, ", h("a", {href: "/"}, "talk to the bot"), ", then send ", h("code", null, "/compact"), "."));
+  h("p", null, "When a conversation approaches its token limit, older messages are summarized, and important facts are saved to memory."),
+  h("p", null, h("a", {href: "/"}, "To consolidate messages now, open a conversation and send /compact.")));
 
 function lineOf({scope, version, time, tokens, entries, notes}) {
   const {kind, name, channel} = nameOf(scope);
@@ -253,7 +253,7 @@ function lineOf({scope, version, time, tokens, entries, notes}) {
     h("span.name", {title: scope}, name),
     h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
     h("span.soft.small.grow", null, [version ? `version ${version}` : "no version yet", `${short(tokens)} tokens`,
-      `${count(entries)} history entr${entries === 1 ? "y" : "ies"}`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
+      counted(entries, "history entry", "history entries"), counted(notes, "note")].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }
 
@@ -262,14 +262,14 @@ function entryOf(entry) {
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, `Entry ${entry.index}`),
       h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "verbatim" : entry.kind),
-      entry.lost && h("span.badge.bad", null, "contains messages that the server lost"),
+      entry.lost && h("span.badge.bad", null, "contains messages that the Redis server lost"),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }
 
 function hitOf(scope, hit, most) {
   const where = {memory: page(scope), history: page(scope, {tab: "history"}), notes: page(scope, {tab: "notes", day: (hit.time ?? "").slice(0, 10)})};
-  const bar = h("span.score", {role: "img", "aria-label": `score ${hit.score.toFixed(2)}`, title: `score ${hit.score.toFixed(2)}`}, h("span", null));
+  const bar = h("span.score", {role: "img", "aria-label": `relevance score ${hit.score.toFixed(2)}`, title: `relevance score ${hit.score.toFixed(2)}`}, h("span", null));
   bar.firstChild.style.width = `${Math.round((100 * hit.score) / most)}%`;
   return h("li.card", null,
     h("p.soft.small.row.wrap", null, h("a.badge.accent", {href: where[hit.source]}, hit.source), bar,
@@ -290,7 +290,7 @@ function wordsForm(label, action, value, submit) {
 /** The lines of a comparison; long unchanged passages are folded. */
 export function diff(lines) {
   const marked = lines.map((line) => line.some(([mark, text]) => mark !== "same" && text !== ""));
-  if (!marked.includes(true)) return h("p.soft", null, "No differences.");
+  if (!marked.includes(true)) return h("p.soft", null, "The two versions are identical.");
   const near = (at) => marked.slice(Math.max(0, at - AROUND), at + AROUND + 1).includes(true);
   const shown = [];
   let folded = [];
@@ -312,7 +312,7 @@ export function diff(lines) {
 }
 
 function fold(lines) {
-  const button = h("button.quiet", {type: "button", onclick: () => button.replaceWith(...lines.map(lineOfDiff))}, `${lines.length} unchanged lines`);
+  const button = h("button.quiet", {type: "button", onclick: () => button.replaceWith(...lines.map(lineOfDiff))}, `Show ${lines.length} unchanged lines`);
   return button;
 }
 

@@ -95,7 +95,7 @@ export function messageElement(message, {calls, session, foreign}) {
     add(element, line.element);
   }
   if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered and is now a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the dead letters")));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }
@@ -109,7 +109,7 @@ function foot(message, session, own) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
   return h("footer", null,
-    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index}, `), when(message.time)),
+    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index} · `), when(message.time)),
     message.tokens ? h("span", null, `${count(message.tokens)} tokens`) : null,
     !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "Trace"));
 }

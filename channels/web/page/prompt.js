@@ -15,7 +15,7 @@ export class Prompt extends HTMLElement {
     try {
       await this.feed.ready;
       if (this.feed.last < 0) {
-        fill(this, empty("No prompt yet", h("p", null, "Write the first message. This view then shows the exact text that the model receives.")));
+        fill(this, empty("No prompt yet", h("p", null, "After the first message of a conversation, this view shows the exact text that the model receives.")));
         return;
       }
       this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
@@ -30,11 +30,11 @@ export class Prompt extends HTMLElement {
       h("div", null,
         h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
           h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
-        h("p.soft.small", null, "The complete text that the model would receive right now, in order. Your next message is added at the end.")),
-      missing.map(({server, reason}) => h("p.problem", null, "Tool server ", h("code", null, server), ` is unavailable: ${reason}`)),
-      unreadable.map(({path, reason}) => h("p.problem", null, "File ", h("code", null, path), ` cannot be used: ${reason}`)),
+        h("p.soft.small", null, "This is the complete text that the model would receive right now. Your next message will be added at the end of this text.")),
+      missing.map(({server, reason}) => h("p.problem", null, `The tool server ${server} is unavailable: ${reason}`)),
+      unreadable.map(({path, reason}) => h("p.problem", null, `The file ${path} cannot be used: ${reason}`)),
       parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
-      h("details.wire", null, h("summary", null, `Complete prompt as JSON: ${count(messages.length)} messages`),
+      h("details.wire", null, h("summary", null, `Complete prompt in JSON format (${count(messages.length)} messages)`),
         h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
   }
 

@@ -151,7 +151,7 @@ export class Rail extends HTMLElement {
       if (at + LABEL > end + 4) continue;
       free = at + LABEL;
       const label = h("a.rail-label", {href: `/s/${encodeURIComponent(this.feed.session)}/m/${Math.max(entry.first, first)}`, title: entry.title},
-        h("span.rail-title", null, entry.title || "(no title)"),
+        h("span.rail-title", null, entry.title || "(untitled entry)"),
         h("span.rail-range", null, `${count(entry.first)}–${count(entry.upto - 1)}`));
       label.style.top = `${at}px`;
       // Otherwise the line of the cursor would cross the label.
@@ -188,7 +188,7 @@ export class Rail extends HTMLElement {
     const {first, tokens, roles, cursor, entries} = this.data;
     const entry = entries.find((each) => each.first <= index && index < each.upto);
     return `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens${
-      index < cursor ? `, consolidated${entry ? ` into “${entry.title}”` : ""}` : ""}`;
+      index < cursor ? `, consolidated into ${entry ? `the entry “${entry.title}”` : "memory"}` : ""}`;
   }
 
   at(event) {

@@ -1,7 +1,7 @@
 // The list of conversations of this channel and of others, with a field that searches names and messages.
 
 import {get, ofSession, query} from "/page/api.js";
-import {ago, fill, h} from "/page/dom.js";
+import {ago, counted, fill, h} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 
 /** How often the visible list is read, and how many seconds old it may be: all viewers share one result. */
@@ -46,7 +46,7 @@ export class Sessions extends HTMLElement {
     this.controller = new AbortController();
     this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
-    this.channel = h("select", {"aria-label": "Filter by channel", hidden: true, onchange: () => this.read()});
+    this.channel = h("select", {"aria-label": "Filter conversations by channel", hidden: true, onchange: () => this.read()});
     this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
@@ -144,11 +144,11 @@ export class Sessions extends HTMLElement {
     }
     const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
     const made = h("div", null,
-      this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
+      this.#hits?.length > 0 && group("Messages in this conversation", this.#hits.map((hit) => this.hit(hit))),
       own.length > 0 && group("Your conversations", own.map((each) => this.line(each))),
-      others.length > 0 && group("Other channels", others.map((each) => this.line(each))),
+      others.length > 0 && group("Conversations on other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
-        this.field.value ? "No results in the names of conversations or in the messages of the open one." : "No conversations yet. Write the first message."));
+        this.field.value ? "No conversation name and no message of the open conversation matches the search." : "No conversations yet. Write a message to start the first conversation."));
     // An unchanged list stays: a line that is replaced between press and release would miss the click.
     const before = this.list.children;
     if (made.children.length === before.length && [...made.children].every((each, at) => each.isEqualNode(before[at]))) return;
@@ -161,8 +161,8 @@ export class Sessions extends HTMLElement {
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
     const more = [
       channelOf(each) !== this.#me?.channel && channelOf(each),
-      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "no messages",
-      each.parked ? "backing off" : each.waiting ? `${each.waiting} pending` : "",
+      each.head ? counted(each.head, "message") : "no messages",
+      each.parked ? "backing off after a failure" : each.waiting ? counted(each.waiting, "pending message") : "",
     ].filter(Boolean);
     return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
       h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),

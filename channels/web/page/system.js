@@ -7,14 +7,14 @@ import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js
 const LIMIT = 200;
 const AUDITED = 100;
 const QUEUE = {
-  backlog: ["Unanswered", "accepted messages without an answer"],
-  ready: ["Ready", "conversations that a worker may take now"],
-  in_flight: ["In progress", "conversations that a worker holds"],
-  due: ["Due", "conversations with pending work, by deadline"],
+  backlog: ["Unanswered", "accepted messages that have not been answered yet"],
+  ready: ["Ready", "conversations that the next free worker will process"],
+  in_flight: ["In progress", "conversations that a worker is processing"],
+  due: ["Due", "conversations with a deadline for pending work"],
   parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
   unsettled: ["Unconsolidated", "conversations with older messages to consolidate"],
   dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
-  unknown: ["Unknown sends", "parts of replies that may or may not have been delivered"],
+  unknown: ["Unknown delivery", "parts of replies that may or may not have been delivered"],
 };
 /** Tasks of a channel's leader, by the name that the API gives them. */
 const TASKS = {sends: "sending", asks: "polling"};
@@ -28,7 +28,7 @@ export class System extends View {
     this.body = h("section.stack", {"aria-label": tab});
     fill(this, h("div.page", null, h("h1", null, "System"),
       tabs("System", [["/system", "Overview", tab === "overview"], ["/system/dead", "Dead letters", tab === "dead"],
-        ["/system/unknown", "Unknown sends", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
+        ["/system/unknown", "Unknown delivery", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
@@ -75,15 +75,15 @@ export class System extends View {
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here with the reason. You can replay or drop them."));
+        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay or drop dead letters."));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
-      const all = (n) => (dead.length < LIMIT ? `all ${n}` : "all");
+      const all = (n) => (dead.length < LIMIT ? `all ${n} dead letters` : "all dead letters");
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
-      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected" : "Drop selected",
-        what === "replay" ? "Replay selected letters?" : "Delete permanently?", () => act(what, {ids: [...chosen]}),
+      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected letters" : "Drop selected letters",
+        what === "replay" ? "Replay the selected dead letters?" : "Delete the selected dead letters permanently?", () => act(what, {ids: [...chosen]}),
         {kind: what === "drop" ? "danger" : "primary", disabled: true}));
       const choose = (id, is) => {
         if (is) chosen.add(id);
@@ -94,31 +94,31 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
-          sure("Drop all", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
-        h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all reasons")),
+          sure("Replay all letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
+          sure("Drop all letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+        h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all dead letters")),
         table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
-          h("input", {type: "checkbox", "aria-label": `Select ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
+          h("input", {type: "checkbox", "aria-label": `Select dead letter ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
           when(each.time), each.session ? toSession(each.session, plain(each.session)) : "unknown", each.kind, each.reason, count(each.attempts), each.excerpt,
         ])),
       ];
     });
   }
 
-  // Unknown sends, audit
+  // Replies with unknown delivery, audit
 
   showUnknown() {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
-      ? table("Unknown sends", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
+      ? table("Replies with unknown delivery", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, each.action]))
-      : empty("No unknown sends", h("p", null, "If a connection breaks while a reply is sent, its delivery is unknown. Such replies are listed here."))));
+      : empty("No replies with unknown delivery", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies with unknown delivery are listed here."))));
   }
 
   showAudit() {
     this.into(this.body, (signal) => get(`/api/audit${query({limit: AUDITED})}`, signal), ({audit}) => (audit.length
       ? table("Audit", ["Time", "Operator", "Action", "Target", "Outcome"], audit.map((each) =>
         [when(each.at), h("code", null, each.who), each.action, plain(each.target ?? ""), each.outcome]))
-      : empty("No actions yet", h("p", null, "Log-ins, replays, edits and all other changes by operators are recorded here."))));
+      : empty("No actions recorded yet", h("p", null, "Logins, replays, edits and all other actions of operators are recorded here."))));
   }
 }
 
@@ -128,24 +128,24 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
       key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`To ${channel}`, "replies queued for delivery", n))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`Replies to ${channel}`, "replies that are queued for delivery on this channel", n))),
     h("div.halves", null,
       card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Sessions", number: true}, {text: "Last seen", number: true}],
         workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
-        : h("p.problem", null, "No worker is running. Start one with ", h("code", null, "millpond run"), ".")),
-      card("Model errors, last 15 minutes", errorsOf(errors))),
+        : h("p.problem", null, "No worker is running. To start a worker, run `millpond run`.")),
+      card("Model errors in the last 15 minutes", errorsOf(errors))),
     h("div.halves", null,
-      card("Conversations in progress", leases.length ? table("Conversations in progress", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Lease left", number: true}],
+      card("Conversations in progress", leases.length ? table("Conversations in progress", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Remaining lease time", number: true}],
         leases.map((each) => [toSession(each.session, plain(each.session)), h("code", null, each.worker), count(each.fence), age(each.left_s, -1)]))
         : h("p.soft", null, "No conversation is in progress.")),
-      card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Lease left", number: true}],
+      card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Remaining lease time", number: true}],
         leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
-        : h("p.soft", null, "No chat platform is connected. Set one up with ", h("code", null, "millpond init"), "."))),
+        : h("p.soft", null, "No chat platform is connected. To connect a platform, run `millpond init`."))),
     problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "File, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
     (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of ${each.bot}`, "", h("code", null, "/resume"), "paused by an administrator"]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of the bot ${each.bot}`, "", h("code", null, "/resume"), "paused by an administrator"]),
     ])),
   ];
 }
@@ -172,12 +172,12 @@ function errorsOf({minutes = [], last = ""} = {}) {
   const sum = minutes.reduce((all, n) => all + n, 0);
   const most = Math.max(1, ...minutes);
   return [
-    h("div.bars", {role: "img", "aria-label": `${sum} errors in the last 15 minutes`}, minutes.map((n, at) => {
-      const bar = h("span", {title: `${n}, ${minutes.length - 1 - at} min ago`, class: n ? "some" : ""});
+    h("div.bars", {role: "img", "aria-label": `Model errors in the last 15 minutes: ${sum}`}, minutes.map((n, at) => {
+      const bar = h("span", {title: `Model errors ${minutes.length - 1 - at} min ago: ${n}`, class: n ? "some" : ""});
       bar.style.height = `${n ? Math.max(12, (100 * n) / most) : 4}%`;
       return bar;
     })),
-    h("p.soft.small", null, sum ? `${count(sum)} in total${last ? `. The last error: ${last}` : ""}` : "No errors: every model call was answered."),
+    h("p.soft.small", null, sum ? `Errors in total: ${count(sum)}${last ? `. The last error was: ${last}` : ""}` : "No model call failed in the last 15 minutes."),
   ];
 }
 

@@ -39,7 +39,7 @@ export class Turn extends View {
         throw error;
       }
     }, (trace) => (trace ? waterfall(trace) : empty("No trace of this turn",
-      h("p", null, "Traces are kept for a week, for the last 100 turns of a conversation."),
+      h("p", null, "Traces of the last 100 turns of a conversation are kept for one week."),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, "Back to the conversation")))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
@@ -64,9 +64,9 @@ function waterfall(trace) {
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
-    (trace.missing_servers ?? []).map((each) => h("p.problem", null, "Tool server ", h("code", null, each.server), ` is unavailable: ${each.reason}`)),
-    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps were not recorded.`),
-    h("p.soft.small", null, "In a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
+    (trace.missing_servers ?? []).map((each) => h("p.problem", null, `The tool server ${each.server} is unavailable: ${each.reason}`)),
+    trace.left_out > 0 && h("p.soft.small", null, `The trace does not include ${trace.left_out} more steps.`),
+    h("p.soft.small", null, "To show this turn in a terminal, run this command: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
 
@@ -85,11 +85,11 @@ function bar(row, begin, whole) {
 
 function moreOf(row) {
   return [
-    row.part !== undefined && row.part !== null && `part ${row.part}`,
-    row.first_token_ms && `first token ${took(row.first_token_ms)}`,
-    row.prompt_tokens && `${count(row.prompt_tokens)} tokens in${row.cached_tokens ? ` (${count(row.cached_tokens)} cached)` : ""}`,
-    row.completion_tokens && `${count(row.completion_tokens)} out`,
-    row.cost && `cost ${row.cost}`,
+    row.part !== undefined && row.part !== null && `reply part ${row.part}`,
+    row.first_token_ms && `first token after ${took(row.first_token_ms)}`,
+    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}${row.cached_tokens ? ` (cached: ${count(row.cached_tokens)})` : ""}`,
+    row.completion_tokens && `completion tokens: ${count(row.completion_tokens)}`,
+    row.cost && `cost: ${row.cost}`,
     row.outcome !== "done" && row.outcome,
   ].filter(Boolean).join(" · ");
 }

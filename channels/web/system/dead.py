@@ -1,4 +1,4 @@
-"""``/api/dead`` and ``/api/unknown``: dead letters, which can be replayed or dropped, and unknown sends."""
+"""``/api/dead`` and ``/api/unknown``: dead letters, which can be replayed or dropped; replies with unknown delivery."""
 
 from dataclasses import asdict
 from typing import Annotated
