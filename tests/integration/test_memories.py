@@ -912,7 +912,7 @@ async def test_without_the_archive_what_is_away_is_told_and_not_left_out(shelved
     for read in (memories.version(SCOPE, 1), memories.versions(SCOPE), memories.history(SCOPE)):
         with pytest.raises(ArchiveError, match=f"of {SCOPE}: entries 0 to 0 are in the archive"):
             await read
-    with pytest.raises(NoSuchVersion, match="there are 1 to 3"):
+    with pytest.raises(NoSuchVersion, match="Choose from 1 to 3"):
         await memories.version(SCOPE, 4)
     assert [entry.upto for entry in await memories.history(SCOPE, first=1)] == [20, 30]
     assert await memories.edit(SCOPE, of=3, text="by hand", by="ann", time=TIME) == 4
