@@ -4,7 +4,7 @@ import anyio
 import structlog
 
 from channels.base import Channel, Finds, Part
-from daemon.errors import SendRefused, SendRejected
+from daemon.errors import SendRefused, SendRejected, brief
 from daemon.sessionkey import SessionKey
 
 _log = structlog.get_logger()
@@ -22,6 +22,6 @@ async def found(channel: Channel, chat: SessionKey, part: Part, *, timeout_s: fl
         with anyio.move_on_after(timeout_s):
             return await channel.find(chat, part, timeout_s=timeout_s)
     except SendRejected as error:
-        _log.warning("part.unfindable", session=str(chat), reason=str(error))
+        _log.warning("part.unfindable", session=str(chat), reason=brief(error))
         return None
     raise SendRefused(f"the platform did not report within {timeout_s:g} s whether the message arrived")

@@ -14,6 +14,7 @@ from daemon.clock import stamp
 from daemon.config import PushConfig, QueueConfig
 from daemon.errors import BusError, InboundError, SessionFull
 from daemon.events import Inbound
+from daemon.printable import one_line
 from daemon.process import Process
 from daemon.scope import scope_of
 from daemon.sessionkey import SessionKey
@@ -47,7 +48,7 @@ def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a st
         chat=chat,
         thread=thread,
         sender_id=sender_id,
-        sender_name=sender_name,
+        sender_name=one_line(sender_name),
         text=text,
         command=command_of(text),
         delivery="push" if isinstance(config, PushConfig) else "pull",

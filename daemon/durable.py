@@ -17,6 +17,9 @@ from typing import BinaryIO
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 """What a person said to a bot is nobody else's to read."""
 
+OTHERS = 0o077
+"""What a mode lets others do."""
+
 LOCK_LOOK_S = 0.01
 """How often is looked whether a lock was given back."""
 
@@ -32,11 +35,23 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+def private_folder(folder: Path) -> None:
+    """Have ``folder``; each part of the path that is missing is made for this user alone, whatever the umask is.
+
+    Raises:
+        OSError: it cannot be made, or is no folder.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
 @contextmanager
 def folder_below(root: Path, *names: str, make: bool) -> Generator[int]:
     """A descriptor of the folder ``names`` below ``root``, each opened by itself; ``make`` makes those missing."""
     if make:
-        root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        private_folder(root)
     # The root itself is the administrator's and may be a link.
     here = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:

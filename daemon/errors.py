@@ -78,6 +78,19 @@ raises RecursionError."""
 class MillpondError(Exception):
     """The root of the tree. Its ``str()`` can be shown to a person."""
 
+    def __init__(self, message: object = "", *, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief or str(message)
+        """The message without the words of a server or a tool, which may quote the conversation. Logs contain it."""
+
+
+def brief(error: BaseException) -> str:
+    """Reason of ``error`` for a log: the brief of an error of ours, otherwise the class and the system's words."""
+    if isinstance(error, MillpondError):
+        return error.brief
+    said = error.strerror if isinstance(error, OSError) else ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
 
 class ConfigError(MillpondError):
     """The configuration cannot be used; nothing was started."""
@@ -159,11 +172,6 @@ class Trimmed(SessionError):
 
 class ModelError(MillpondError):
     """A model call returned no usable answer."""
-
-    def __init__(self, message: str, *, brief: str = "") -> None:
-        super().__init__(message)
-        self.brief = brief or message
-        """The message without the server's own words, which may quote the conversation."""
 
 
 class ModelUnavailable(ModelError):
@@ -355,6 +363,9 @@ class OutputError(MillpondError):
 class ToolError(MillpondError):
     """A tool failed. The text becomes the result that the model reads."""
 
+    def __init__(self, message: object = "", *, brief: str = "a tool failed") -> None:
+        super().__init__(message, brief=brief)
+
 
 class ChannelError(MillpondError):
     """A platform did not accept a message."""
@@ -363,8 +374,8 @@ class ChannelError(MillpondError):
 class SendRefused(ChannelError):
     """Nothing was sent, or the platform refused it for now. The same message may be sent later."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: float | None = None, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.retry_after_s = retry_after_s
         """Delay that the platform asks for; None if it named none."""
 

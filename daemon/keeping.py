@@ -6,7 +6,7 @@ import structlog
 from daemon import metrics
 from daemon.archive.orphans import COLLECT_EVERY_S
 from daemon.data.retention import EVERY_S, retain
-from daemon.errors import MillpondError
+from daemon.errors import MillpondError, brief
 from daemon.process import Process
 
 AGAIN_S = 60.0
@@ -25,7 +25,7 @@ async def mark_archive(process: Process, *, task_status: anyio.abc.TaskStatus[No
         try:
             await process.archive.files.opened()
         except MillpondError as error:
-            _log.warning("archive.failed", reason=str(error))
+            _log.warning("archive.failed", reason=brief(error))
             with anyio.move_on_after(AGAIN_S):
                 await process.stopping.wait()
         else:
@@ -38,7 +38,7 @@ async def keep_no_longer(process: Process) -> None:
         try:
             count = await retain(process.bus, process.archive, process.config.retention, process.clock)
         except MillpondError as error:
-            _log.warning("retention.failed", reason=str(error))
+            _log.warning("retention.failed", reason=brief(error))
         else:
             if count:
                 _log.info("retention.done", count=count)
@@ -51,7 +51,7 @@ async def collect_orphans(process: Process) -> None:
         try:
             found = await process.archive.collect()
         except MillpondError as error:
-            _log.warning("archive.failed", reason=str(error))
+            _log.warning("archive.failed", reason=brief(error))
         else:
             metrics.ORPHANS.inc(len(found.orphans))
             if found.orphans:

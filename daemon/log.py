@@ -7,13 +7,22 @@ One line is one JSON object, or a readable line on a terminal. The consumer of a
 import json
 import logging
 import logging.handlers
+import os
 import sys
-from collections.abc import Mapping
+import threading
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, cast
 
 import msgspec
 import structlog
+
+from daemon.durable import FILE_MODE, FOLDER_MODE, OTHERS, private_folder
+from daemon.errors import brief
 
 OURS = "millpond"
 """Name of the logger of Millpond's own lines."""
@@ -42,8 +51,12 @@ KEYS = frozenset(
 """All keys that a log line may have besides event, level and time. A test checks every call."""
 
 FILE_MAX_BYTES = 10 * 1024 * 1024
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 FILE_KEEP = 5
 """Number of old log files that are kept besides the current one."""
+
+
+_log = structlog.get_logger()
 
 
 def configure(level: str, *, folder: Path | None = None) -> None:
@@ -52,8 +65,9 @@ def configure(level: str, *, folder: Path | None = None) -> None:
         handler: logging.Handler = logging.StreamHandler(sys.stderr)
         readable = sys.stderr.isatty()
     else:
-        folder.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
+        private_folder(folder)
+        _tighten(folder)
+        handler = _PrivateFile(
             folder / "millpond.log", maxBytes=FILE_MAX_BYTES, backupCount=FILE_KEEP, encoding="utf-8", delay=True
         )
         readable = False
@@ -61,7 +75,7 @@ def configure(level: str, *, folder: Path | None = None) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(_traceback),
     ]
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -70,7 +84,7 @@ def configure(level: str, *, folder: Path | None = None) -> None:
     )
     handler.setFormatter(
         _Formatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[_with_origin, *shared],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
@@ -84,6 +98,33 @@ def configure(level: str, *, folder: Path | None = None) -> None:
         logger_factory=lambda *_: _Lines(handler),
         cache_logger_on_first_use=True,
     )
+
+
+def take_over() -> None:
+    """Write a line for each uncaught exception and warning of this process, which Python would print with values."""
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda found: _log.error("thread.broken", exc_info=found.exc_value)
+
+
+def _uncaught(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    _log.critical("process.broken", exc_info=error)
+    sys.stderr.write(f"millpond: {type(error).__name__}, a bug. The log shows its place.\n")
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """Makes its files for this user alone: names of conversations stand in logs."""
+
+    def _open(self) -> TextIOWrapper:
+        return TextIOWrapper(os.fdopen(os.open(self.baseFilename, _APPEND, FILE_MODE), "ab"), encoding=self.encoding)
+
+
+def _tighten(folder: Path) -> None:
+    """Close a folder of logs that an earlier version left open to others."""
+    for path in (folder, *folder.glob("millpond.log*")):
+        with suppress(OSError):  # it is somebody else's, who decides
+            if path.stat(follow_symlinks=False).st_mode & OTHERS and not path.is_symlink():
+                path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
 
 class _Lines:
@@ -103,10 +144,40 @@ class _Lines:
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """Renders lines of libraries like our own."""
+    """Renders lines of libraries like our own, without values, which may be words of a conversation."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return str(record.msg) if record.name == OURS else super().format(record)
+        if record.name == OURS:
+            return str(record.msg)
+        # Without arguments the text itself may have been put together of values.
+        said = str(record.msg) if record.args else "library.line"
+        return super().format(logging.makeLogRecord({**record.__dict__, "msg": said, "args": ()}))
+
+
+def _with_origin(_logger: Any, _level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """The line of a library with the place that wrote it."""
+    record: logging.LogRecord = event["_record"]
+    return {**event, "logger": record.name, "path": f"{record.module}:{record.lineno}"}
+
+
+def _traceback(exc_info: Any) -> str:
+    """Where an exception and its causes were raised, each with its class; their texts may quote a conversation."""
+    return "".join(_raised(exc_info[1], set())).rstrip()
+
+
+def _raised(error: BaseException, seen: set[int]) -> Iterator[str]:
+    seen.add(id(error))
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None and id(cause) not in seen:
+        yield from _raised(cause, seen)
+        yield "\nFrom it came:\n\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__name__}: {said}\n" if (said := brief(error)) != type(error).__name__ else f"{said}\n"
+    if isinstance(error, BaseExceptionGroup):
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            if id(each) not in seen:
+                yield "\nOne of them:\n\n"
+                yield from _raised(each, seen)
 
 
 def _json(event: Mapping[str, Any], **_: Any) -> str:

@@ -11,7 +11,8 @@ _INVISIBLE = (
     "\ud800-\udfff"  # surrogates, which no encoding of a terminal contains
     "\U000e0000-\U000e0fff"  # tags and variation selectors in which a text can be hidden
 )
-_CONTROLS = re.compile(f"[{_INVISIBLE}]")
+INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+"""A character that nobody sees, or that controls a terminal."""
 # Emoji of several persons and words of Persian contain joiners. Without them the parts stand beside each other, in the
 # width that every terminal gives them.
 _JOINERS = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
@@ -23,12 +24,17 @@ def printable(text: str) -> str:
     Control characters and invisible signs become ``\N{REPLACEMENT CHARACTER}``. Line ends become line feeds. Joiners
     between characters outside ASCII are left out.
     """
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _JOINERS.sub("", text.replace("\r\n", "\n")))
+    return INVISIBLE.sub("\N{REPLACEMENT CHARACTER}", _JOINERS.sub("", text.replace("\r\n", "\n")))
+
+
+def one_line(text: str) -> str:
+    """``printable`` text as one line: a name, or a cell of a table."""
+    return " ".join(printable(text).split())
 
 
 def printable_json(text: str) -> str:
     """JSON that says the same, with each of those characters as its escape: encoders leave some as they are."""
-    return _CONTROLS.sub(lambda found: _escape(ord(found[0])), text)
+    return INVISIBLE.sub(lambda found: _escape(ord(found[0])), text)
 
 
 def _escape(code: int) -> str:

@@ -21,6 +21,8 @@ import msgspec
 import structlog
 from anyio import to_thread
 
+from daemon.errors import brief
+
 MESSAGE_TOKENS = 4
 """What a message costs beside its texts: its start, role and end marks (OpenAI cookbook, "How to count tokens with
 tiktoken": 3 a message and 1 for a name)."""
@@ -206,7 +208,7 @@ def _built(name: str) -> Tokenizer:
     try:
         return Tokenizer(name, _encoder(name))
     except (ImportError, OSError, ValueError, EOFError) as error:
-        _log.warning("tokens.estimated", vocabulary=name, reason=f"{type(error).__name__}: {error}")
+        _log.warning("tokens.estimated", vocabulary=name, reason=brief(error))
         return Tokenizer("estimate", estimate)
 
 

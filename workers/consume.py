@@ -16,7 +16,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from daemon import metrics
 from daemon.bus import take, wake
-from daemon.errors import BusError, BusUnavailable, LeaseLost
+from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.process import Process
 from daemon.session import SUSPECT_DEATHS, Claim, Sessions
 from daemon.slots import Slots
@@ -133,7 +133,7 @@ class Consumer:
             with anyio.CancelScope(shield=True):
                 return await take(self._process.bus, at_most=at_most)
         except BusError as error:
-            _log.warning("queue.away", reason=str(error))
+            _log.warning("queue.away", reason=brief(error))
             await anyio.sleep(AWAY_PAUSE_S)
         return []
 
@@ -160,7 +160,7 @@ class Consumer:
             _counter("first").inc(first)
             _counter("again").inc(len(claims) - first)
         except BusError as error:
-            _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
+            _log.warning("claim.abandoned", reason=brief(error), count=len(sessions))
         finally:
             for session in set(sessions).difference(claim.session for claim in claims):
                 self._let_go(session)
@@ -173,7 +173,7 @@ class Consumer:
                 following = await self._hold(following)
         except BusError as error:
             # It could not even be given back: its lease has to run out.
-            _log.warning("claim.abandoned", reason=str(error), count=1)
+            _log.warning("claim.abandoned", reason=brief(error), count=1)
         finally:
             self._let_go(claim.session)
 
@@ -231,7 +231,7 @@ class Consumer:
                 _log.info("turn.handed_over", fence=claim.fence)
             raise
         except BusUnavailable as error:
-            _log.warning("turn.abandoned", reason=str(error))
+            _log.warning("turn.abandoned", reason=brief(error))
             await self._give_back(claim)
         except Exception as error:  # noqa: BLE001 - the service's top: a bug in one turn must not end the others
             _log.exception("turn.failed", reason=type(error).__name__, attempt=claim.begun.attempts)

@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from daemon.bus import mend, reap
-from daemon.errors import BusError, LeaseLost
+from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import Stop
 from daemon.process import Process
 from daemon.session import Claim, Sessions
@@ -84,7 +84,7 @@ class Upkeep:
         try:
             woken, nearest_s = await reap(self._process.bus, self._queue)
         except BusError as error:
-            _log.debug("reaper.away", reason=str(error))
+            _log.debug("reaper.away", reason=brief(error))
             return REAP_EVERY_S
         if woken:
             _log.debug("reaper.woke", count=woken)
@@ -94,7 +94,7 @@ class Upkeep:
         try:
             mended = await mend(self._process.bus)
         except BusError as error:
-            _log.debug("reaper.away", reason=str(error))
+            _log.debug("reaper.away", reason=brief(error))
         else:
             if mended:
                 _log.warning("due.mended", count=mended)

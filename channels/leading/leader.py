@@ -10,7 +10,7 @@ import structlog
 from channels.leading.leads import Leads
 from channels.leading.lease import Lease, Terms
 from daemon.bus import Subscription
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 from daemon.process import Process
 
 STANDBY_S = 5.0
@@ -102,7 +102,7 @@ class Leader:
             try:
                 left_s = await lease.ask()
             except (BusError, TimeoutError) as error:
-                _log.warning("lease.away", channel=self._channel, reason=str(error))
+                _log.warning("lease.away", channel=self._channel, reason=brief(error))
                 left_s = AWAY_PAUSE_S
             if lease.left_s > 0:
                 return

@@ -19,7 +19,7 @@ from channels.outbox.ledger import Asking, Doubt, Ledger, Place, Shown, Step, Wo
 from channels.pacing import Pace
 from channels.showing import Showing
 from daemon import metrics
-from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown
+from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Reply
 from daemon.limit import Limit
 from daemon.sessionkey import SessionKey
@@ -94,6 +94,7 @@ class Delivery:
                 if not await self._part(chat, place, contents[number]):
                     return False
             except SendRejected as error:
+                _log.warning("reply.rejected", session=reply.session, reason=brief(error))
                 await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
                 return True
             if not place.last:
@@ -108,7 +109,9 @@ class Delivery:
         """Take a reply out of ``out`` that will not be delivered; errors as for ``deliver``."""
         if reason:
             session, correlation = (reply.session, reply.correlation) if reply else ("", "")
-            _log.warning("reply.dead", session=session, correlation=correlation, reason=reason)
+            # Behind the colon are words of the platform.
+            kind = reason.partition(":")[0]
+            _log.warning("reply.dead", session=session, correlation=correlation, reason=kind)
         await self.ledger.bury(stream_id, reply, reason=reason, attempts=attempts)
         if reply is not None:
             self._over(reply)
@@ -233,7 +236,7 @@ class Delivery:
                 raise SendUnknown(f"the platform did not answer an edit request within {self.means.limit.seconds:g} s")
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
-            _log.info("preview.lost", session=step.place.reply.session, reason=str(error))
+            _log.info("preview.lost", session=step.place.reply.session, reason=brief(error))
             return False
         except SendRefused:
             self._count("refused")
@@ -254,7 +257,7 @@ class Delivery:
                 await self.means.channel.remove(chat, platform_id, timeout_s=self.means.limit.seconds)
                 return
         except SendRejected as error:
-            _log.info("preview.left", session=str(chat), reason=str(error))
+            _log.info("preview.left", session=str(chat), reason=brief(error))
             return
         except SendUnknown as error:
             reason = str(error)

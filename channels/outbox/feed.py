@@ -11,6 +11,7 @@ import anyio
 import structlog
 
 from daemon.bus import Bus, Changes, Part, pairs, translated
+from daemon.errors import brief
 
 PAGE = 512
 """Replies read at once, from all partitions together; at least one from each."""
@@ -139,7 +140,7 @@ class Feed:
         return self._bus.keys.out(partition, self._channel)
 
     async def _rest(self, error: BaseException) -> None:
-        _log.warning("outbox.away", channel=self._channel, reason=str(translated(error)))
+        _log.warning("outbox.away", channel=self._channel, reason=brief(translated(error)))
         await anyio.sleep(AWAY_PAUSE_S)
 
 

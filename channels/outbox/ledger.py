@@ -15,7 +15,7 @@ import msgspec
 import structlog
 
 from daemon.bus import Bus, Part, load_script, pack
-from daemon.errors import BusError, BusUnavailable, LeaseLost
+from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.events import Reply
 from daemon.traces import KEPT_MAX, Delivered, Span, encode
 
@@ -277,10 +277,10 @@ class Ledger:
                 batch.results = await self._bus.run(MARKS, keys, args)
             except BusUnavailable as error:
                 # Repeated as it is: each step knows itself again.
-                _log.warning("mark.delayed", count=batch.count, reason=str(error))
+                _log.warning("mark.delayed", count=batch.count, reason=brief(error))
                 await anyio.sleep(RETRY_PAUSE_S)
             except BusError as error:
-                _log.error("mark.refused", count=batch.count, reason=str(error))
+                _log.error("mark.refused", count=batch.count, reason=brief(error))
                 batch.error = error
                 return
             else:

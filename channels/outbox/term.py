@@ -16,7 +16,7 @@ from channels.outbox.agenda import Agenda, Chat
 from channels.outbox.delivery import Delivery
 from channels.outbox.feed import Entry
 from daemon.config import QueueConfig
-from daemon.errors import BusUnavailable, LeaseLost, Paced, SendRefused, SendUnknown
+from daemon.errors import BusUnavailable, LeaseLost, Paced, SendRefused, SendUnknown, brief
 from daemon.events import Reply
 from daemon.process import Process
 from daemon.slots import Slots
@@ -176,7 +176,7 @@ class Term:
             session=chat.session,
             attempt=chat.failures + 1,
             waited_s=round(pause_s, 3),
-            reason=str(error),
+            reason=brief(error),
         )
         self._agenda.park(chat, self._now() + pause_s)
         self._parked.set()

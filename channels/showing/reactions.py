@@ -6,7 +6,7 @@ import anyio
 import structlog
 
 from channels.base import Channel
-from daemon.errors import ChannelError
+from daemon.errors import ChannelError, brief
 from daemon.events import Inbound
 
 WAITING_MAX = 1_000
@@ -52,6 +52,6 @@ class Reactions:
             with anyio.move_on_after(TIMEOUT_S):
                 await self._channel.react(inbound.session, inbound.id, self._sign, timeout_s=TIMEOUT_S)
         except ChannelError as error:
-            _log.debug("reaction.failed", session=str(inbound.session), reason=str(error))
+            _log.debug("reaction.failed", session=str(inbound.session), reason=brief(error))
         except Exception as error:  # noqa: BLE001 - a bug in a mere mark must not end what is sent
             _log.exception("reaction.failed", session=str(inbound.session), reason=type(error).__name__)

@@ -23,7 +23,7 @@ from channels.showing.lead import Lead
 from channels.showing.waiting import about_to_be_answered
 from channels.text import beginning
 from daemon.bus import Bus
-from daemon.errors import BusError, BusUnavailable, ChannelError, SendRefused, SendRejected
+from daemon.errors import BusError, BusUnavailable, ChannelError, SendRefused, SendRejected, brief
 from daemon.events import Live, Moved, Reply
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
@@ -154,7 +154,7 @@ class Streamer:
                 try:
                     await self._take_away(lead, draft)
                 except ChannelError as error:
-                    _log.info("preview.left", session=draft.session, reason=str(error))
+                    _log.info("preview.left", session=draft.session, reason=brief(error))
         return False
 
     def delivered(self, reply: Reply) -> None:
@@ -198,10 +198,10 @@ class Streamer:
                 self._rest(draft, REFUSED_S if error.retry_after_s is None else error.retry_after_s)
             except ChannelError as error:
                 self._rest(draft, REFUSED_S)
-                _log.info("preview.failed", session=draft.session, reason=str(error))
+                _log.info("preview.failed", session=draft.session, reason=brief(error))
             except BusError as error:
                 self._rest(draft, REFUSED_S)
-                _log.debug("preview.away", session=draft.session, reason=str(error))
+                _log.debug("preview.away", session=draft.session, reason=brief(error))
             except Exception as error:  # noqa: BLE001 - a bug in what is only shown must not end what is sent
                 draft.hidden = True
                 _log.exception("preview.failed", session=draft.session, reason=type(error).__name__)
@@ -264,7 +264,7 @@ class Streamer:
             await self._surely(partial(self._book.gone, lead, draft, mark=mark))
             raise
         except ChannelError as error:
-            _log.info("preview.unknown", session=draft.session, reason=str(error))
+            _log.info("preview.unknown", session=draft.session, reason=brief(error))
         if not platform_id and self._looks:
             # The mark stays: whoever shows the text, or delivers the reply, looks for it.
             draft.doubtful = True
@@ -315,7 +315,7 @@ class Streamer:
             raise
         except ChannelError as error:
             # Somebody has deleted it, or nobody knows: an edit that arrives late must not undo the last one.
-            _log.info("preview.lost", session=draft.session, reason=str(error))
+            _log.info("preview.lost", session=draft.session, reason=brief(error))
         if done:
             draft.shown = text
             self._rest(draft, draft.every_s)
@@ -336,7 +336,7 @@ class Streamer:
                 await self._channel.remove(_chat(draft), draft.platform_id, timeout_s=self._timeout_s)
                 done = True
         except SendRejected as error:
-            _log.info("preview.left", session=draft.session, reason=str(error))
+            _log.info("preview.left", session=draft.session, reason=brief(error))
             done = True
         if not done:
             raise SendRefused(f"the platform did not answer within {self._timeout_s:g} s")

@@ -8,7 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from channels.base import Channel
 from daemon.bus import Bus
-from daemon.errors import BusError, ChannelError, SendRefused
+from daemon.errors import BusError, ChannelError, SendRefused, brief
 from daemon.sessionkey import SessionKey
 
 CHATS_MAX = 2_000
@@ -117,7 +117,7 @@ class Typist:
             self._rest(session, REFUSED_S if error.retry_after_s is None else error.retry_after_s)
         except (ChannelError, BusError) as error:
             self._rest(session, REFUSED_S)
-            _log.debug("typing.failed", session=session, reason=str(error))
+            _log.debug("typing.failed", session=session, reason=brief(error))
         except Exception as error:  # noqa: BLE001 - a bug in a mere sign must not end what is sent
             self._rest(session, LONGEST_S)
             _log.exception("typing.failed", session=session, reason=type(error).__name__)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from channels.base import Part
+from channels.links import honest
 from channels.slack.text import sound
 
 MARKDOWN_MAX = 12_000
@@ -47,7 +48,7 @@ NO_METADATA = frozenset(
 
 _blank_lines = re.compile(r"\A(?:[ \t]*\n)+")
 """Models begin with some, and the reply has none: it would not go on with what was shown."""
-_to_crowds = re.compile(r"<(?=!(?:channel|here|everyone|group|subteam\b))")
+_own_marks = re.compile(r"<(?=!(?:channel|here|everyone|group|subteam\b)|[a-z][a-z0-9+.-]*:[^<>\s|]*\|)", re.IGNORECASE)
 _half_escaped = re.compile(r"&(?=(?:amp|lt|gt);)")
 
 
@@ -94,10 +95,12 @@ def forms_of(text: str) -> list[dict[str, Any]]:
 def clean(text: str) -> str:
     """``text`` as JSON and Slack take it, and such that it calls no crowd: a model repeats what it has read.
 
+    Its links show their targets, those in Slack's own form (``<target|text>``) too.
+
     What was clean stays the beginning of what is cleaned with more behind it, nearly always.
     """
     text = sound(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd"))
-    text = _to_crowds.sub("<\u2060", _blank_lines.sub("", text))
+    text = _own_marks.sub("<\u2060", honest(_blank_lines.sub("", text)))
     return text if text.strip() else EMPTY
 
 

@@ -16,7 +16,7 @@ from channels.slack.people import People
 from channels.slack.socket import Socket
 from channels.slack.workspaces import App, app_of, hears_by_http
 from daemon.config import SlackConfig
-from daemon.errors import ChannelError, SendRefused
+from daemon.errors import ChannelError, SendRefused, brief
 from daemon.process import Process
 
 TIMEOUT_S = 10.0
@@ -59,7 +59,7 @@ async def _me(api: Api, name: str) -> Me:
         try:
             return me_of(await api.call("auth.test", timeout_s=TIMEOUT_S))
         except (ChannelError, ValueError) as error:
-            _log.warning("hearing.waits", channel=name, reason=str(error))
+            _log.warning("hearing.waits", channel=name, reason=brief(error))
             told_s = error.retry_after_s if isinstance(error, SendRefused) else None
             await anyio.sleep(told_s or REST_S * random.uniform(0.5, 1.0))
 

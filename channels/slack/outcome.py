@@ -1,5 +1,6 @@
 """The meaning of Web API answers for their callers. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,9 @@ TOO_LARGE = 413
 
 DETAIL_CHARS = 300
 """Characters of Slack's details in an error."""
+
+_is_code = re.compile(r"[a-z_]{1,80}").fullmatch
+"""Slack's codes; anything else may be words of a message."""
 
 TOKEN = frozenset(
     {
@@ -85,8 +89,8 @@ class Unauthorized(SendRefused):
 class MissingScope(Unauthorized):
     """The token lacks the right to do this."""
 
-    def __init__(self, message: str, *, needed: str) -> None:
-        super().__init__(message, retry_after_s=LONG_REST_S)
+    def __init__(self, message: str, *, needed: str, brief: str = "") -> None:
+        super().__init__(message, retry_after_s=LONG_REST_S, brief=brief)
         self.needed = needed
         """The scopes, one of which it takes, with commas between them; empty: Slack does not say."""
 
@@ -94,8 +98,8 @@ class MissingScope(Unauthorized):
 class Rejected(SendRejected):
     """Slack refused a request with a code."""
 
-    def __init__(self, message: str, *, error: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, error: str, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.error = error
         """Slack's code, ``channel_not_found`` for example; empty: it was not Slack that refused."""
 
@@ -113,15 +117,16 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
         return answer.found
     error = answer.error
     text = f"Slack answered {method} with {error or answer.status}{_detail(answer.found)}"
+    brief = f"Slack answered {method} with {error if _is_code(error) else answer.status}"
     if error == "missing_scope":
-        raise MissingScope(text, needed=_text(answer.found.get("needed")))
+        raise MissingScope(text, needed=_text(answer.found.get("needed")), brief=brief)
     if error in TOKEN:
-        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S)
+        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if error in DOUBTFUL and not reads:
-        raise SendUnknown(text)
+        raise SendUnknown(text, brief=brief)
     if error in LATER or error in DOUBTFUL or answer.status >= 500:
-        raise SendRefused(text, retry_after_s=answer.retry_after_s)
-    raise Rejected(text, error=error)
+        raise SendRefused(text, retry_after_s=answer.retry_after_s, brief=brief)
+    raise Rejected(text, error=error, brief=brief)
 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:

@@ -8,7 +8,7 @@ import anyio
 import structlog
 
 from channels.slack.text import name_in
-from daemon.errors import ChannelError
+from daemon.errors import ChannelError, brief
 
 KEPT_MAX = 10_000
 """Names kept, the last used: about 2 MB."""
@@ -128,7 +128,7 @@ class People:
     def _complain(self, error: ChannelError) -> None:
         # Once: a workspace that does not let the bot know names says so for each of them.
         if not self._has_failed:
-            _log.warning("people.unknown", channel=self._channel, reason=str(error))
+            _log.warning("people.unknown", channel=self._channel, reason=brief(error))
             self._has_failed = True
 
 

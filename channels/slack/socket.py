@@ -19,7 +19,7 @@ import structlog
 from channels.slack.api import Api, Redirected, unredirected
 from channels.slack.envelopes import Envelope, Envelopes
 from daemon import metrics
-from daemon.errors import ChannelError, SendRefused, SendRejected
+from daemon.errors import ChannelError, SendRefused, SendRejected, brief
 from daemon.proxies import connector_of, http_proxy_of
 
 OPEN_S = 10.0
@@ -218,7 +218,7 @@ class Socket:
             rest_s = DISABLED_S
         elif isinstance(error, SendRefused):
             rest_s = max(rest_s, error.retry_after_s or 0.0)
-        _log.warning("socket.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=str(error))
+        _log.warning("socket.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=brief(error))
         return rest_s
 
     def _rest_after(self, connection: Connection) -> float:

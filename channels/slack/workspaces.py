@@ -17,7 +17,7 @@ import structlog
 from channels.slack.seldom import Seldom
 from daemon import metrics
 from daemon.config import Config, SlackConfig
-from daemon.errors import BusUnavailable
+from daemon.errors import BusUnavailable, brief
 from daemon.process import Process
 
 Kind = Literal["events_api", "slash_commands", "other"]
@@ -181,7 +181,7 @@ class App:
             except BusUnavailable as error:
                 # What waits is tried again and again.
                 if self._seldom.now("waits"):
-                    _log.warning("event.waits", channel=self._channel, reason=str(error))
+                    _log.warning("event.waits", channel=self._channel, reason=brief(error))
             else:
                 return True
             finally:

@@ -19,7 +19,7 @@ from channels.telegram.inlet import Inlet, chat_of, number_of
 from channels.telegram.outcome import Conflict, Rejected
 from channels.telegram.updates import KINDS
 from daemon import metrics
-from daemon.errors import BusError, ChannelError, SendRefused
+from daemon.errors import BusError, ChannelError, SendRefused, brief
 
 POLL_S = 25
 """How long the server may wait for something new: shorter than the half minute after which gateways cut."""
@@ -166,7 +166,7 @@ class Asking:
         rest_s = backoff_s if told_s is None else max(told_s, PAUSE_MIN_S)
         self._failures += 1
         if error is not None:
-            _log.warning("poll.failed", channel=self._channel, waited_s=round(rest_s, 3), reason=str(error))
+            _log.warning("poll.failed", channel=self._channel, waited_s=round(rest_s, 3), reason=brief(error))
         return rest_s
 
 

@@ -25,7 +25,7 @@ from channels.telegram.types import Path
 from channels.telegram.updates import Me
 from channels.telegram.webhook import Webhook
 from daemon.config import TelegramConfig
-from daemon.errors import BusError, ChannelError, SendRefused, SendRejected, SendUnknown
+from daemon.errors import BusError, ChannelError, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -81,7 +81,7 @@ class TelegramChannel:
         try:
             await self._moved.load()
         except BusError as error:
-            _log.warning("chat.moved", channel=self.name, reason=str(error))
+            _log.warning("chat.moved", channel=self.name, reason=brief(error))
 
     async def receive(self, intake: Intake) -> None:
         """As ``Channel.receive``: ask for updates while this process leads, or serve the webhook."""
@@ -203,7 +203,7 @@ class TelegramChannel:
             try:
                 user = await me_of(api)
             except (ChannelError, msgspec.DecodeError) as error:
-                _log.warning("poll.failed", channel=self.name, reason=str(error))
+                _log.warning("poll.failed", channel=self.name, reason=brief(error))
                 told_s = error.retry_after_s if isinstance(error, SendRefused) else None
                 await anyio.sleep(told_s or REST_S * random.uniform(0.5, 1.0))
             else:

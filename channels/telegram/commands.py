@@ -6,7 +6,7 @@ import structlog
 from channels.commands import menu as words
 from channels.telegram.api import Api
 from channels.telegram.types import Command
-from daemon.errors import ChannelError
+from daemon.errors import ChannelError, brief
 
 TIMEOUT_S = 10.0
 
@@ -29,7 +29,7 @@ async def register(api: Api, *, channel: str, language: str) -> None:
         if language != "zh":
             await _register(api, "zh", "zh")
     except (ChannelError, msgspec.DecodeError) as error:
-        _log.warning("commands.failed", channel=channel, reason=str(error))
+        _log.warning("commands.failed", channel=channel, reason=brief(error))
 
 
 async def _register(api: Api, language: str, code: str) -> None:

@@ -1,8 +1,10 @@
 """The forms that a text can be sent in, the best one first: the next one when the platform refuses one. Pure."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from channels.links import honest
 from channels.telegram.markdown import entities_of, is_plain, is_whole, parser
 from channels.telegram.rich import fits, rich_of
 from channels.telegram.units import length
@@ -18,6 +20,9 @@ RICH_MAX_CHARS = 32_768
 
 EMPTY = "\u2026"
 """Stands for a text in which nothing can be seen: the platform takes no empty one."""
+
+_ACTING = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|\b(?:tg|ton|tonsite):(?=//)", re.DOTALL | re.IGNORECASE)
+"""Code, or the beginning of an address that acts within Telegram; the platform links to such an address in any text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,11 @@ def captions_of(text: str) -> list[Form]:
 
 
 def _clean(text: str) -> str:
-    """``text`` as JSON and the platform take it: lines end in one way, half characters and NUL are replaced."""
+    """``text`` as JSON and the platform take it: lines end in one way, half characters and NUL are replaced.
+
+    Its links show their targets, and addresses that act within Telegram are no links.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if not text.isascii() else text
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _ACTING.sub(lambda found: found[0] if found[1] else f"{found[0]}\u2060", honest(text))

@@ -21,8 +21,8 @@ CODE = frozenset({"code", "pre"})
 """What takes no other entity into itself."""
 
 MARKS = {"strong": "bold", "em": "italic", "s": "strikethrough"}
-LINKS = ("http://", "https://", "tg://", "mailto:", "tel:")
-"""Addresses that can be linked to."""
+LINKS = ("http://", "https://", "mailto:", "tel:")
+"""Addresses that can be linked to. A ``tg:`` address acts within Telegram at a touch, so it is shown as text."""
 
 BULLETS = ("•", "◦", "▪")
 """Of lists, by depth."""
@@ -39,7 +39,10 @@ NESTING_MAX = 100
 @cache
 def parser() -> MarkdownIt:
     """CommonMark with tables and strike-through."""
-    return MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
+    made = MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
+    # An address is shown as it was written: decoded, a name in Punycode may look like another one.
+    made.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
+    return made
 
 
 def is_whole(tokens: list[Token]) -> bool:

@@ -9,7 +9,7 @@ import structlog
 
 from channels.arrival import Arrival
 from daemon.bus import Bus
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 
 NEW = "m"
 """What ids of messages begin with that a group got after it moved: the platform counts them from 1 again."""
@@ -60,7 +60,7 @@ class Moved:
             await self.note(old, new)
         except BusError as error:
             self._know(str(old), str(new))
-            _log.warning("chat.moved", channel=self._channel, reason=str(error))
+            _log.warning("chat.moved", channel=self._channel, reason=brief(error))
 
     def address(self, chat: str) -> str:
         """The id under which a chat is to be spoken to."""

@@ -11,6 +11,18 @@ TOO_LARGE = 413
 """Status of a proxy that lets no request of this size through."""
 
 
+HOPELESS = (
+    *("chat not found", "bot was blocked", "user is deactivated", "not enough rights", "have no rights"),
+    *("bot was kicked", "topic_closed", "chat_write_forbidden", "message to edit not found", "message can't be edited"),
+    *("not modified", "message thread not found", "peer_id_invalid", "group chat was upgraded", "bot can't initiate"),
+    *("forbidden", "message_id_invalid"),
+)
+"""What is refused whatever the form."""
+
+KNOWN = (*HOPELESS, "can't parse", "too long", "is empty", "not found", "terminated by other getupdates", "webhook")
+"""Words of the server that a log may hold. Others may quote a message."""
+
+
 class Unreached(SendRefused):
     """The server cannot be reached; nothing was sent."""
 
@@ -26,8 +38,8 @@ class NoMethod(SendRefused):
 class Conflict(SendRefused):
     """Somebody else asks for the updates of this bot, or a webhook is set; what was asked was not done."""
 
-    def __init__(self, message: str, *, webhook: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, webhook: bool, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.webhook = webhook
         """Whether it is a webhook, and no second one that asks."""
 
@@ -35,8 +47,8 @@ class Conflict(SendRefused):
 class Rejected(SendRejected):
     """The Bot API says why it does not do what was asked."""
 
-    def __init__(self, message: str, *, description: str, moved_to: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, description: str, moved_to: int = 0, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.description = description.lower()
         """The server's words, in small letters."""
         self.moved_to = moved_to
@@ -74,18 +86,20 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
     if answer.ok:
         return answer.result
     code, said = answer.error_code or status, answer.description
-    text = f"Telegram answered {method} with {code}: {said}"
+    text = f"Telegram answered {method} with {code}"
+    known = next((words for words in KNOWN if words in said.lower()), "")
+    brief, text = f"{text}: {known}" if known else text, f"{text}: {said}"
     if code == 429:
-        raise SendRefused(text, retry_after_s=answer.parameters.retry_after)
+        raise SendRefused(text, retry_after_s=answer.parameters.retry_after, brief=brief)
     if code >= 500:
-        raise SendRefused(text)
+        raise SendRefused(text, brief=brief)
     if code == 401:
-        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S)
+        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if code == 404:
-        raise NoMethod(f"{text}. Check the token.", retry_after_s=LONG_REST_S)
+        raise NoMethod(f"{text}. Check the token.", retry_after_s=LONG_REST_S, brief=brief)
     if code == 409:
-        raise Conflict(text, webhook="webhook" in said.lower())
-    raise Rejected(text, description=said, moved_to=answer.parameters.migrate_to_chat_id)
+        raise Conflict(text, webhook="webhook" in said.lower(), brief=brief)
+    raise Rejected(text, description=said, moved_to=answer.parameters.migrate_to_chat_id, brief=brief)
 
 
 def _foreign(status: int, method: str, base: str) -> Exception:

@@ -16,7 +16,7 @@ from channels.base import Part
 from channels.telegram.api import Api, Upload
 from channels.telegram.files import METHODS, upload_of
 from channels.telegram.forms import Form, captions_of, forms_of
-from channels.telegram.outcome import NoMethod, Rejected
+from channels.telegram.outcome import HOPELESS, NoMethod, Rejected
 from channels.telegram.types import Sent
 from daemon.errors import ChannelError, SendRefused, SendUnknown
 
@@ -27,13 +27,9 @@ PARSING = anyio.CapacityLimiter(2)
 
 DOCUMENT_NAME = "reply.md"
 
-HOPELESS = (
-    *("chat not found", "bot was blocked", "user is deactivated", "not enough rights", "have no rights"),
-    *("bot was kicked", "topic_closed", "chat_write_forbidden", "message to edit not found", "message can't be edited"),
-    *("not modified", "message thread not found", "peer_id_invalid", "group chat was upgraded", "bot can't initiate"),
-    *("forbidden", "message_id_invalid"),
-)
-"""What is refused whatever the form."""
+NO_PREVIEW: dict[str, Any] = {"link_preview_options": {"is_disabled": True}}
+"""With each text: for a preview the platform would fetch an address that a model wrote, with all that stands in it. The
+Bot API documents it for ``sendMessage`` and ``editMessageText``, and ignores parameters that a method does not have."""
 
 NOT_MODIFIED = "not modified"
 NO_THREAD = "message thread not found"
@@ -89,7 +85,7 @@ class Sending:
             )
         except ChannelError as error:
             # What stands before it was sent: the part is neither refused nor sent.
-            raise SendUnknown(f"message {first} was sent, but the rest of the reply was not: {error}") from error
+            raise _half_sent(first, error) from error
 
     async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
         """Have a message say ``text``. Errors as for ``Channel.edit``."""
@@ -116,7 +112,7 @@ class Sending:
                 sent = await self._file(target, upload, forms, deadline)
             except ChannelError as error:
                 if sent:
-                    raise SendUnknown(f"message {sent} was sent, but the rest of the reply was not: {error}") from error
+                    raise _half_sent(sent, error) from error
                 raise
         return sent
 
@@ -165,7 +161,8 @@ class Sending:
                 raise SendRefused("the platform did not accept any format of the message in time")
             method = rich if form.rich else plain
             try:
-                return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
+                params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
+                return await self._api.call(method, params, timeout_s=left_s, upload=upload)
             except NoMethod:
                 if not form.rich:
                     # It knows neither: it is the token that is wrong.
@@ -178,6 +175,11 @@ class Sending:
         raise SendRefused(
             "the platform did not accept any format of the message"
         )  # not reached: the last one is never rich
+
+
+def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
+    text = f"message {sent} was sent, but the rest of the reply was not"
+    return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:

@@ -21,7 +21,7 @@ from channels.telegram.inlet import Inlet
 from channels.telegram.types import WebhookInfo
 from channels.telegram.updates import KINDS
 from daemon.config import TelegramConfig
-from daemon.errors import UNREADABLE, BusUnavailable, ChannelError
+from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
 from daemon.process import Process
 
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
@@ -94,7 +94,7 @@ class Webhook:
             try:
                 await inlet.take(body)
             except BusUnavailable as error:
-                _log.warning("update.waits", channel=self._name, reason=str(error))
+                _log.warning("update.waits", channel=self._name, reason=brief(error))
                 return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
             return Response()
 
@@ -114,7 +114,7 @@ class Webhook:
                 known = True
                 await anyio.sleep(LOOK_S)
             except ChannelError as error:
-                _log.warning("webhook.failed", channel=self._name, reason=str(error))
+                _log.warning("webhook.failed", channel=self._name, reason=brief(error))
                 await anyio.sleep(RETRY_S * random.uniform(0.5, 1.0))
 
     async def _is_forgotten(self) -> bool:

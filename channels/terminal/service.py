@@ -47,6 +47,7 @@ async def _on_screen(process: Process, conversation: Conversation) -> None:
     sys.stdout.write(f"Session {conversation.session}. Ctrl-C interrupts an answer. Ctrl-D or /quit exits.\n")
     history = process.data_dir / "terminal_history"
     history.touch(mode=0o600)  # what a person typed is nobody else's
+    history.chmod(0o600)
     screen = Screen(conversation, history=history, stopping=process.stopping)
     await screen.run()
     if conversation.pending and not process.stopping.is_set():

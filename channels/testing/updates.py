@@ -14,6 +14,7 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.batch import take_all
+from daemon.errors import brief
 
 WAIT_S = 5.0
 """How long the server may wait for something to say."""
@@ -82,5 +83,5 @@ class Updates:
         try:
             return _decode_arrival(update.arrival)
         except msgspec.DecodeError as error:
-            _log.warning("update.unknown", channel=self._channel, reason=str(error))
+            _log.warning("update.unknown", channel=self._channel, reason=brief(error))
             return None

@@ -16,7 +16,7 @@ from channels.web.shown import encode, shown
 from channels.web.site import Site
 from channels.web.streaming import Write
 from daemon.bus import Heard, Subscription, pairs
-from daemon.errors import UNREADABLE, ArchiveError, BusError
+from daemon.errors import UNREADABLE, ArchiveError, BusError, brief
 from daemon.events import Live, Moved, Notice, ToolEvent
 from daemon.session import SessionReader, SessionState
 from daemon.transcripts import Piece
@@ -91,7 +91,7 @@ class Viewer:
         try:
             await (self._catch_up() if event is None else self._pass_on(event))
         except BusError as error:
-            _log.debug("viewer.behind", session=self._session, reason=str(error))
+            _log.debug("viewer.behind", session=self._session, reason=brief(error))
 
     async def _catch_up(self) -> None:
         state = await self._read_log()

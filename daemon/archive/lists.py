@@ -12,7 +12,7 @@ from daemon.archive.listing import Listing, listing_of
 from daemon.archive.segment import Segment, listed
 from daemon.archive.shelf import Shelf
 from daemon.bus import Bus, Part, Script, load_script
-from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.errors import ArchiveError, ArchiveMissing, brief
 
 LIST = load_script(__file__, "list.lua")
 SWAP = load_script(__file__, "swap.lua")
@@ -88,7 +88,7 @@ class ShelfLists:
         except ArchiveError as error:
             if not shelf.is_log:
                 raise
-            _log.warning("archive.unreadable", reason=str(error))
+            _log.warning("archive.unreadable", reason=brief(error))
             return [segment for _, segment in listing.entries]
 
     async def swap(self, shelf: Shelf, new: bytes, old: Sequence[bytes]) -> bool:

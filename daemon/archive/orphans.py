@@ -16,7 +16,7 @@ from daemon.archive.shelf import SCOPE_FOLDER, Shelf
 from daemon.archive.storage import Stored
 from daemon.bus import Bus
 from daemon.clock import Clock
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, brief
 
 FOLDERS_AT_ONCE = 1_000
 """So many folders are looked at in one pass; the next one goes on behind them."""
@@ -104,7 +104,7 @@ class Orphans:
             if delete and found and await self.is_ours():
                 return await self.delete(shelf)
         except ArchiveError as error:
-            _log.warning("archive.unreadable", reason=str(error))
+            _log.warning("archive.unreadable", reason=brief(error))
             raise _Unreadable from error
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import anyio
 import structlog
 
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 
 _log = structlog.get_logger()
 
@@ -55,7 +55,7 @@ class Activity:
                 if noted:
                     await self._write(sorted(noted))
             except BusError as error:  # only the list of sessions is the worse for it
-                _log.debug("session.unlisted", count=len(noted), reason=str(error))
+                _log.debug("session.unlisted", count=len(noted), reason=brief(error))
             finally:
                 self._writing = False
                 for waiter in waiters:

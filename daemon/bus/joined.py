@@ -319,5 +319,7 @@ def _of_library(error: BaseException) -> BaseException:
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):
-        return BusError(f"Redis refused a command: {error}")
+        # Redis may quote the arguments of a command; the first word is its code.
+        code = str(error).partition(" ")[0]
+        return BusError(f"Redis refused a command: {error}", brief=f"Redis refused a command ({code[:40]})")
     return error

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.config import Config, WebConfig
+from daemon.durable import OTHERS
 
 OLDEST_PYTHON = (3, 11)
 ROOMS = ("daemon", "channels", "workers")
@@ -51,6 +52,8 @@ def data_directory(folder: Path) -> Finding:
             "data_dir",
             f"{existing} cannot be written. Change the folder's permissions, or set another folder in data_dir.",
         )
+    if folder.is_dir() and folder.stat().st_mode & OTHERS:
+        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < FREE_ERROR_BYTES:

@@ -63,6 +63,7 @@ def log_to(config: "Config", folder: "Path | None") -> None:
 
     try:
         log.configure(config.run.log_level, folder=folder)
+        log.take_over()
     except OSError as error:
         from daemon.errors import ConfigError
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from daemon.printable import printable, printable_json
+from daemon.printable import one_line, printable, printable_json
 
 
 def say(text: str) -> None:
@@ -23,7 +23,7 @@ def print_json(content: Any) -> None:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print ``rows`` under ``heads``: with lines and colours on a terminal, otherwise in plain columns."""
-    cells = [[printable(str(value)) for value in row] for row in rows]
+    cells = [[one_line(str(value)) for value in row] for row in rows]
     if sys.stdout.isatty():
         _drawn(heads, cells)
     else:

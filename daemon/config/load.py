@@ -15,7 +15,7 @@ from daemon.config.keys import join
 from daemon.config.reading import Finding, Reading
 from daemon.config.rules import broken
 from daemon.config.schema import Config
-from daemon.config.secret import decode_secret
+from daemon.config.secret import decode_secret, readable_by_others
 from daemon.errors import ConfigError
 
 DEFAULT_BOT = "pond"
@@ -58,7 +58,14 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     findings = _all_findings(reading, config)
     if findings:
         raise ConfigError("the configuration has errors:\n" + "\n".join(_lines(findings, reading.sources, file)))
-    return Loaded(config=config, path=file, sources=reading.sources, warnings=tuple(reading.warnings))
+    warnings = (*reading.warnings, *_open_to_others(file, reading.inline))
+    return Loaded(config=config, path=file, sources=reading.sources, warnings=warnings)
+
+
+def _open_to_others(file: Path | None, inline: list[str]) -> Iterable[str]:
+    if file and inline and readable_by_others(file.stat()):
+        keys = ", ".join(map(readable, inline))
+        yield f"{readable(str(file))} holds secrets ({keys}) and can be read by other users. Run chmod 600 on it"
 
 
 def _add_defaults(tables: Table, environ: Mapping[str, str]) -> None:

@@ -27,7 +27,7 @@ from daemon.config.keys import (
     members_of,
     section_listed,
 )
-from daemon.config.secret import Secret, decode_secret, read_secret_file
+from daemon.config.secret import Secret, decode_secret, holds_secret, read_secret_file
 from daemon.config.section import PathText
 from daemon.errors import ConfigError
 
@@ -58,6 +58,8 @@ class Reading:
     warnings: list[str] = field(default_factory=list[str])
     foreign: dict[str, Section] = field(default_factory=dict[str, Section])
     """Dotted path of each section whose type another package brings → its struct."""
+    inline: list[str] = field(default_factory=list[str])
+    """Dotted path of each secret that stands in the file itself."""
     _dropped: set[str] = field(default_factory=set[str])
 
     def section(self, path: str, kind: Section, given: object) -> Table:
@@ -89,6 +91,8 @@ class Reading:
             return self.refuse(path, "expected text, got bytes that are not UTF-8")
         if kind == PathText:
             return self._absolute(path, cast("str", converted), isinstance(value, Variable))
+        if isinstance(converted, Secret) and not isinstance(value, Variable) and holds_secret(converted):
+            self.inline.append(path)
         return raw
 
     def refuse(self, path: str, text: str) -> object:

@@ -9,6 +9,8 @@ from daemon.errors import ConfigError
 
 STARS = "********"
 MAX_FILE_BYTES = 65_536
+SECRET_MIN_CHARS = 8
+"""A shorter secret is not looked for in texts; keys of providers have 20 characters and more."""
 _OTHERS_MAY_READ = 0o044
 _USER_INFO = re.compile(r"(://[^:/?#]*):.*@", re.DOTALL)
 # redis-py takes a password from the query as well.
@@ -64,6 +66,24 @@ def masked_url(url: Secret) -> str:
     return _QUERY_PASSWORD.sub(rf"\1{STARS}", _USER_INFO.sub(rf"\1:{STARS}@", url.reveal()))
 
 
+def holds_secret(secret: Secret) -> bool:
+    """Whether a text has to be kept from others; an address only if there is a password in it."""
+    return bool(secret) and ("://" not in secret.reveal() or masked_url(secret) != secret.reveal())
+
+
+def readable_by_others(state: os.stat_result) -> bool:
+    """Whether other users may read the file of a secret."""
+    # What root made for another user's group to read is how services are handed their secrets.
+    handed = state.st_uid == 0 and os.geteuid() != 0
+    return bool(state.st_mode & (stat.S_IROTH if handed else _OTHERS_MAY_READ))
+
+
+def without(text: str, secret: Secret) -> str:
+    """``text`` with stars for ``secret``, if that is long enough to be one: servers of one's own take ``none`` or ``x``
+    for a key, which occur in other words."""
+    return text.replace(secret.reveal(), STARS) if len(secret.reveal()) >= SECRET_MIN_CHARS else text
+
+
 def secret_problem(secret: Secret) -> str:
     """What keeps a secret from travelling in an HTTP header; empty: nothing."""
     text = secret.reveal()
@@ -90,10 +110,7 @@ def read_secret_file(path: Path) -> tuple[str, str]:
         raise ConfigError(
             f"{shown} cannot be read: {reason}. Create the file or correct the path and its permissions"
         ) from error
-    # What root made for another user's group to read is how services are handed their secrets.
-    handed = state.st_uid == 0 and os.geteuid() != 0
-    others = stat.S_IROTH if handed else _OTHERS_MAY_READ
-    warning = f"{shown} can be read by other users. Run chmod 600 on it" if state.st_mode & others else ""
+    warning = f"{shown} can be read by other users. Run chmod 600 on it" if readable_by_others(state) else ""
     return _text_of(content, shown), warning
 
 

@@ -8,7 +8,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from daemon.data.records import FileTaken
-from daemon.durable import DRAFT, FOLDER_MODE, folder_below, folder_lock, names_in, plain_file, whole_file
+from daemon.durable import (
+    DRAFT,
+    folder_below,
+    folder_lock,
+    names_in,
+    plain_file,
+    private_folder,
+    whole_file,
+)
 
 LOCK_WAIT_S = 5.0
 """How long a folder of a memory is waited for that somebody brings in step."""
@@ -107,7 +115,7 @@ def put_file(source: Path, target: Path) -> None:
     Raises:
         OSError: it cannot be read, or written.
     """
-    target.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    private_folder(target.parent)
     with (
         folder_below(target.parent, make=False) as folder,
         source.open("rb") as content,

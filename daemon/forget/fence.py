@@ -7,7 +7,7 @@ from typing import cast
 import anyio
 import structlog
 
-from daemon.errors import BusError, FenceBehind, JobWaits, LockLost
+from daemon.errors import BusError, FenceBehind, JobWaits, LockLost, brief
 from daemon.forget.work import Stores
 from daemon.session import Lock
 
@@ -117,4 +117,4 @@ async def _give_back(stores: Stores, lock: Lock) -> None:
     try:
         await stores.locks.give_back(lock, again_in_s=None)
     except BusError as error:
-        _log.debug("lock.kept", reason=str(error))
+        _log.debug("lock.kept", reason=brief(error))

@@ -9,7 +9,7 @@ import structlog
 
 from daemon.bus import load_script
 from daemon.clock import stamp
-from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError
+from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
 from daemon.events import Notice, Reply
 from daemon.jobs.host import Host
 from daemon.jobs.store import REST_MAX_S, Held, JobRecord, Jobs, Tell
@@ -156,7 +156,7 @@ class JobRunner:
                     for job_id in await self.jobs.due():
                         self._give(job_id)
                 except BusError as error:
-                    _log.debug("queue.away", reason=str(error))
+                    _log.debug("queue.away", reason=brief(error))
                 with anyio.move_on_after(LOOK_S):
                     await stopping.wait()
             self._slots.close()
@@ -170,7 +170,7 @@ class JobRunner:
         try:
             await self.run_one(job_id)
         except BusError as error:
-            _log.debug("queue.away", reason=str(error))
+            _log.debug("queue.away", reason=brief(error))
         except Exception:  # noqa: BLE001  the service's top: one job's trouble must not end the work on all others
             _log.exception("job.broken", job=job_id)
         finally:
@@ -207,7 +207,7 @@ class JobRunner:
             try:
                 await self._handled(held)
             except JobLost as error:
-                _log.warning("job.lost", reason=str(error))
+                _log.warning("job.lost", reason=brief(error))
             except anyio.get_cancelled_exc_class():
                 await self._put_off(held, delay_s=0.0, counts=False)
                 raise
@@ -228,15 +228,15 @@ class JobRunner:
         except JobWaits as error:
             await self._put_off(held, delay_s=error.delay_s, reason=str(error), counts=False)
         except JobRefused as error:
-            _log.warning("job.failed", reason=str(error))
+            _log.warning("job.failed", reason=brief(error))
             await self._finish(held, {"error": str(error)}, failed=True)
         except JobLost:
             raise
         except (MillpondError, OSError, TimeoutError) as error:
-            await self._rest(held, str(error) or type(error).__name__)
+            await self._rest(held, error, str(error) or type(error).__name__)
         except Exception as error:  # noqa: BLE001  the top of a handler: a bug is kept, and seen
             _log.exception("job.broken")
-            await self._rest(held, f"{type(error).__name__}: {error}")
+            await self._rest(held, error, f"{type(error).__name__}: {error}")
         else:
             await self._finish(held, report, failed=False)
             _log.info("job.done", attempt=held.attempts, took_s=round(self._host.clock.monotonic() - began, 3))
@@ -274,9 +274,9 @@ class JobRunner:
             raise JobLost(f"job {held.id} is now run by another process. Nothing more was written.")
         return reports[0]
 
-    async def _rest(self, held: Held, reason: str) -> None:
+    async def _rest(self, held: Held, error: Exception, reason: str) -> None:
         delay_s = min(REST_S * 2 ** min(held.attempts - 1, 10), REST_MAX_S)
-        _log.warning("job.put_off", reason=reason, attempt=held.attempts)
+        _log.warning("job.put_off", reason=brief(error), attempt=held.attempts)
         await self._put_off(held, delay_s=delay_s, reason=reason)
 
     async def _put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:
@@ -284,7 +284,7 @@ class JobRunner:
             try:
                 await self.jobs.put_off(held, delay_s=delay_s, reason=reason, counts=counts)
             except (BusError, JobLost) as error:  # its lease ends by itself
-                _log.debug("job.kept", reason=str(error))
+                _log.debug("job.kept", reason=brief(error))
 
     async def _finish(self, held: Held, report: Report, *, failed: bool) -> None:
         # What it did is done: a shutdown may delay that it is said, never split it.

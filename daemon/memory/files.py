@@ -10,7 +10,7 @@ import structlog
 from anyio import from_thread
 
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.errors import UNREADABLE, MemoryMoving, MillpondError
+from daemon.errors import UNREADABLE, MemoryMoving, MillpondError, brief
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Recall
 from daemon.memory.projection import Looked, Projection
@@ -89,7 +89,7 @@ class MemoryFiles:
         try:
             projection = Projection(self._workspace_of(bot_of(scope)), memory_folder(scope), looked)
         except MillpondError as error:  # another process may know the bot
-            _log.debug("memory.unwritten", reason=str(error))
+            _log.debug("memory.unwritten", reason=brief(error))
             return
         reason = await self._failure(scope, projection, at_once=at_once, within_s=LIMIT_S)
         if reason and looked.is_new(reason):

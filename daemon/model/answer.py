@@ -251,8 +251,7 @@ class AnswerParts:
         return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
 
     def _no_answer(self, payload: bytes) -> InvalidAnswer:
-        quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
-        return InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed: {quoted}")
+        return InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed ({_shape(payload)})")
 
     def _choice(self, choice: Choice) -> str:
         self._finish = str(choice.finish_reason or self._finish).lower()
@@ -299,6 +298,19 @@ class AnswerParts:
                 )
             )
         return tuple(calls)
+
+
+_SHAPES: Mapping[type, str] = {dict: "an object", list: "an array", str: "a string"}
+
+
+def _shape(payload: bytes) -> str:
+    """A description of a payload without its words, which may quote the conversation."""
+    size = f"{len(payload):,} bytes"
+    try:
+        found: object = msgspec.json.decode(payload)
+    except UNREADABLE:
+        return f"{size} that are no JSON"
+    return f"{size} of JSON, {_SHAPES.get(type(found), 'a number or null')} of another shape"
 
 
 def _usage(given: object) -> Usage | None:

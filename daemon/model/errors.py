@@ -2,7 +2,8 @@
 
 Other SDKs add theirs to the table where they are used (``daemon.model.anthropic_model``).
 
-Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out.
+Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out; not in
+``brief``, which is for logs: they may quote the conversation.
 """
 
 import datetime as dt
@@ -18,7 +19,7 @@ import httpx2
 import msgspec
 import openai
 
-from daemon.config.secret import Secret
+from daemon.config.secret import Secret, without
 from daemon.errors import (
     ContentFiltered,
     ContextOverflow,
@@ -177,9 +178,7 @@ class Asked:
 
     def quote(self, body: object) -> str:
         """The words of an error body on one short line, without the key."""
-        text = " ".join(_words(body).split())
-        key = self.key.reveal()
-        text = text.replace(key, "********") if key else text
+        text = without(" ".join(_words(body).split()), self.key)
         return text if len(text) <= QUOTE_CHARS else text[:QUOTE_CHARS] + "…"
 
 
@@ -214,7 +213,8 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
     if (status in (400, 413, 422, 429) or status >= 500) and is_overflow(body):
-        return ContextOverflow(f"the prompt is too large for {asked}: {words}. Check context_window_tokens.")
+        text, advice = f"the prompt is too large for {asked}", "Check context_window_tokens."
+        return ContextOverflow(f"{text}: {words}. {advice}", brief=f"{text}. {advice}")
     if status in (400, 403, 422, 451) and is_filtered(body):
         text = f"the content filter of {asked} refused the request ({status})"
         return ContentFiltered(f"{text}: {words}", status=status, brief=text)
@@ -232,7 +232,8 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
 
 def _refused(status: int, body: object, asked: Asked, words: str) -> ModelError:
     if is_of_output(body):
-        return InvalidAnswer(f"the output of {asked} could not be parsed by its server ({status}): {words}")
+        text = f"the output of {asked} could not be parsed by its server ({status})"
+        return InvalidAnswer(f"{text}: {words}", brief=text)
     text = f"{asked} refused the request ({status})"
     brief = ", ".join((text, *_codes(body)))
     return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
@@ -329,7 +330,7 @@ def _retry_said_s(text: str) -> float | None:
 
 def shows(error: BaseException, key: Secret) -> bool:
     """Whether the key stands in the text of ``error`` or of what it came from."""
-    return bool(key) and any(key.reveal() in f"{link} {link!r}" for link in _chain(error))
+    return any(without(text, key) != text for link in _chain(error) for text in (f"{link} {link!r}",))
 
 
 def _says(body: object, wordings: Iterable[str]) -> bool:

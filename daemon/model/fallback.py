@@ -60,7 +60,7 @@ class Rung:
             raise
 
     def _failed(self, error: ModelError) -> None:
-        _log.warning("model.failed", model=self.model.name, reason=f"{type(error).__name__}: {error}")
+        _log.warning("model.failed", model=self.model.name, reason=f"{type(error).__name__}: {error.brief}")
         # A bad answer, or a prompt that is too long or filtered, says nothing about the next call.
         if isinstance(error, ModelUnavailable | ModelRefused) and not isinstance(error, ContentFiltered):
             self._failures += 1

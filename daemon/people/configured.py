@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import structlog
 
 from daemon.config import Config
-from daemon.errors import MillpondError
+from daemon.errors import MillpondError, brief
 from daemon.jobs import Host
 from daemon.memory.home import home_of
 from daemon.people.asking import Asking
@@ -45,5 +45,5 @@ async def link_configured(host: Host) -> int:
             await asking.link(into, member, by=BY)
             asked += 1
     except MillpondError as error:  # the next start tries again
-        _log.warning("people.unlinked", reason=str(error))
+        _log.warning("people.unlinked", reason=brief(error))
     return asked

@@ -8,7 +8,7 @@ import structlog
 
 from daemon.bus import Bus
 from daemon.bus.scan import scan
-from daemon.errors import BusError, JobWaits, LockLost
+from daemon.errors import BusError, JobWaits, LockLost, brief
 from daemon.session import Lock, Locks
 
 TAKE_S = 20.0
@@ -94,7 +94,7 @@ async def under_locks(
                 try:
                     await locks.give_back(lock, again_in_s=0.0)
                 except BusError as error:
-                    _log.debug("lock.kept", session=lock.session, reason=str(error))
+                    _log.debug("lock.kept", session=lock.session, reason=brief(error))
     if not done:
         raise JobWaits("another worker has taken over one of the sessions", delay_s=REST_S)
     return done[0]

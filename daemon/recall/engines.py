@@ -11,7 +11,7 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.config import Config
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 from daemon.memory import Memories
 from daemon.memory.files import bot_of
 from daemon.recall.found import Engine
@@ -141,7 +141,7 @@ async def kept_going(work: Callable[[], Awaitable[None]]) -> None:
         try:
             return await work()
         except BusError as error:
-            _log.debug("recall.away", reason=str(error))
+            _log.debug("recall.away", reason=brief(error))
         except Exception as error:  # noqa: BLE001 - the top of what runs in the background: a bug in it ends no process
             _log.exception("recall.failed", reason=type(error).__name__)
         await anyio.sleep(AGAIN_S)

@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
-from daemon.errors import MillpondError
+from daemon.errors import MillpondError, brief
 from daemon.recall.engines import Engines, kept_going
 from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.held import Held
@@ -168,7 +168,7 @@ class Recaller:
                     return None
                 return await self._remembered(scope, asked)
             except MillpondError as error:
-                _log.warning("recall.failed", reason=str(error))
+                _log.warning("recall.failed", reason=brief(error))
             except Exception as error:  # noqa: BLE001 - the top of recall: a bug in it must not fail a turn
                 _log.exception("recall.failed", reason=type(error).__name__)
         if limit.cancelled_caught:

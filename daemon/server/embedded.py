@@ -10,7 +10,7 @@ import anyio.to_thread
 import structlog
 
 from daemon.config.secret import Secret
-from daemon.errors import ConfigError, ServerNotReady
+from daemon.errors import ConfigError, ServerNotReady, brief
 from daemon.server.launch import Launcher, check_room
 from daemon.server.layout import Layout, State
 
@@ -94,7 +94,7 @@ class EmbeddedServer:
         self._failure = failure
         self._backoff_s = min(max(self._backoff_s * 2, BACKOFF_MIN_S), BACKOFF_MAX_S)
         self._not_before = time.monotonic() + self._backoff_s
-        log.warning("server.failed", reason=str(failure))
+        log.warning("server.failed", reason=brief(failure))
 
 
 def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:

@@ -8,6 +8,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon.durable import private_folder
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -67,7 +69,7 @@ class Layout:
         Raises:
             OSError: it cannot be made or written.
         """
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self.folder)
         if self.folder.stat().st_mode & 0o077:
             self.folder.chmod(0o700)
 

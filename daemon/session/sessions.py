@@ -11,7 +11,7 @@ import structlog
 
 from daemon.bus import Asked, Bus, Shared, load_script, longest_deadline_s, pack, pairs
 from daemon.config import QueueConfig
-from daemon.errors import LeaseLost
+from daemon.errors import LeaseLost, brief
 from daemon.events import LogEntry, Notice, Options, Reply
 from daemon.session.claim import (
     DEATH_PAUSE_MAX_S,
@@ -192,7 +192,7 @@ class Sessions:
                     claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))
                 except ValueError as error:
                     # A hand has spoilt its fields: that must not keep the others from being answered.
-                    _log.error("session.refused", session=session, reason=str(error))
+                    _log.error("session.refused", session=session, reason=brief(error))
         return claims
 
     async def renew(self, claim: Claim) -> str:

@@ -12,6 +12,7 @@ import httpx2
 import msgspec
 
 from daemon.config import Secret
+from daemon.config.secret import without
 from daemon.errors import MillpondError
 from daemon.proxies import http_client
 
@@ -126,7 +127,7 @@ class BotApi:
         code = answer.error_code or response.status_code
         if code in (401, 404):
             raise TelegramSaysNo("Telegram refused the token. Copy the whole token from BotFather again.", code=code)
-        said = answer.description.replace(self._token.reveal(), "********")[:300]
+        said = without(answer.description, self._token)[:300]
         raise TelegramSaysNo(
             f"Telegram refused the request ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
         )

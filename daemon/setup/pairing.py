@@ -75,8 +75,9 @@ async def _confirm(api: BotApi, update_id: int) -> None:
 
 async def greet(api: BotApi, owner: Owner, text: str) -> None:
     """Tell the owner that it worked; no matter when that fails."""
+    quiet = {"link_preview_options": {"is_disabled": True}}
     try:
-        await api.call("sendMessage", {"chat_id": int(owner.id), "text": text})
+        await api.call("sendMessage", {"chat_id": int(owner.id), "text": text, **quiet})
     except (TelegramSaysNo, ValueError):
         return
 

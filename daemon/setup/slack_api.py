@@ -18,6 +18,8 @@ from daemon.proxies import connector_of, http_proxy_of
 CALL_S = 15.0
 """How long an answer may take."""
 
+NO_PREVIEW = {"unfurl_links": "false", "unfurl_media": "false"}
+
 ANSWER_MAX_BYTES = 1_048_576
 """Largest answer that is read; the answers used here have a few hundred bytes."""
 
@@ -148,7 +150,7 @@ class SlackApi:
     async def say(self, token: Secret, *, channel: str, thread: str, text: str) -> None:
         """Post a message. Errors as for ``me``."""
         place = {"thread_ts": thread} if thread else {}
-        await self._asked(token, "chat.postMessage", channel=channel, text=text, **place)
+        await self._asked(token, "chat.postMessage", channel=channel, text=text, **place, **NO_PREVIEW)
 
     async def _asked(self, token: Secret, method: str, **params: str) -> tuple[bytes, Mapping[str, str]]:
         # Only characters that a token can have: anything else would be another header.

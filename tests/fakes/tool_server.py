@@ -41,7 +41,7 @@ def said(request: dict[str, Any], text: str, **more: Any) -> None:
     answer(request, result={"content": [{"type": "text", "text": text}], **more})
 
 
-def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912 - a list of what can go wrong
+def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912, PLR0915 - a list of what can go wrong
     match what:
         case "die":
             os._exit(3)
@@ -84,6 +84,12 @@ def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912 - a list o
             answer(request, result={"content": 7})
         case "structured":
             answer(request, result={"content": [], "structuredContent": {"a": 1}})
+        case quoted if quoted.startswith("quote "):  # says in every way what it was told
+            sys.stderr.write(f"{quoted}\n")
+            out(f"{quoted}\n")
+            answer(request, error={"code": -32000, "message": quoted})
+        case quoted if quoted.startswith("garble "):
+            out(f'{{"jsonrpc":"2.0","id":{request["id"]},"result":{{"content":[{quoted}\n')
         case "half":  # of a character, in three ways; then of a message
             out(
                 f'{{"jsonrpc":"2.0","id":{request["id"]},"result":{{"content":[{{"type":"text","text":"a \\ud83d b "}},'

@@ -3,6 +3,9 @@
 Every server that is given a secret repeats it in what it says, as badly written ones do. Then all that anybody could
 read is searched: logs at their most talkative, both outputs, every key of Redis, every file, what HTTP answers, what
 commands print, what models and platform were sent. Each secret may stand where it belongs, and nowhere else.
+
+The words of a conversation are planted beside them: in messages, names, files, calls and results of tools, and in what
+servers say. These words may stand anywhere but in a log.
 """
 
 import base64
@@ -27,9 +30,11 @@ import anyio
 import pytest
 from anyio import to_thread
 from anyio.abc import SocketAttribute, SocketStream
+from msgspec.structs import replace
 
 from channels.inbound import accept, make_inbound
 from daemon.config import load
+from daemon.events import Attachment
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
@@ -65,7 +70,7 @@ token_file = "token"
 port = 0
 
 [bots.pond]
-tools = ["time"]
+tools = ["time", "write_file"]
 [bots.pond.model]
 name = "first"
 base_url = "{model}"
@@ -157,9 +162,16 @@ CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 @dataclass(kw_only=True)
 class Found:
     planted: dict[str, str]
+    words: str = "Anna"
+    """Said in the conversations."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
     used: set[str] = field(default_factory=set[str])  # secrets that reached whom they are meant for
     said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # what people got, by channel
+
+    def logged(self) -> list[str]:
+        """Each log with the words of a conversation."""
+        logs = {where: text for where, text in self.texts.items() if where == "errors" or "logs/" in where}
+        return [f"{where}: …{around(text, self.words)}…" for where, text in logs.items() if self.words in text]
 
     def leaks(self) -> list[str]:
         """Each secret with each place where it, or a part of it, stands."""
@@ -189,9 +201,9 @@ def plant() -> dict[str, str]:
     return {name: text.translate(signs.get(name.partition("_")[0], {})) for name, text in planted.items()}
 
 
-def everyway(key: str) -> list[Reply]:
-    """Every way in which a model's server can say the key that it was sent."""
-    text = f"Incorrect API key provided: {key}. You sent Authorization: Bearer {key} " + "x" * 200 + key
+def everyway(key: str, words: str) -> list[Reply]:
+    """Every way in which a model's server can say the key and the words that it was sent."""
+    text = f"{words}: incorrect API key provided: {key}. You sent Authorization: Bearer {key} " + "x" * 200 + key
     error: dict[str, object] = {"error": {"message": text, "type": "invalid_request_error", "code": key}}
     return [
         *(Failure(status, text, code=key, param=key) for status in (400, 401, 403, 404, 409, 422, 500, 503)),
@@ -199,13 +211,17 @@ def everyway(key: str) -> list[Reply]:
         Failure(302, text, headers={"Location": f"/v1/elsewhere?key={key}"}),
         Events([error]),
         Events([delta(content="I begin "), error]),
-        Events([f"data: {{{key}\n\n".encode()]),
-        Events([f'data: {{"choices": "{key}"}}\n\n'.encode()]),
+        Events([f"data: {{{key} {words}\n\n".encode()]),
+        Events([f'data: {{"choices": "{key} {words}"}}\n\n'.encode()]),
+        Events([f'data: {{"choices": [{{"delta": {{"{words}": 1, "content": {{"a": "{words}"}}}}}}]}}\n\n'.encode()]),
         Events([delta(finish=key)], done=False, abort=True),
-        Plain(f"<html>{key}</html>".encode()),
-        Plain(json.dumps({"detail": [{"loc": key}]}).encode(), content_type="application/json", status=422),
-        Plain(key.encode(), content_type="text/plain", status=500),
-        Plain(b"\xff" + key.encode(), content_type="application/json"),
+        Plain(f"<html>{key} {words}</html>".encode()),
+        Failure(400, f"the prompt is too long: {words}", code="context_length_exceeded"),
+        Plain(
+            json.dumps({"detail": [{"loc": key, "input": words}]}).encode(), content_type="application/json", status=422
+        ),
+        Plain(f"{key} {words}".encode(), content_type="text/plain", status=500),
+        Plain(b"\xff" + f"{key} {words}".encode(), content_type="application/json"),
     ]
 
 
@@ -214,9 +230,10 @@ class Talker:
 
     def __init__(self, found: Found) -> None:
         self._planted = found.planted
-        self._refusals = everyway(found.planted["refused_file"])
-        self._firsts = everyway(found.planted["inline"])
-        self._seconds = everyway(found.planted["fallback"])
+        self._words = found.words
+        self._refusals = everyway(found.planted["refused_file"], found.words)
+        self._firsts = everyway(found.planted["inline"], found.words)
+        self._seconds = everyway(found.planted["fallback"], found.words)
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
         if "model" not in body:
@@ -231,7 +248,17 @@ class Talker:
                 return self._seconds.pop(0)
             case "third" if messages[-1]["role"] == "user":
                 offered = {tool["function"]["name"] for tool in body.get("tools", ())}
-                calls = [Call("fake_where", "{}", id="where"), Call("fake_act", '{"what": "die"}', id="die")]
+                written = {"path": f"{self._words}.md", "content": self._words}
+                calls = [
+                    Call("fake_where", "{}", id="where"),
+                    Call("fake_echo", json.dumps({"text": self._words}), id="echo"),
+                    Call("write_file", json.dumps(written), id="write"),
+                    Call("write_file", f"{{{self._words}", id="broken"),
+                    Call(self._words, "{}", id="nothing"),
+                    Call("fake_act", json.dumps({"what": f"quote {self._words}"}), id="quote"),
+                    Call("fake_act", json.dumps({"what": f"garble {self._words}"}), id="garble"),
+                    Call("fake_act", '{"what": "die"}', id="die"),
+                ]
                 return Say(calls=calls) if "fake_act" in offered else Say("no tools")
         return Say("fine")
 
@@ -341,7 +368,7 @@ PATHS = (
 
 
 async def play(folder: Path) -> Found:
-    found, heard = Found(planted=plant()), list[str]()
+    found, heard = Found(planted=plant(), words=f"Anna{secrets.token_hex(8)}"), list[str]()
     redis = await EmbeddedServer(folder / "server", idle_s=600.0).ensure()
     found.planted["redis_password"] = redis.password.reveal()
     talker = Talker(found)
@@ -374,7 +401,7 @@ async def through_it_all(folder: Path, found: Found, platform: Sink) -> None:
         stage = begun(folder, found)
         try:
             await stage.address()
-            await talk(process)
+            await talk(process, found.words)
             token = found.planted["web_token"]
             post = {"session": "bob", "text": "hello"}
             asked = [partial(stage.ask, "POST", "/api/messages", token=token, body=post)]
@@ -449,14 +476,21 @@ def chats() -> Iterator[str]:
         yield from (f"{channel}:ann{number}" for number in range(count))
 
 
-async def talk(process: Process) -> None:
+async def talk(process: Process, words: str) -> None:
+    file = Attachment(kind="document", name=f"{words}.pdf", source=words)
     for session in chats():
         channel, _, chat = session.partition(":")
         for name in ("m0", "m1") if channel != "nobody" else ("m0",):
             inbound = make_inbound(
-                process, channel=channel, chat=chat, text=f"hello {name}", sender_id="ann", message_id=name
+                process,
+                channel=channel,
+                chat=chat,
+                text=f"hello {name}, {words}",
+                sender_id="ann",
+                sender_name=words,
+                message_id=name,
             )
-            await accept(process, inbound)
+            await accept(process, replace(inbound, attachments=(file,)))
 
 
 async def until_quiet(process: Process) -> None:
@@ -517,6 +551,11 @@ def found() -> Iterator[Found]:
 
 def test_no_secret_stands_where_anybody_reads(found: Found) -> None:
     assert found.leaks() == []
+
+
+def test_no_words_of_a_conversation_stand_in_a_log(found: Found) -> None:
+    assert found.words in found.texts["Redis"]
+    assert found.logged() == []
 
 
 def test_all_that_could_be_read_was_searched(found: Found) -> None:

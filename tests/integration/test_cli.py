@@ -233,6 +233,19 @@ def test_an_unreachable_redis_is_69(place: Place) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> None:
+    before = os.umask(0)
+    try:
+        with a_place() as place:
+            command = [sys.executable, "-m", "millpond", "chat"]
+            subprocess.run(command, env=place.environ, cwd=ROOT, input=b"hello\n", capture_output=True, check=True)
+            found = [path for path in (place.data, *place.data.rglob("*")) if not path.is_symlink()]
+            assert {"logs", "millpond.log", "redis", "server.json"} <= {path.name for path in found}
+            assert [path for path in found if path.stat().st_mode & 0o077] == []
+    finally:
+        os.umask(before)
+
+
 def test_piped_lines_are_answered_in_order(place: Place) -> None:
     done = place("chat", "--session", "lines", given="hello\n\n   \none fish\ntwo fish\r\nred fish")
 

@@ -363,6 +363,20 @@ async def test_markdown_goes_out_with_entities_where_that_is_wanted(process: Pro
     assert not telegram.called("sendRichMessage")
 
 
+async def test_no_form_of_a_text_and_no_edit_lets_the_platform_fetch_an_address(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+        for method in ("sendRichMessage", "sendMessage"):  # from one to the next each form is the first that is taken
+            await channel.send(key(ann), part("**see** https://e.x/?q=secret"), timeout_s=TIMEOUT_S)
+            telegram.faults.on(method, always=Refuse(400, "Bad Request: can't parse entities"))
+        telegram.faults.clear()
+        sent = await channel.send(key(ann), part("see https://e.x/?q=secret"), timeout_s=TIMEOUT_S)
+        await channel.edit(key(ann), sent, part("**no,** https://e.x/?q=more"), timeout_s=TIMEOUT_S)
+
+    assert len(ann.shown()) == 3
+    assert [message.text for message in ann.shown() if message.previewed] == []
+
+
 async def test_what_no_form_of_markdown_is_taken_for_goes_out_as_written(process: Process) -> None:
     async with fake_telegram() as telegram, adapter(process, telegram) as channel:
         ann = telegram.direct(telegram.person("Ann"))

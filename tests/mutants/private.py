@@ -2,6 +2,14 @@
 
 from tests.mutants.mutant import mutants_of
 
+_NO_VALUE = "test_no_value_of_an_exception_or_of_a_librarys_line_is_written"
+_UNCAUGHT = "test_what_nobody_caught_is_a_line_without_values"
+_LOGS = "test_logs_are_their_owners_alone_and_those_of_before_become_so"
+_NOT_QUOTED = "test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape"
+_INLINE = "test_a_configuration_with_secrets_that_others_can_read_is_a_warning"
+_PLATFORMS = "test_platforms_get_no_link_that_names_another_address"
+_BOTH = "test_a_link_whose_text_names_another_address_shows_both"
+
 MUTANTS = (
     *mutants_of(
         "daemon/durable.py",
@@ -225,6 +233,160 @@ MUTANTS = (
             "lowered = [text.lower() for text in texts]",
             "lowered = list(texts)",
             "test_the_mark_around_a_text_stands_nowhere_in_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/links.py",
+        "unit/test_links.py",
+        (
+            "A part before the @ is no host.",
+            "([a-z0-9.-]+(?::\\d+)?)(?![^/?#])",
+            "([a-z0-9.-]+(?::\\d+)?)",
+            _BOTH,
+        ),
+        ("A path that is named is the target's.", 'named[3] in ("", "/") or ', 'named[3] != "x" or ', _BOTH),
+        ("A scheme that is named is the target's.", "(named[1] and named[1] != real[1])", "False", _BOTH),
+        ("A host in other letters is shown in Punycode.", "_in_ascii(text[behind:at])", "text[behind:at]", _BOTH),
+        ("Characters that show nothing hide no address.", 'INVISIBLE.sub("", _MARKUP', "str(_MARKUP", _BOTH),
+        (
+            "Brackets in code hide no address.",
+            "opened[0] if opened else first",
+            "opened[-1] if opened else first",
+            _BOTH,
+        ),
+        ("A definition becomes text.", 'pieces += (text[at:behind], " ")\n                at = behind', "pass", _BOTH),
+        ("Links that act in an app are text.", "scheme[0] not in SCHEMES", "scheme[0] in ()", _BOTH),
+        (
+            "A host alone may stand for its pages.",
+            'named[3] in ("", "/") or ',
+            "",
+            "test_other_links_and_code_stay_as_they_are",
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/sending.py",
+        "integration/test_telegram.py",
+        (
+            "The platform fetches no previews.",
+            "{} if upload else NO_PREVIEW",
+            "{}",
+            "test_no_form_of_a_text_and_no_edit_lets_the_platform_fetch_an_address",
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/forms.py",
+        "unit/test_links.py",
+        (
+            "Telegram gets honest links.",
+            "honest(text))",
+            "text)",
+            _PLATFORMS,
+        ),
+        (
+            "An address that acts within Telegram is no link.",
+            '{found[0]}\\u2060"',
+            '{found[0]}"',
+            "test_an_address_that_acts_within_telegram_is_text_except_in_code",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/forms.py",
+        "unit/test_links.py",
+        (
+            "Slack gets honest links.",
+            'honest(_blank_lines.sub("", text))',
+            '_blank_lines.sub("", text)',
+            _PLATFORMS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/log.py",
+        "unit/test_log.py",
+        ("A traceback has no values.", "(said := brief(error))", "(said := str(error))", _NO_VALUE),
+        ("A line of a library has no values.", '"msg": said', '"msg": record.getMessage()', _NO_VALUE),
+        ("An uncaught exception is a line.", "sys.excepthook = _uncaught", "pass", _UNCAUGHT),
+        ("A warning is a line.", "logging.captureWarnings(capture=True)", "pass", _UNCAUGHT),
+    ),
+    *mutants_of(
+        "daemon/log.py",
+        "unit/test_private_files.py",
+        ("A log is its owner's alone.", "_APPEND, FILE_MODE)", "_APPEND, 0o666)", _LOGS),
+        ("Logs of before are closed.", "        _tighten(folder)\n", "", _LOGS),
+    ),
+    *mutants_of(
+        "daemon/model/answer.py",
+        "unit/test_private_files.py",
+        (
+            "A payload is not quoted.",
+            "cannot be parsed ({_shape(payload)})",
+            "cannot be parsed ({payload.decode(errors='replace')})",
+            _NOT_QUOTED,
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/outcome.py",
+        "unit/test_outcomes.py",
+        (
+            "Words of the Bot API are in no log.",
+            'if known else text, f"{text}: {said}"',
+            'if known else f"{text}: {said}", f"{text}: {said}"',
+            "test_what_the_bot_api_refuses",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/outcome.py",
+        "unit/test_outcomes.py",
+        (
+            "Words of the Web API are in no log.",
+            "{error if _is_code(error) else answer.status}",
+            "{error}",
+            "test_what_the_web_api_refuses",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/machine.py",
+        "unit/test_private_files.py",
+        (
+            "A data directory that others can enter is reported.",
+            "folder.stat().st_mode & OTHERS",
+            "folder.stat().st_mode & 0o007",
+            "test_a_data_directory_that_others_can_enter_is_a_finding",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/load.py",
+        "unit/test_config.py",
+        ("Secrets in an open configuration are reported.", "if file and inline and", "if False and file and", _INLINE),
+        ("A configuration without secrets may be open.", "if file and inline and", "if file and", _INLINE),
+    ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_private_files.py",
+        (
+            "A short key is no secret.",
+            "if len(secret.reveal()) >= SECRET_MIN_CHARS",
+            "if secret",
+            "test_a_short_key_garbles_no_words_and_a_long_one_is_starred",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/table.py",
+        "unit/test_private_files.py",
+        (
+            "A cell of a table is one line.",
+            "one_line(str(value))",
+            "printable(str(value))",
+            "test_names_and_cells_are_one_line_without_hidden_characters",
+        ),
+    ),
+    *mutants_of(
+        "channels/inbound.py",
+        "unit/test_private_files.py",
+        (
+            "A name is cleaned when a message is accepted.",
+            "sender_name=one_line(sender_name)",
+            "sender_name=sender_name",
+            "test_names_and_cells_are_one_line_without_hidden_characters",
         ),
     ),
 )

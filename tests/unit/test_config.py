@@ -60,6 +60,7 @@ def file(tmp_path):
 
 
 def load_text(file: Path, text: str, **environ: str) -> Loaded:
+    file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
     return load(file, environ=environ)
 
@@ -834,6 +835,24 @@ def test_a_secret_is_read_from_its_file_without_the_white_space_around_it(file, 
     assert loaded.warnings == ()
 
 
+@each_row(
+    ("mode", "text", "warned"),
+    [
+        (0o640, "[bots.pond.model]\nname = 'm'\napi_key = 'hush'\n", "bots.pond.model.api_key"),
+        (0o604, "[redis]\nurl = 'redis://:hush@127.0.0.1'\n", "redis.url"),
+        (0o600, "[bots.pond.model]\nname = 'm'\napi_key = 'hush'\n", ""),
+        (0o644, "[redis]\nurl = 'redis://127.0.0.1'\n", ""),
+    ],
+)
+def test_a_configuration_with_secrets_that_others_can_read_is_a_warning(file, mode, text, warned):
+    file.write_text(text)
+    file.chmod(mode)
+
+    warnings = load(file, environ={}).warnings
+
+    assert [warned in each and "chmod 600" in each and "hush" not in each for each in warnings] == [True] * bool(warned)
+
+
 def test_a_secret_file_that_others_can_read_is_a_warning(file, tmp_path):
     secret_file(tmp_path / "key", mode=0o640)
 
@@ -1225,6 +1244,7 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
 
 
 def test_show_prints_json(file):
+    file.touch(mode=0o600)
     file.write_text("[channels.web]\ntoken = 'hush'\n")
 
     content = json.loads(run("show", "--json", config_path=file).stdout)

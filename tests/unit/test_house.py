@@ -80,6 +80,22 @@ def test_a_log_line_has_a_static_event_and_known_keys(path: Path) -> None:
         assert all(EVENT.fullmatch(event) for event in events_of(call.args[0])), f"{where}: not noun.verb"
         unknown = {keyword.arg for keyword in call.keywords} - KEYS - OF_THE_RENDERER
         assert not unknown, f"{where}: keys that daemon/log.py does not name: {unknown}"
+        assert "qmd" in path.parts or not any(map(quotes_an_error, call.keywords)), (
+            f"{where}: an error's words; log brief(error)"
+        )
+
+
+def quotes_an_error(keyword: ast.keyword) -> bool:
+    """Whether a value is the text of an error, which may hold words of a conversation; that of QMD holds none."""
+    for node in ast.walk(keyword.value):
+        match node:
+            case ast.Call(func=ast.Name(id="str" | "repr"), args=[ast.Name(id="error" | "no")]):
+                return True
+            case ast.FormattedValue(value=ast.Name(id="error" | "no")):
+                return True
+            case _:
+                pass
+    return False
 
 
 def events_of(node: ast.expr) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 import pytest
 import structlog
 
+from daemon.errors import ModelRefused
 from daemon.log import configure  # as it is: what tests run must not configure their logs
 from tests.tables import each_row
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +63,45 @@ def test_an_exception_is_in_its_line(capsys: pytest.CaptureFixture[str]) -> None
         structlog.get_logger().exception("turn.failed")
     [line] = _lines(capsys.readouterr().err)
     assert line["level"] == "error"
-    assert line["exception"].endswith("ValueError: a pond")
+    assert line["exception"].endswith("ValueError")
+
+
+def test_no_value_of_an_exception_or_of_a_librarys_line_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("info")
+    anna = "Anna"
+    try:
+        try:
+            raise KeyError(anna)
+        except KeyError as error:
+            error.add_note(anna)
+            raise ExceptionGroup(anna, [ModelRefused(f"no: {anna}", brief="no"), ValueError(anna)]) from error
+    except ExceptionGroup:
+        structlog.get_logger().exception("turn.failed")
+        logging.getLogger("library").exception("at %s", anna)
+    logging.getLogger("library").warning(f"at {anna}")
+    text = capsys.readouterr().err
+    assert anna not in text
+    for each in ("KeyError", "ExceptionGroup", "ModelRefused: no", "ValueError", "test_log.py", "library.line"):
+        assert each in text
+
+
+def test_what_nobody_caught_is_a_line_without_values() -> None:
+    code = (
+        "import sys, threading, warnings; from daemon import log\n"
+        "log.configure('info'); log.take_over()\n"
+        "warnings.warn('Anna', stacklevel=1)\n"
+        "def fail(): raise ValueError('Anna')\n"
+        "thread = threading.Thread(target=fail); thread.start(); thread.join(); fail()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "Anna" not in done.stderr
+    *lines, last = done.stderr.splitlines()
+    warning, *broken = map(json.loads, lines)
+    assert warning["logger"] == "py.warnings"
+    assert [line["event"] for line in broken] == ["thread.broken", "process.broken"]
+    assert last == "millpond: ValueError, a bug. The log shows its place."
 
 
 def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +109,7 @@ def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixtur
     logging.getLogger("library").info("no")
     logging.getLogger("library").warning("at %s", "once")
     [line] = _lines(capsys.readouterr().err)
-    assert (line["event"], line["level"]) == ("at once", "warning")
+    assert (line["event"], line["level"], line["logger"]) == ("at %s", "warning", "library")
 
 
 @each_row(("value", "shown"), [("池塘", "池塘"), ("half \ud83d", "half \ud83d"), (Path("/pond"), "PosixPath('/pond')")])

@@ -8,7 +8,7 @@ from channels.outbox.term import REST_MAX_S, rest_s
 from channels.slack import outcome as slack
 from channels.telegram import outcome as telegram
 from daemon.config import QueueConfig
-from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.errors import SendRefused, SendRejected, SendUnknown, brief
 from tests.tables import each_row
 
 LONG = telegram.LONG_REST_S
@@ -28,12 +28,14 @@ Outcome = type[Exception]
 )
 def test_what_the_bot_api_refuses(code: int, told_s: float | None, kind: Outcome, rest: float | None) -> None:
     parameters = telegram.Parameters(retry_after=told_s)
-    answer = telegram.Answer(ok=False, error_code=code, description="no", parameters=parameters)
+    answer = telegram.Answer(ok=False, error_code=code, description="no: Anna", parameters=parameters)
 
     with pytest.raises(kind) as refused:
         telegram.judged(answer, status=code, method="sendMessage", base="http://t")
 
     assert getattr(refused.value, "retry_after_s", None) == rest
+    assert "Anna" in str(refused.value)
+    assert "Anna" not in brief(refused.value)
 
 
 @each_row(
@@ -69,17 +71,19 @@ def test_what_is_no_answer_of_the_bot_api(status: int, kind: Outcome, rest: floa
         (200, {"ok": False, "error": "invalid_auth"}, {}, False, slack.Unauthorized, LONG),
         (200, {"ok": False, "error": "missing_scope"}, {}, False, slack.MissingScope, LONG),
         (200, {"ok": False, "error": "channel_not_found"}, {}, False, SendRejected, None),
+        (200, {"ok": False, "error": "no: Anna"}, {}, False, SendRejected, None),
     ],
 )
 def test_what_the_web_api_refuses(
     status: int, found: dict[str, object], headers: dict[str, str], reads: bool, kind: Outcome, rest: float | None
 ) -> None:
-    answer = slack.Answer(found=found, status=status, headers=headers)
+    answer = slack.Answer(found={"response_metadata": {"messages": ["Anna"]}, **found}, status=status, headers=headers)
 
     with pytest.raises(kind) as refused:
         slack.judged(answer, method="chat.postMessage", base="http://s", reads=reads)
 
     assert getattr(refused.value, "retry_after_s", None) == rest
+    assert "Anna" not in brief(refused.value)
 
 
 @each_row("told_s, rest", [(-5.0, 0.0), (0.0, 0.0), (7.0, 7.0), (REST_MAX_S, REST_MAX_S), (REST_MAX_S + 1, REST_MAX_S)])

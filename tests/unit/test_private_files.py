@@ -1,20 +1,33 @@
 """Files and folders that are nobody else's to read, and that are never reached by a link."""
 
 import hashlib
+import logging
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import structlog
 
+from channels.inbound import make_inbound
 from daemon import durable
-from daemon.config.secret import Secret, masked_url, read_secret_file
+from daemon.cli.machine import data_directory
+from daemon.cli.table import table
+from daemon.config import Config
+from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
+from daemon.errors import InvalidAnswer
+from daemon.log import configure
 from daemon.model import untrusted
+from daemon.model.answer import AnswerParts
+from daemon.model.errors import Asked, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
+from daemon.testing import ManualClock
 from tests.places import TEMPORARY
 from tests.tables import each_row
 from workers.tools.folders import Folders
@@ -42,6 +55,27 @@ def test_folders_and_files_are_their_owners_alone(tmp_path: Path) -> None:
     assert [mode(root / "a" / "b" / name) for name in ("file", "piecewise")] == [0o600] * 2
 
 
+def test_logs_are_their_owners_alone_and_those_of_before_become_so(tmp_path: Path) -> None:
+    for there in (False, True):
+        folder = tmp_path / str(there) / "logs"
+        if there:
+            folder.mkdir(parents=True)
+            for name in ("millpond.log", "millpond.log.1"):
+                (folder / name).write_text("")
+        before, config = logging.getLogger().handlers[:], structlog.get_config()
+        try:
+            configure("info", folder=folder)
+            structlog.get_logger().warning("test.done")
+        finally:
+            logging.getLogger().handlers[-1].close()
+            logging.getLogger().handlers[:] = before
+            structlog.configure(**config)
+
+        assert "test.done" in (folder / "millpond.log").read_text()
+        assert [mode(folder), *{mode(path) for path in folder.iterdir()}] == [0o700, 0o600]
+    assert mode(tmp_path / "False") == 0o700
+
+
 def test_files_that_tools_write_are_their_owners_alone(tmp_path: Path) -> None:
     folders = Folders(tmp_path, "pond:person:web:ann")
     with folders.changing(folders.place("notes/today.md"), make=True) as folder:
@@ -51,6 +85,58 @@ def test_files_that_tools_write_are_their_owners_alone(tmp_path: Path) -> None:
     assert len(found) == 4
     assert {mode(path) for path in found if path.is_dir()} == {0o700}
     assert {mode(path) for path in found if path.is_file()} == {0o600}
+
+
+@each_row(
+    ("key", "shown"),
+    [
+        *((key, f"no {key}: next index of knowledge, none") for key in ("k", "x", "none", "1234567")),
+        ("sk-12345", "no ********: next index of knowledge, none"),
+    ],
+)
+def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown: str) -> None:
+    said = f"no {key}: next index of knowledge, none"
+
+    assert without(said, Secret(key)) == shown
+    assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
+    assert shows(ValueError(said), Secret(key)) == (said != shown)
+
+
+@each_row(
+    ("payload", "shape"),
+    [
+        (b"Anna has", "8 bytes that are no JSON"),
+        (b'"Anna"', "6 bytes of JSON, a string of another shape"),
+        (b'["Anna"]', "8 bytes of JSON, an array of another shape"),
+        (b'{"choices": "Anna"}', "19 bytes of JSON, an object of another shape"),
+        (b"7", "1 bytes of JSON, a number or null of another shape"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
+    parts = AnswerParts(Asked(model="m", host="h", key=Secret("")))
+    parts.feed(payload)
+    with pytest.raises(InvalidAnswer) as refused:
+        parts.finished(marked=True)
+
+    assert str(refused.value) == f"model 'm' at h sent an answer that cannot be parsed ({shape})"
+
+
+def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden = "Ann\n\u200b\u202e\u2028\U000e0041 Bea"
+    process: Any = SimpleNamespace(config=Config(), clock=ManualClock())
+
+    said = make_inbound(process, channel="web", chat="ann", text="hi", sender_id="ann", sender_name=hidden)
+    table(("name",), [(hidden,)])
+
+    assert said.sender_name == "Ann \ufffd\ufffd\ufffd\ufffd Bea"
+    assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
+
+
+def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
+    for given, state in ((0o700, "ok"), (0o710, "warning"), (0o755, "warning")):
+        tmp_path.chmod(given)
+        found = data_directory(tmp_path)
+        assert (found.state, "chmod -R go=" in found.text) == (state, state == "warning")
 
 
 def test_no_folder_is_reached_by_a_link(tmp_path: Path) -> None:

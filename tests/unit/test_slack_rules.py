@@ -14,6 +14,7 @@ HTTP = f'signing_secret = "{SECRET}"\nevents = {{ url = "https://host/x" }}\n'
 
 def loaded(tmp_path, text):
     file = tmp_path / "millpond.toml"
+    file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
     return load(file, environ={"HOME": str(tmp_path)})
 

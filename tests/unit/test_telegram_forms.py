@@ -92,7 +92,8 @@ def test_every_text_has_a_last_form_that_shows_it_whole(text):
     assert not forms[-1].rich
     assert "entities" not in forms[-1].fields
     if text.strip():
-        assert forms[-1].fields["text"] == text.replace("\r\n", "\n").replace("\r", "\n")
+        # A link whose target is to be seen gets a blank (``channels.links``).
+        assert forms[-1].fields["text"].replace(" ", "") == text.replace(" ", "")
     assert all(form.rich or length(form.fields["text"]) <= TEXT_MAX for form in forms)
 
 

@@ -16,7 +16,7 @@ from daemon.access import is_admin
 from daemon.clock import stamp
 from daemon.config import BotConfig, PushConfig
 from daemon.durations import duration
-from daemon.errors import UNREADABLE, BadSessionKey, BusError, ConfigError
+from daemon.errors import UNREADABLE, BadSessionKey, BusError, ConfigError, brief
 from daemon.events import Inbound, Notice, Reply
 from daemon.model import Failing
 from daemon.process import Process
@@ -89,7 +89,7 @@ class Announcements:
         except UNREADABLE as error:
             _log.warning("notice.unreadable", session=session.session, reason=type(error).__name__)
         except (BusError, ConfigError) as error:
-            _log.warning("notice.failed", session=session.session, reason=str(error))
+            _log.warning("notice.failed", session=session.session, reason=brief(error))
 
     def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> Word:
         kind, _, _ = session.reason.partition(":")

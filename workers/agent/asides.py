@@ -7,7 +7,7 @@ from daemon.access import is_admin
 from daemon.bus import ADMIN_COMMANDS, argument_of
 from daemon.clock import age_s, stamp
 from daemon.config import BotConfig
-from daemon.errors import BusError, ConfigError
+from daemon.errors import BusError, ConfigError, brief
 from daemon.events import Inbound, Notice, Reply
 from daemon.memory import Memories
 from daemon.process import Process
@@ -57,7 +57,7 @@ class Speaker:
                         for number in range(self._bus.keys.partitions):
                             tg.start_soon(self._answer_all, number)
                 except* BusError as group:
-                    _log.warning("aside.delayed", reason=str(group.exceptions[0]))
+                    _log.warning("aside.delayed", reason=brief(group.exceptions[0]))
                     await anyio.sleep(AWAY_PAUSE_S)
 
     async def _answer_all(self, partition: int) -> None:
@@ -83,7 +83,7 @@ class Speaker:
         try:
             kit = await self._kits.of(inbound.bot)
         except ConfigError as error:
-            _log.debug("aside.unknown_bot", reason=str(error))  # another process may know it
+            _log.debug("aside.unknown_bot", reason=brief(error))  # another process may know it
             return
         try:
             said = await self._say(aside, inbound, kit)

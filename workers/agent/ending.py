@@ -11,7 +11,7 @@ import structlog
 
 from daemon import metrics
 from daemon.clock import age_s, stamp
-from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, ModelRefused
+from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, ModelRefused, brief
 from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
 from daemon.model import LASTS_S, Answer, Failing
 from daemon.process import Process
@@ -53,7 +53,7 @@ async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
     try:
         return await write()
     except BusUnavailable as error:
-        _log.warning("write.delayed", reason=str(error))
+        _log.warning("write.delayed", reason=brief(error))
     except anyio.get_cancelled_exc_class():
         # Whether it was written is unknown here, too. Not shielded from the beginning: that would cost each turn 3 µs.
         # The cancellation comes again at the next wait that is not shielded.
@@ -67,7 +67,7 @@ async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
             except BusUnavailable as error:
                 if anyio.current_time() > until:
                     raise
-                _log.warning("write.delayed", reason=str(error))
+                _log.warning("write.delayed", reason=brief(error))
     return written[0]
 
 
@@ -248,7 +248,7 @@ class Ending:
         metrics.TURNS.labels("failed").inc()
         await noted(self._process, error)
         attempts = turn.claim.begun.attempts
-        _log.warning("turn.failed", reason=f"{type(error).__name__}: {error}", attempt=attempts)
+        _log.warning("turn.failed", reason=f"{type(error).__name__}: {brief(error)}", attempt=attempts)
         if isinstance(error, ContextOverflow):
             text = say("too_long", turn.kit.language, correlation=turn.first.correlation)
             return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)

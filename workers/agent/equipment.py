@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import structlog
 
-from daemon.errors import ConfigError
+from daemon.errors import ConfigError, brief
 from daemon.process import Process
 from workers.agent.kits import prompts_of
 from workers.agent.progress import Kit
@@ -47,5 +47,5 @@ class Equipment:
                 kit, tools=tools, prompts=prompts_of(self._process, bot, kit.prompts.bot, kit.tokenizer, tools)
             )
         except ConfigError as error:  # their definitions alone would fill the model's window
-            _log.error("tools.missing", bot=bot, reason=str(error))
+            _log.error("tools.missing", bot=bot, reason=brief(error))
             return replace(kit, missing=self.servers.too_large(bot, str(error)))

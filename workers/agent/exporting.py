@@ -5,7 +5,7 @@ import structlog
 
 from daemon.access import is_admin
 from daemon.config import BotConfig
-from daemon.errors import ConfigError
+from daemon.errors import ConfigError, brief
 from daemon.events import Attachment, Inbound
 from daemon.export import Kept, export_here, family
 from daemon.memory import Memories
@@ -52,7 +52,7 @@ class Exporting:
             return Outcome(text=say("export_slow", bot.language, session=claim.session))
         except (OSError, ConfigError) as error:
             reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
-            _log.warning("export.failed", session=claim.session, reason=reason)
+            _log.warning("export.failed", session=claim.session, reason=brief(error))
             return Outcome(text=say("export_failed", bot.language, reason=reason))
         _log.info("export.done", session=claim.session, count=kept.told.messages)
         return _told(kept, bot)

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from daemon.config import BotConfig
-from daemon.errors import ConfigError
+from daemon.errors import ConfigError, brief
 from daemon.model import FallbackModel
 from daemon.process import Process
 from daemon.tokens import Tokenizer, load
@@ -43,7 +43,7 @@ class Kits:
         try:
             return await self.choose(bot, model)
         except ConfigError as error:
-            _log.warning("model.unusable", bot=bot, model=model, reason=str(error))
+            _log.warning("model.unusable", bot=bot, model=model, reason=brief(error))
             return kit
 
     async def _own(self, bot: str) -> Kit:

@@ -7,7 +7,7 @@ import structlog
 
 from daemon.bus import Bus, notify, show_live
 from daemon.config import QueueConfig
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 from daemon.events import Live, ToolEvent
 from daemon.model import ToolCall
 from daemon.session import Claim
@@ -88,7 +88,7 @@ class LiveText:
         try:
             await show_live(self._board.bus, whole, new, nonce=self._claim.nonce, config=self._board.config)
         except BusError as error:
-            _log.debug("live.lost", reason=str(error))
+            _log.debug("live.lost", reason=brief(error))
 
     async def tool(self, call: ToolCall, state: Literal["started", "done", "failed"]) -> None:
         """Show that a tool began or ended."""
@@ -103,7 +103,7 @@ class LiveText:
         try:
             await notify(self._board.bus, event)
         except BusError as error:
-            _log.debug("live.lost", reason=str(error))
+            _log.debug("live.lost", reason=brief(error))
 
     def _live(self, text: str, offset: int) -> Live:
         return Live(

@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from daemon.config import PushConfig
-from daemon.errors import BusError, ChannelError
+from daemon.errors import BusError, ChannelError, brief
 from daemon.events import Inbound, Overheard
 from daemon.process import Process
 from daemon.services import SAID_BEFORE, load
@@ -65,7 +65,7 @@ class LookingBack:
             with anyio.move_on_after(WITHIN_S):
                 return await said_before(self._process, inbound, timeout_s=WITHIN_S)
         except (ChannelError, BusError) as error:
-            reason = str(error)
+            reason = brief(error)
         except Exception as error:  # noqa: BLE001 - an adapter's bug must not fail the turn
             _log.exception("thread.failed", reason=type(error).__name__)
             return None

@@ -11,7 +11,15 @@ import msgspec
 import structlog
 
 from daemon import metrics
-from daemon.errors import ContentFiltered, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable, SetupFault
+from daemon.errors import (
+    ContentFiltered,
+    ContextOverflow,
+    InvalidAnswer,
+    ModelRefused,
+    ModelUnavailable,
+    SetupFault,
+    brief,
+)
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
@@ -52,9 +60,9 @@ class ModelCalls:
                 if has_thought:
                     return self._told(said, "only_thought")
                 has_thought = True
-                _log.warning("model.silent", reason=str(error), model=self._kit.model.name)
+                _log.warning("model.silent", reason=brief(error), model=self._kit.model.name)
             except ContentFiltered as error:
-                _log.warning("model.filtered", reason=str(error), model=self._kit.model.name)
+                _log.warning("model.filtered", reason=brief(error), model=self._kit.model.name)
                 return self._told(said, "prompt_filtered")
             except CutOff as cut:
                 if cut.finish_reason != "length":
@@ -68,7 +76,7 @@ class ModelCalls:
                 if not error.is_empty or was_empty:
                     raise
                 was_empty = True
-                _log.warning("model.silent", reason=str(error), model=self._kit.model.name)
+                _log.warning("model.silent", reason=brief(error), model=self._kit.model.name)
         return self._told(said, "cut_short")
 
     def _told(self, said: str, key: str) -> Answer:
@@ -101,7 +109,7 @@ class ModelCalls:
         """The answer to a request that was refused without a reason that is known."""
         # Many models take no pictures, and say so only when they are shown one.
         if self._requests.hide():
-            _log.warning("model.blind", reason=str(error), model=self._kit.model.name)
+            _log.warning("model.blind", reason=brief(error), model=self._kit.model.name)
             return await self._streamed(await self._request(cut_off), goes_on=bool(cut_off))
         if error.status in (400, 413, 422) and request.tokens >= LARGE_TOKENS:
             return await self._halved(error, request, cut_off)
@@ -124,7 +132,7 @@ class ModelCalls:
         if taker is not None:
             is_guess = not isinstance(error, ContextOverflow)
             calibration(taker.name, taker.base_url).fits(shorter.tokens, is_guess=is_guess)
-            _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=str(error))
+            _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=brief(error))
         return answer
 
     async def _request(self, cut_off: Sequence[LogEntry]) -> Request:

@@ -13,7 +13,7 @@ import structlog
 from daemon.bus import QUEUED_COMMANDS, pairs
 from daemon.clock import stamp
 from daemon.config import BotConfig
-from daemon.errors import UNREADABLE, ConfigError, InboundError
+from daemon.errors import UNREADABLE, ConfigError, InboundError, brief
 from daemon.events import ChatKind, Inbound, LogEntry
 from daemon.memory import Home, Memories
 from daemon.process import Process
@@ -114,7 +114,7 @@ async def _equipped(
         try:
             return tools, prompts_of(process, bot, config, tokenizer, tools), missing
         except ConfigError as error:  # turns go on without them
-            _log.error("tools.missing", bot=bot, reason=str(error))
+            _log.error("tools.missing", bot=bot, reason=brief(error))
             missing = (*missing, *servers.too_large(bot, str(error)))
     return builtin, prompts_of(process, bot, config, tokenizer, builtin), missing
 

@@ -4,7 +4,7 @@ import anyio
 import structlog
 
 from daemon import metrics
-from daemon.errors import BusError, ConfigError
+from daemon.errors import BusError, ConfigError, brief
 from daemon.session import SessionReader
 from workers.agent.past import Past, PastReader
 from workers.consolidation import Consolidator, Report, Want
@@ -49,7 +49,7 @@ class Room:
         try:
             return await self._rooms.consolidator.awaited(self._session, want, within_s=self._left_s)
         except (BusError, ConfigError) as error:
-            _log.warning("consolidation.failed", reason=str(error))
+            _log.warning("consolidation.failed", reason=brief(error))
             return Report(outcome="failed")
 
     async def _again(self, past: Past) -> Past:

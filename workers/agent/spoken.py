@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from daemon.events import Attachment, Inbound, LogEntry, Quote
+from daemon.printable import INVISIBLE
 from workers.wires import Content, merged, message, taken_apart, text_part
 
 NAME_MAX_CHARS = 80
@@ -25,8 +26,10 @@ _LIKE_OURS = re.compile(
 def one_line(text: str, max_chars: int = NAME_MAX_CHARS) -> str:
     """``text`` as one printable line: names and titles come from strangers, and a line break in one could pass for
     something that Millpond wrote."""
-    printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
-    line = " ".join(printable.split())
+    # Some characters that show nothing count as printable: fillers of Hangul, variation selectors.
+    fine = text if text.isascii() and text.isprintable() else INVISIBLE.sub(" ", text)
+    fine = fine if fine.isprintable() else "".join(char if char.isprintable() else " " for char in fine)
+    line = " ".join(fine.split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 

@@ -13,7 +13,7 @@ import anyio
 import structlog
 
 from daemon.config import transcription_of
-from daemon.errors import ChannelError, ModelError, SendRefused, ToolError
+from daemon.errors import ChannelError, ModelError, SendRefused, ToolError, brief
 from daemon.events import LogEntry
 from daemon.model import transcriber
 from daemon.process import Process
@@ -171,7 +171,7 @@ class TakingIn:
                 each.heard(text)
                 return
         except ModelError as error:
-            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error}")
+            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error.brief}")
             more = ": it could not be transcribed"
         each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
 
@@ -199,7 +199,7 @@ async def _saved(folders: Folders, path: str, content: bytes) -> bool:
     try:
         await in_thread(partial(keep, folders, path, content))
     except ToolError as error:
-        _log.warning("attachment.unsaved", reason=str(error))
+        _log.warning("attachment.unsaved", reason=brief(error))
         return False
     return True
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import structlog
 
+from daemon.errors import brief
 from daemon.threads import Threads
 from workers.agent.front_matter import FrontMatterError
 from workers.agent.skills import Skill, skill
@@ -131,7 +132,7 @@ def _read(folder: Path, paths: list[str]) -> Files:
             else:
                 skills.append(skill(path.split("/")[1], text))
         except FrontMatterError as error:
-            _log.warning("skill.broken", path=path, reason=str(error))
+            _log.warning("skill.broken", path=path, reason=brief(error))
             unreadable.append(Unreadable(path=path, reason=str(error)))
         except (OSError, ValueError) as error:
             _log.warning("workspace.unreadable", path=str(folder / path), reason=_reason(error))

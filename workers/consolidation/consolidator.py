@@ -4,7 +4,7 @@ import anyio
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from daemon.errors import LockLost
+from daemon.errors import LockLost, brief
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.process import Process
@@ -76,7 +76,7 @@ class Consolidator:
         try:
             await hold(self.stores.locks, lock, work, renew_s=queue.renew_s, rest_s=queue.backoff_max_s)
         except LockLost as error:
-            _log.warning("consolidation.lost", reason=str(error))
+            _log.warning("consolidation.lost", reason=brief(error))
             report.outcome = "busy"
         return report
 

@@ -3,7 +3,7 @@
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import CallSkipped, NoSummary, Trimmed
+from daemon.errors import CallSkipped, NoSummary, Trimmed, brief
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
@@ -49,7 +49,7 @@ class Flushing:
         try:
             part = await read(self._stores.bus, lock, first, upto)
         except Trimmed as error:  # by a hand: else it stays until it is flushed
-            _log.warning("flush.failed", reason=str(error))
+            _log.warning("flush.failed", reason=brief(error))
         else:
             if self._kit.flushes and part.entries:
                 opened = await self._flushed(lock, opened, part)
@@ -79,7 +79,7 @@ class Flushing:
             raise
         except NoSummary as error:
             self._spent.add(error.used)
-            _log.warning("flush.failed", reason=str(error))
+            _log.warning("flush.failed", reason=brief(error))
             return opened
         self._spent.add(answer.used)
         opened = await self._append(lock, opened, answer, cycle=part.first)

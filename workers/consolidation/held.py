@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import anyio
 import structlog
 
-from daemon.errors import BusError, LockLost
+from daemon.errors import BusError, LockLost, brief
 from daemon.session import Lock, Locks
 
 GIVE_BACK_S = 5.0
@@ -76,4 +76,4 @@ async def _give_back(locks: Locks, ended: Ended) -> None:
         try:
             await locks.give_back(ended.lock, again_in_s=ended.again_in_s)
         except BusError as error:
-            _log.debug("lock.kept", reason=str(error))
+            _log.debug("lock.kept", reason=brief(error))

@@ -5,7 +5,16 @@ import msgspec
 import structlog
 
 from daemon import metrics
-from daemon.errors import ArchiveError, ArchiveMissing, CallSkipped, ConsolidationError, FenceBehind, LockLost, Trimmed
+from daemon.errors import (
+    ArchiveError,
+    ArchiveMissing,
+    CallSkipped,
+    ConsolidationError,
+    FenceBehind,
+    LockLost,
+    Trimmed,
+    brief,
+)
 from daemon.events import Continuity
 from daemon.memory import Opened
 from daemon.session import Lock
@@ -66,7 +75,7 @@ class Rounds:
             report.outcome = "skipped"
             self._spent.add(error.used)
             self._ended.again_in_s = min(error.retry_after_s, self._stores.config.queue.backoff_max_s)
-            _log.info("consolidation.skipped", reason=str(error))
+            _log.info("consolidation.skipped", reason=brief(error))
         except LockLost:
             raise  # of those below
         except (ConsolidationError, ArchiveError) as error:
@@ -75,7 +84,7 @@ class Rounds:
             # A disk is not full for a moment, and each attempt is paid for.
             is_disk = isinstance(error, ArchiveError)
             self._ended.again_in_s = queue.backoff_max_s if is_disk else after_attempts(attempt, queue)
-            _log.warning("consolidation.failed", reason=str(error), attempt=attempt)
+            _log.warning("consolidation.failed", reason=brief(error), attempt=attempt)
         finally:
             # What was cut short has come so far, and was paid for.
             with anyio.move_on_after(NOTE_S, shield=True):
@@ -218,7 +227,7 @@ class Rounds:
             part = await self._joined(opened.upto, lock.cursor)
         except ArchiveMissing as error:
             upto = await self._gap_end(opened.upto, lock.cursor)
-            _log.error("memory.unrepeated", first=opened.upto, upto=upto, cursor=lock.cursor, reason=str(error))
+            _log.error("memory.unrepeated", first=opened.upto, upto=upto, cursor=lock.cursor, reason=brief(error))
             await self._taking.pass_over(lock, opened, upto=upto, reason=str(error))
             return
         target, whole = self._thresholds.target_tokens, len(part.entries)

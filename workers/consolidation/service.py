@@ -10,7 +10,7 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint
 
-from daemon.errors import UNREADABLE, BusError, ConfigError
+from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
 from daemon.handlers import job_runner
 from daemon.heartbeat import beat
@@ -85,7 +85,7 @@ class Worker:
                     await self._hear(event)
                     await reader.remove(event[0], event[1])
             except BusError as error:
-                _log.debug("queue.away", reason=str(error))
+                _log.debug("queue.away", reason=brief(error))
                 await anyio.sleep(AWAY_PAUSE_S)
 
     async def sweep(self) -> None:
@@ -103,7 +103,7 @@ class Worker:
             try:
                 found.extend(await self._consolidator.stores.locks.due(partition))
             except BusError as error:  # other partitions may lie elsewhere
-                _log.debug("queue.away", reason=str(error))
+                _log.debug("queue.away", reason=brief(error))
 
         # At once, so that they share pipelines.
         async with anyio.create_task_group() as tg:
@@ -140,7 +140,7 @@ class Worker:
         try:
             await self._consolidator.consolidate(session)
         except (BusError, ConfigError) as error:
-            _log.warning("consolidation.put_off", session=session, reason=str(error))
+            _log.warning("consolidation.put_off", session=session, reason=brief(error))
         except Exception:  # noqa: BLE001  one session's trouble must not end the work on all others
             _log.exception("consolidation.broken", session=session)
         finally:

@@ -9,7 +9,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, brief
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.session import Locks
@@ -48,4 +48,4 @@ class Stores:
         try:
             await self.archive.trim(session, upto)
         except ArchiveError as error:
-            _log.warning("archive.failed", session=session, reason=str(error))
+            _log.warning("archive.failed", session=session, reason=brief(error))

@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import UNREADABLE, ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import UNREADABLE, ArchiveError, CallSkipped, SummaryFailed, Unsummarizable, brief
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
@@ -111,7 +111,7 @@ class Taking:
         try:
             await self._stores.memories.shelve(scope)
         except ArchiveError as error:
-            _log.warning("memory.unshelved", reason=str(error))
+            _log.warning("memory.unshelved", reason=brief(error))
 
     async def pass_over(self, lock: Lock, opened: Opened, *, upto: int, reason: str) -> None:
         """Say in the history that messages which a memory has lost in a failover cannot be read back any more.
@@ -171,7 +171,7 @@ class Taking:
             self._spent.add(error.used)
             if lock.failures + 1 < most:
                 raise
-            _log.warning("consolidation.raw", reason=str(error), count=len(part.entries))
+            _log.warning("consolidation.raw", reason=brief(error), count=len(part.entries))
             return await self._raw(lock, part)
         self._spent.add(summary.used)
         return Taken(
@@ -244,7 +244,7 @@ class Taking:
         try:
             summary = await self._summary(lock, opened, part)
         except (SummaryFailed, CallSkipped, Unsummarizable) as error:
-            _log.warning("memory.unmerged", reason=str(error))
+            _log.warning("memory.unmerged", reason=brief(error))
             return None
         self._spent.add(summary.used)
         return summary
@@ -296,7 +296,7 @@ class Taking:
             summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
         except (SummaryFailed, CallSkipped, Unsummarizable) as error:
             self._spent.add(error.used)
-            _log.info("memory.undigested", reason=str(error))
+            _log.info("memory.undigested", reason=brief(error))
             return False
         self._spent.add(summary.used)
         update, rejected = self._versions(entry, summary)

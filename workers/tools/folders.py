@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon.durable import private_folder
 from daemon.errors import ToolError
 from daemon.scope import folder_of
 
@@ -141,7 +142,7 @@ class Folders:
             raise ToolError("The path must name a file, for example notes/today.md.")
         with translated(place):
             if make:
-                self._workspace.mkdir(parents=True, exist_ok=True)
+                private_folder(self._workspace)
             with self._walk((*place.root, *place.names[:-1]), make=make) as folder:
                 yield folder
 
@@ -248,4 +249,5 @@ def translated(place: Place) -> Generator[None]:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise ToolError(f"{shown} is a link. Links are not followed.") from error
-        raise ToolError(f"{shown}: {error.strerror or type(error).__name__}") from error
+        why = error.strerror or type(error).__name__
+        raise ToolError(f"{shown}: {why}", brief=why) from error

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from channels.web.access.operators import Operator
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 from daemon.operators import Audit
 
 NOTE_S = 5.0
@@ -55,6 +55,6 @@ async def _note(audit: Audit, who: str, action: str, target: str, outcome: str) 
         try:
             await audit.note(who=who, action=action, target=target, outcome=outcome)
         except BusError as error:
-            _log.warning("audit.missed", kind=action, reason=str(error))
+            _log.warning("audit.missed", kind=action, reason=brief(error))
     if limit.cancelled_caught:
         _log.warning("audit.missed", kind=action, reason=f"the audit entry was not written within {NOTE_S:g} s")

@@ -14,7 +14,7 @@ import anyio
 import structlog
 
 from daemon.clock import Clock
-from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
+from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError, brief
 from daemon.memory import Memories
 from daemon.recall.found import Found, Hit, InPrompt, Mode
 from daemon.recall.index.feed import Feeder, Look, scopes_in
@@ -368,7 +368,7 @@ class BuiltinEngine:
             raise
 
     def _complaint(self, error: BaseException) -> str:
-        reason = str(error) or "the disk is too slow"
+        reason = brief(error) or "the disk is too slow"
         if reason not in self._said:
             if len(self._said) > 100:
                 self._said.clear()

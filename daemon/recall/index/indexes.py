@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import anyio
 import structlog
 
-from daemon.errors import IndexUnusable
+from daemon.errors import IndexUnusable, brief
 from daemon.recall.index.store import Index
 from daemon.threads import Threads
 
@@ -81,7 +81,7 @@ class Indexes:
             index = await self.run(partial(Index.open, self._data_dir, scope, forgets=forgets, anew=anew))
         except IndexUnusable as error:
             index = await self.run(partial(Index.in_memory, forgets=forgets))
-            _log.warning("index.in_memory", reason=str(error))
+            _log.warning("index.in_memory", reason=brief(error))
             self._until[scope] = anyio.current_time() + IN_MEMORY_S
         self._open[scope] = index
         await self._make_room()

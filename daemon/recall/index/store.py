@@ -316,7 +316,9 @@ def _translated() -> Generator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         kind = IndexBusy if code in _BUSY else IndexUnusable if code in _UNUSABLE else IndexDamaged
-        raise kind(f"the index cannot be used: {error}") from error
+        # SQLite's words quote the words of a search.
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise kind(f"the index cannot be used: {error}", brief=f"the index cannot be used: {name}") from error
     except TimeoutError as error:
         raise IndexBusy(f"the index cannot be used: {error.strerror or error}") from error
     except OSError as error:

@@ -13,7 +13,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import ByteReceiveStream, Process
 
-from daemon.durable import FOLDER_MODE
+from daemon.durable import private_folder
 
 PROGRAM = "qmd"
 
@@ -115,7 +115,7 @@ class Qmd:
             raise Failed(f"qmd cannot be started: {type(error).__name__}") from error
 
     def _made_ready(self) -> str:
-        self.root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        private_folder(self.root)
         return self.found()
 
     def _environment(self, ours: Mapping[str, str]) -> dict[str, str]:

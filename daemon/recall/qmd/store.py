@@ -24,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from daemon.durable import FOLDER_MODE, folder_below, folder_lock
+from daemon.durable import FOLDER_MODE, folder_below, folder_lock, private_folder
 from daemon.recall.chunk import Chunk
 from daemon.recall.found import Hit
 from daemon.recall.index.passages import snippet_of
@@ -179,7 +179,7 @@ class Store:
             OSError: the disk is full, or broken.
         """
         folder = self.folder(scope) / DOCUMENTS
-        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        private_folder(folder)
         wanted = {f"{name_of(chunk)}.md": chunk for chunk in chunks}
         there = {path.name for path in folder.iterdir()}
         for name in there - wanted.keys():

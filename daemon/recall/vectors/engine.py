@@ -15,7 +15,7 @@ from anyio import CapacityLimiter, to_thread
 from msgspec.structs import replace
 
 from daemon.clock import Clock
-from daemon.errors import ModelError, ModelTimeout, RateLimited
+from daemon.errors import ModelError, ModelTimeout, RateLimited, brief
 from daemon.recall.found import Found, InPrompt, Mode
 from daemon.recall.vectors.embedder import Embedder, says_something
 from daemon.recall.vectors.fusion import fused
@@ -259,7 +259,7 @@ class VectorEngine:
         self._paused[embedder.name] = anyio.current_time() + pause_s
         if embedder.name not in self._failing:
             self._failing.add(embedder.name)
-            _log.warning("vectors.failed", model=embedder.name, reason=str(error))
+            _log.warning("vectors.failed", model=embedder.name, reason=brief(error))
 
     def _works(self, embedder: Embedder) -> None:
         if embedder.name in self._failing:
@@ -271,7 +271,7 @@ class VectorEngine:
             if len(self._failing) > FAILING_MAX:
                 self._failing.clear()
             self._failing.add(str(path))
-            _log.warning("vectors.unusable", path=str(path), reason=f"{type(error).__name__}: {error}")
+            _log.warning("vectors.unusable", path=str(path), reason=brief(error))
 
 
 def _keep(until: "OrderedDict[_K, float]", key: _K, time: float) -> None:

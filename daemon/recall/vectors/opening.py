@@ -15,7 +15,7 @@ from daemon.clock import Clock, SystemClock
 from daemon.config import BotConfig, Config
 from daemon.config.embedding import embeddings_of
 from daemon.config.remembering import EmbeddingsConfig
-from daemon.errors import ConfigError, ModelRefused
+from daemon.errors import ConfigError, ModelRefused, brief
 from daemon.memory.files import bot_of
 from daemon.model import embeddings
 from daemon.recall.vectors.embedder import Embedder
@@ -75,7 +75,7 @@ class Embedders:
         try:
             return ServerEmbedder(await embeddings(server, self._clock))
         except ConfigError as error:
-            _log.warning("vectors.missing", model=server.model, reason=str(error))
+            _log.warning("vectors.missing", model=server.model, reason=brief(error))
             return None
 
 
@@ -95,5 +95,5 @@ def _shipped() -> Embedder | None:
     try:
         return WordLlama(folder) if folder is not None else None
     except ModelRefused as error:
-        _log.warning("vectors.missing", model="wordllama", reason=str(error))
+        _log.warning("vectors.missing", model="wordllama", reason=brief(error))
         return None

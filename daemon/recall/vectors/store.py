@@ -26,6 +26,7 @@ import structlog
 from msgspec.structs import replace
 
 from daemon.durable import FILE_MODE, folder_below
+from daemon.errors import brief
 from daemon.recall.vectors.places import Extent
 from daemon.scope import folder_of
 
@@ -227,7 +228,7 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
         if not path.exists() or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED:
             raise Gone from error
         if is_damage(error):
-            _log.warning("vectors.rebuilt", path=str(path), reason=str(error))
+            _log.warning("vectors.rebuilt", path=str(path), reason=brief(error))
             remove(path)
         raise
 

@@ -25,6 +25,7 @@ ACTIONS = {
     *("choose_sticker", "find_location", "record_video_note", "upload_video_note"),
 }
 SENDING = ("disable_notification", "protect_content", "allow_paid_broadcast", "message_effect_id", "reply_markup")
+PREVIEW = {"is_disabled", "url", "prefer_small_media", "prefer_large_media", "show_above_text"}
 MEDIA = {
     "sendPhoto": "photo", "sendDocument": "document", "sendAudio": "audio", "sendVideo": "video",
     "sendVoice": "voice", "sendAnimation": "animation",
@@ -114,13 +115,20 @@ class Methods:
     # Sending
 
     def _post(self, bot: Bot, call: Call, chat: Chat, **fields: Any) -> Json:
-        call.ignored(*SENDING, "link_preview_options")
+        call.ignored(*SENDING)
+        fields.setdefault("previewed", self._previews(call, str(fields.get("text"))))
         thread, reply_to = self._thread(chat, call), self._answered(chat, call)
         if reply_to is not None and reply_to.gone:
             reply_to = None
         self._pace(bot, chat)
         message = Message(chat=chat, id=0, by=bot.person, thread=thread, reply_to=reply_to, **fields)
         return chat.put(message).said()
+
+    def _previews(self, call: Call, text: str) -> bool:
+        options = call.tree("link_preview_options") or {}
+        if unknown := set(options) - PREVIEW:
+            raise bad(f"unknown link preview options {sorted(unknown)}")
+        return "://" in text and options.get("is_disabled") is not True
 
     def _send_message(self, bot: Bot, call: Call) -> Json:
         chat = self.chat(bot, call)
@@ -170,7 +178,7 @@ class Methods:
         call.ignored("show_caption_above_media", "has_spoiler", "disable_content_type_detection", "thumbnail")
         call.ignored("duration", "performer", "title", "width", "height", "supports_streaming")
         file = self._file(call, kind, call.params.get(kind), kind)
-        return self._post(bot, call, chat, text=caption, entities=entities, file=file)
+        return self._post(bot, call, chat, text=caption, entities=entities, file=file, previewed=False)
 
     def _file(self, call: Call, kind: str, value: object, name: str) -> File:
         call.ignored(name)
@@ -212,12 +220,14 @@ class Methods:
                 raise bad("message caption is too long")
             file = self._file(call, item["type"], item.get("media"), "media")
             more = {"media_group_id": group}
-            sent.append(self._post(bot, call, chat, text=item.get("caption", ""), file=file, more=more))
+            sent.append(
+                self._post(bot, call, chat, text=item.get("caption", ""), file=file, previewed=False, more=more)
+            )
         return sent
 
     def _edit_text(self, bot: Bot, call: Call) -> Json:
         chat = self.chat(bot, call)
-        call.ignored("link_preview_options", "reply_markup")
+        call.ignored("reply_markup")
         message = self._message(chat, call.integer("message_id"), "edit")
         if message.by is not bot.person:
             raise bad("message can't be edited")
@@ -237,6 +247,7 @@ class Methods:
             raise bad(f"message is not modified: {same} and reply markup of the message")
         self._pace(bot, chat)
         message.edits.append(message.text)
+        message.previewed = message.previewed or self._previews(call, new[0])
         message.text, message.entities, message.rich, message.kinds = new
         self.world.changed()
         return message.said()

@@ -76,6 +76,7 @@ class Message:
     reply_to: "Message | None" = None
     file: File | None = None
     more: Json = field(default_factory=dict[str, Any])  # fields of ``Message`` that are said as they are
+    previewed: bool = False  # whether the platform was allowed to fetch an address in it, at first or in an edit
     at: float = 0.0
     edits: list[str] = field(default_factory=list[str])  # the texts it had before
     gone: bool = False

@@ -115,7 +115,8 @@ class Flush:
             error.used = used
             raise
         except ModelError as error:
-            failure = SummaryFailed(f"the memory flush before the consolidation failed: {error}")
+            text = "the memory flush before the consolidation failed"
+            failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = used
             raise failure from error
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from daemon.events import LogEntry
-from daemon.printable import printable
+from daemon.printable import one_line
 from daemon.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
 from workers.refused import without_refused
 
@@ -171,7 +171,7 @@ def _speaker(name: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(printable(text).split())[:NAME_MAX_CHARS]
+    return one_line(text)[:NAME_MAX_CHARS]
 
 
 def _time(stamped: str, zone: dt.tzinfo) -> str:

@@ -192,7 +192,8 @@ class Summarizer:
             error.used = work.used
             raise
         except ModelError as error:
-            failure = SummaryFailed(f"the conversation could not be summarized: {error}")
+            text = "the conversation could not be summarized"
+            failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = work.used
             raise failure from error
         return self._result(work, taken, skipped)

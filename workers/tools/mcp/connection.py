@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from daemon.config import McpConfig
-from daemon.errors import ToolError
+from daemon.errors import ToolError, brief
 from workers.tools.mcp.bounded import BoundedTransport
 from workers.tools.mcp.listing import FitLists
 from workers.tools.mcp.program import Program
@@ -56,10 +56,13 @@ class _Link:
     client: Client | None = None
     why: str = ""
     """Why it is over."""
+    told: str = ""
+    """The reason for a log, without words of the server."""
 
-    def end(self, why: str) -> None:
+    def end(self, why: str, *, told: str = "") -> None:
         """Have its task close it; who waits for it to open need wait no longer."""
-        self.why = self.why or why
+        if not self.why:
+            self.why, self.told = why, told or why
         self.client = None
         self.over.set()
         self.settled.set()
@@ -130,7 +133,8 @@ class Connection:
                 await self._asked(link, use, what)
             if scope.cancelled_caught:
                 await self._look_alive(link)
-                raise ToolError(f"the tool server {self._name} did not answer {what} within {timeout_s:g} s")
+                text = f"the tool server {self._name} did not answer {what} within {timeout_s:g} s"
+                raise ToolError(text, brief=text)
             self._failures = 0
         finally:
             self._running -= 1
@@ -138,21 +142,24 @@ class Connection:
 
     async def _asked(self, link: _Link, use: Callable[[Client], Coroutine[Any, Any, None]], what: str) -> None:
         if link.client is None:
-            raise ToolError(f"the tool server {self._name} cannot be used: {link.why}")
+            text = f"the tool server {self._name} cannot be used"
+            raise ToolError(f"{text}: {link.why}", brief=f"{text}: {link.told}")
         try:
             await use(link.client)
         except MCPError as error:
             if link.over.is_set() or _closed(error):
                 self._lost(link, "it stopped")
+                text = f"the tool server {self._name} disconnected"
                 raise ToolError(
-                    f"the tool server {self._name} disconnected: {link.why}; {what} may have been carried out"
+                    f"{text}: {link.why}; {what} may have been carried out", brief=f"{text}: {link.told}"
                 ) from error
-            raise ToolError(
-                f"the tool server {self._name} refused the call: {self._stars.over(error.message)[:REASON_MAX_CHARS]}"
-            ) from error
+            text = f"the tool server {self._name} refused the call"
+            said = self._stars.over(error.message)[:REASON_MAX_CHARS]
+            raise ToolError(f"{text}: {said}", brief=text) from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise
             self._lost(link, type(error).__name__)
-            raise ToolError(f"the tool server {self._name} failed during {what}: {self._reason(error)}") from error
+            text = f"the tool server {self._name} failed during {what}"
+            raise ToolError(f"{text}: {self._reason(error)}", brief=f"{text}: {brief(_inner(error))}") from error
 
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
@@ -174,22 +181,22 @@ class Connection:
             return self._link
         wait_s = self._retry_at - anyio.current_time()
         if self._link is not None and wait_s > 0:
-            why = self._link.why
-            raise ToolError(
-                f"the tool server {self._name} is unavailable: {why}; the next attempt is in {math.ceil(wait_s)} s"
-            )
+            link = self._link
+            text = f"the tool server {self._name} is unavailable"
+            later = f"the next attempt is in {math.ceil(wait_s)} s"
+            raise ToolError(f"{text}: {link.why}; {later}", brief=f"{text}: {link.told}")
         self._link = link = _Link()
         self._start(lambda: self._own(link))
         return link
 
-    def _lost(self, link: _Link, why: str) -> None:
+    def _lost(self, link: _Link, why: str, *, told: str = "") -> None:
         if link.over.is_set():
             return
-        link.end(why)
+        link.end(why, told=told)
         self._failures += 1
         rest_s = 0.0 if self._failures == 1 else BACK_OFF_MIN_S * 2 ** (self._failures - 2)
         self._retry_at = anyio.current_time() + min(BACK_OFF_MAX_S, rest_s)
-        _log.warning("tools.lost", tool=self._name, reason=link.why, attempt=self._failures)
+        _log.warning("tools.lost", tool=self._name, reason=link.told, attempt=self._failures)
 
     async def _own(self, link: _Link) -> None:
         """Open the link, and close it when it is over: in one task."""
@@ -202,7 +209,7 @@ class Connection:
             if scope.cancelled_caught:
                 self._lost(link, f"the server was not ready within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
-            self._lost(link, self._reason(error))
+            self._lost(link, self._reason(error), told=brief(_inner(error)))
         finally:
             link.end("the connection was closed")
 
@@ -232,9 +239,14 @@ class Connection:
 
     def _reason(self, error: BaseException) -> str:
         """What went wrong, without the groups that task groups wrap it in."""
-        while isinstance(error, BaseExceptionGroup):
-            error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        error = _inner(error)
         return self._stars.over(f"{type(error).__name__}: {error}")[:REASON_MAX_CHARS]
+
+
+def _inner(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import structlog
 from anyio import to_thread
 
 from daemon.config import McpConfig
-from daemon.errors import ToolError
+from daemon.errors import ToolError, brief
 from daemon.process import Process
 from workers.tools import BUILTIN
 from workers.tools.mcp.missing import Missing
@@ -135,22 +135,23 @@ class ToolServers:
             missing = Missing(
                 server=name, why="slow", reason=f"the server did not list its tools within {LIST_WAIT_S:g} s"
             )
+            told = missing.reason
             with anyio.move_on_after(LIST_WAIT_S):
                 try:
                     offered = await self._connection(bot, name, scope, session).tools()
                     self._offers[server] = self._made(bot, name, config, offered)
                 except ToolError as error:
-                    missing = Missing(server=name, why="broken", reason=str(error))
+                    missing, told = Missing(server=name, why="broken", reason=str(error)), brief(error)
                 except Exception as error:  # noqa: BLE001 - a server can offer anything; turns go on without it
                     reason = f"the server's list of tools cannot be used: {type(error).__name__}: {error}"
-                    missing = Missing(server=name, why="broken", reason=reason[:REASON_MAX_CHARS])
+                    missing, told = Missing(server=name, why="broken", reason=reason[:REASON_MAX_CHARS]), brief(error)
                 else:
                     self._missing.pop(server, None)
                     self._tools.pop(bot, None)
                     return
             self._missing[server] = missing
             self._retry_at[server] = anyio.current_time() + LIST_REST_S
-            _log.warning("tools.missing", bot=bot, tool=name, reason=missing.reason)
+            _log.warning("tools.missing", bot=bot, tool=name, reason=told)
 
     def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> "Offer":
         from workers.tools.mcp.offer import offer_of  # noqa: PLC0415 - see the package's first lines

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterator
 
 from daemon.config import McpConfig
-from daemon.config.secret import STARS
-
-SECRET_MIN_CHARS = 8
-"""Shorter ones are words, such as ``Bearer``; starring them would spoil texts."""
+from daemon.config.secret import SECRET_MIN_CHARS, STARS
 
 _SECRETS_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 """Variables with other names hold folders and settings, which results are full of."""
