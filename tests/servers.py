@@ -133,6 +133,12 @@ class Single(Node):
         """Whether it follows a master and has all of its data."""
         return b"master_link_status:up" in self._replication()
 
+    def follows(self, master: "Single") -> bool:
+        """Have it follow a master; whether it has all of its data."""
+        with suppress(OSError, AssertionError):  # as below, or it still loads its data
+            self.call("REPLICAOF", "127.0.0.1", str(master.port))
+        return self.is_in_step()
+
     def _replication(self) -> bytes:
         with suppress(OSError):  # it is not there yet, or sentinels cut its connections
             found: bytes = self.call("INFO", "replication")

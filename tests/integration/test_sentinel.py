@@ -56,7 +56,8 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
         # Before that, sentinels may take the old one for the master again.
         await to_thread.run_sync(wait_until, lambda: watched.follow(second))
         first.start()
-        await to_thread.run_sync(wait_until, first.is_in_step)
+        # The sentinels do so too, in their own time.
+        await to_thread.run_sync(wait_until, lambda: first.follows(second))
 
     with watched_servers() as watched, capture_logs() as logs:
         config = RedisConfig(url=Secret(watched.url), prefix=prefix, min_replicas=min_replicas)
