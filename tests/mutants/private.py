@@ -237,7 +237,7 @@ MUTANTS = (
     ),
     *mutants_of(
         "channels/links.py",
-        "unit/test_links.py",
+        "unit/test_link_texts.py",
         (
             "A part before the @ is no host.",
             "([a-z0-9.-]+(?::\\d+)?)(?![^/?#])",
@@ -275,7 +275,7 @@ MUTANTS = (
     ),
     *mutants_of(
         "channels/telegram/forms.py",
-        "unit/test_links.py",
+        "unit/test_link_texts.py",
         (
             "Telegram gets honest links.",
             "honest(text))",
@@ -291,7 +291,7 @@ MUTANTS = (
     ),
     *mutants_of(
         "channels/slack/forms.py",
-        "unit/test_links.py",
+        "unit/test_link_texts.py",
         (
             "Slack gets honest links.",
             'honest(_blank_lines.sub("", text))',
