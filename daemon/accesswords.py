@@ -44,7 +44,7 @@ ENGLISH: Mapping[str, str] = {
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": "A newer decision about this person or group exists, so this command had no effect.",
+    "decided_later": "This command had no effect, because a later decision about this person or group exists.",
     "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "

@@ -86,7 +86,7 @@ class Sending:
         try:
             await self._streams.end(channel, ts, deadline)
         except SendUnknown as error:
-            raise SendRefused(f"the message is not deleted yet: {error}") from None
+            raise SendRefused(f"the message could not be deleted yet: {error}") from None
 
     async def _deleted(self, channel: str, ts: str, deadline: float) -> bool:
         try:

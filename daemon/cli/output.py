@@ -55,7 +55,9 @@ def opened(path: Path, *, replace: bool) -> Generator[IO[bytes]]:
         finally:
             os.close(folder)
     except FileExistsError as error:
-        raise OutputError(f"{path} exists already. Name another file, or add --force to replace it.") from error
+        raise OutputError(
+            f"{path} already exists. Choose another file name, or add --force to overwrite the file."
+        ) from error
     except OSError as error:
         raise OutputError(
             f"{path} cannot be written: {error.strerror or type(error).__name__}. Check the folder and its permissions."

@@ -114,7 +114,7 @@ class Memories:
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened with fence {found}, but this lock has fence "
-                f"{fence}. Take the lock again with a higher fence.",
+                f"{fence}. Acquire the lock again with a higher fencing token.",
                 highest=int(found),
             )
         return opened_from(found, asked)

@@ -310,7 +310,7 @@ def _shape(payload: bytes) -> str:
         found: object = msgspec.json.decode(payload)
     except UNREADABLE:
         return f"{size} that are no JSON"
-    return f"{size} of JSON, {_SHAPES.get(type(found), 'a number or null')} of another shape"
+    return f"{size} of JSON with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"
 
 
 def _usage(given: object) -> Usage | None:

@@ -12,6 +12,7 @@ PACKAGES = ("daemon", "channels", "workers")
 WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")  # modules with the bot's own sentences
 
 NOT_READ = (
+    "daemon/model/extract.py",
     "daemon/model/words.py",
     "daemon/recall/index/schema.py",
     "daemon/recall/other_dates.py",

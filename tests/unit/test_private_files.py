@@ -106,9 +106,9 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     ("payload", "shape"),
     [
         (b"Anna has", "8 bytes that are no JSON"),
-        (b'"Anna"', "6 bytes of JSON, a string of another shape"),
-        (b'["Anna"]', "8 bytes of JSON, an array of another shape"),
-        (b'{"choices": "Anna"}', "19 bytes of JSON, an object of another shape"),
+        (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
+        (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
+        (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),
         (b"7", "1 bytes of JSON, a number or null of another shape"),
     ],
 )

@@ -48,7 +48,7 @@ def _attachment(folders: Folders, path: str) -> Attachment:
 MESSAGE = Tool(
     name="message",
     description=(
-        "Send a message in this chat before your answer, or send your files: this is the only way to send a file. With "
+        "Send a message or files to this chat before your answer. Files can be sent only with this tool. With "
         "channel and chat_id, send it to another chat that shares the memory of this conversation. Your answer itself "
         "needs no tool."
     ),

@@ -111,7 +111,7 @@ export class System extends View {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
       ? table("Replies with unknown delivery", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, each.action]))
-      : empty("No replies with unknown delivery", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies with unknown delivery are listed here."))));
+      : empty("No replies with unknown delivery", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here."))));
   }
 
   showAudit() {
