@@ -109,7 +109,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
         (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
         (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
         (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),
-        (b"7", "1 bytes of JSON, a number or null of another shape"),
+        (b"7", "1 bytes of JSON with an unexpected structure (a number or null)"),
     ],
 )
 def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
