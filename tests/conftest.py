@@ -20,8 +20,11 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 import daemon.log
+import daemon.model.dialect
+import daemon.model.learnt
 import daemon.run
 import daemon.server.launch
+import daemon.tokens
 from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open_bus, pairs, publish
 from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.events import Command, Inbound, LogEntry
@@ -81,6 +84,14 @@ def _logs_as_they_are() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(daemon.log, "configure", lambda *_args, **_options: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _ignorant_of_models() -> Iterator[None]:
+    """A test learns nothing about a model's server that a later one would use."""
+    yield
+    for facts in (daemon.model.dialect._learnt, daemon.model.learnt._saved, daemon.tokens._calibrations):
+        facts.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
