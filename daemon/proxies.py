@@ -120,11 +120,15 @@ def http_client(address: str, make: Callable[..., _Client], **options: object) -
         ConfigError: the environment names a proxy that cannot be used, or a file of certificates that cannot be read.
     """
     # Not from the environment again: it would send what is near through the proxy, too.
-    return make(**{"trust_env": False, "proxy": proxy_of(address), "verify": _certificates(address), **options})
+    return make(**{"trust_env": False, "proxy": proxy_of(address), "verify": certificates(address), **options})
 
 
-def _certificates(address: str) -> ssl.SSLContext | bool:
-    """What the server's certificate is checked with; plain HTTP needs nothing."""
+def certificates(address: str) -> ssl.SSLContext | bool:
+    """The trusted certificates for a server; False for plain HTTP.
+
+    Raises:
+        ConfigError: the environment names a file of certificates that cannot be read.
+    """
     if urlsplit(address).scheme != "https":
         return False
     try:

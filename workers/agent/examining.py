@@ -73,7 +73,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
             try:
                 offer = offer_of(name, config, await connection.tools(), call)
             except ToolError as error:
-                found = [warning(check, f"{error}. Turns continue without the tools of this server.")]
+                found = [warning(check, f"{str(error).rstrip('.')}. Turns continue without the tools of this server.")]
             else:
                 found = [warning(check, f"{each.tool}: {each.reason}") for each in offer.problems]
                 found.append(ok(check, f"{len(offer.tools)} usable tools"))

@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 
 from daemon.config import McpConfig
 from daemon.errors import ToolError, brief
+from daemon.proxies import certificates, proxy_of
 from workers.tools.mcp.bounded import BoundedTransport
 from workers.tools.mcp.listing import FitLists
 from workers.tools.mcp.program import Program
@@ -230,10 +231,11 @@ class Connection:
         headers = {"Accept-Encoding": "identity"}
         headers |= {name: secret.reveal() for name, secret in self._config.headers.items()}
         timeout = httpx2.Timeout(OPEN_S, read=self._config.timeout_s)
-        # Not the environment's proxies and certificates: what the configuration says, and nothing else.
+        url = self._config.url
+        transport = BoundedTransport(verify=certificates(url), proxy=proxy_of(url), trust_env=False)
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=timeout, transport=BoundedTransport()) as client,
-            streamable_http_client(self._config.url, http_client=client) as streams,
+            httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport) as client,
+            streamable_http_client(url, http_client=client) as streams,
         ):
             yield streams
 
