@@ -147,7 +147,7 @@ async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool
 
     if model.offline:
         text = (
-            "no real model is set, so the offline stand-in answers. Run `millpond init`, or set OPENAI_API_KEY "
+            "no real model is set, so the offline mock model answers. Run `millpond init`, or set OPENAI_API_KEY "
             "and OPENAI_MODEL."
         )
         return warning(check, text)

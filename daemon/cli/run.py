@@ -78,7 +78,7 @@ def _introduce(config: "Config", data_dir: "Path") -> None:
     offline = [name for name, bot in config.bots.items() if bot.model.offline]
     if offline:
         _say(
-            f"No real model is set for {', '.join(offline)}, so the offline stand-in answers. Set up a model with "
+            f"No real model is set for {', '.join(offline)}, so the offline mock model answers. Set up a model with "
             "`millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         )
     from daemon.model.dialect import server_of

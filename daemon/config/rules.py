@@ -262,7 +262,7 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
         text = (
-            "this fallback would never be used, because the bot's own model is the offline stand-in, which does not "
+            "this fallback would never be used, because the bot's own model is the offline mock model, which does not "
             f"fail. Set {path}.base_url or a key first"
         )
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))

@@ -220,7 +220,7 @@ class ModelConfig(Section, frozen=True):
 
     @property
     def offline(self) -> bool:
-        """Whether the labelled stand-in answers."""
+        """Whether the labelled mock model answers."""
         return not (self.base_url or self.api_key)
 
     @property

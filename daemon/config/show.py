@@ -79,7 +79,7 @@ def _shown(path: str, value: object) -> object:
 def _offline(config: Config) -> Iterator[str]:
     for name, bot in config.bots.items():
         if bot.model.offline:
-            yield f"# {name} has no model: the offline stand-in answers and states that it is not a real model"
+            yield f"# {name} has no model: the offline mock model answers and states that it is not a real model"
 
 
 def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[str]:

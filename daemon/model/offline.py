@@ -1,4 +1,4 @@
-"""The offline model: a deterministic, labelled stand-in that needs no key and no network.
+"""The offline model: a deterministic, labelled mock model that needs no key and no network.
 
 It greets, recalls what stands in its context, calls tools asked for in plain words, consolidates by extraction, counts
 aloud, and else repeats what was said. Nothing it says depends on time or chance.

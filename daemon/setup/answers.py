@@ -104,7 +104,7 @@ class Answers:
     data_dir: str = ""
     """Empty: not to be written, since it is the one that everybody looks in."""
     model: ModelAnswer | None
-    """None: the offline stand-in."""
+    """None: the offline mock model."""
     telegram: TelegramAnswer | None
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None

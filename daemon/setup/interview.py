@@ -109,7 +109,7 @@ class Interview:
         flags, environ = self._flags, self._environ
         click.echo(
             "\nModel: a server with OpenAI's or Anthropic's API. "
-            "Without an address and a key, the offline stand-in answers."
+            "Without an address and a key, the offline mock model answers."
         )
         api = self._api(bot)
         theirs = APIS[api]
@@ -122,7 +122,7 @@ class Interview:
         name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
-                "Address of the server (-: use the offline stand-in)",
+                "Address of the server (-: use the offline mock model)",
                 flag="--model-url",
                 given=flags.model_url,
                 default=usual,

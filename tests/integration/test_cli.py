@@ -286,7 +286,7 @@ def test_a_sent_message_is_accepted_once(place: Place) -> None:
 
 def test_send_waits_for_the_answer(place: Place) -> None:
     with place.running("--role", "agent") as process:
-        process.said(rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
+        process.said(rf"Data directory: {place.data}\n(.|\n)*offline mock model")
         process.said("process.started", stream="stderr")
 
         first = place("send", "web:ann", "hello", "--id", "w1", "--wait", str(HANG_S))

@@ -149,7 +149,7 @@ def test_without_anything_there_is_an_offline_bot_and_templates(place: Place) ->
     done = place("init")
 
     assert done.returncode == 0
-    assert "stand-in" in done.stdout
+    assert "mock model" in done.stdout
     assert set(place.files()) == {f".millpond/{name}" for name in ("millpond.toml", *workspace())}
     assert "pond is calm" in (place.data / "bots/pond/SOUL.md").read_text()
 
