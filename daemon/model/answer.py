@@ -317,7 +317,7 @@ def _usage(given: object) -> Usage | None:
     """What a provider counted; None when it cannot be read, or says nothing of the prompt."""
     try:
         said = msgspec.convert(given, _Usage, strict=False)
-    except msgspec.ValidationError:
+    except UNREADABLE:
         return None
     prompt_tokens, completion_tokens = (
         said.prompt_tokens or said.input_tokens,

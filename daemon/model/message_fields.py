@@ -31,7 +31,7 @@ def _parts(content: object) -> Iterator[tuple[str, bool]]:
     for part in cast("list[object]", content) if isinstance(content, list) else [content]:
         text = _joined(part)
         fields = cast("dict[str, object]", part) if isinstance(part, dict) else {}
-        yield text, fields.get("type") in _OF_THOUGHT
+        yield text, str(fields.get("type")) in _OF_THOUGHT
 
 
 def _joined(value: object) -> str:

@@ -20,7 +20,7 @@ import mcp_types
 import msgspec
 import pydantic
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -240,6 +240,7 @@ def test_any_headers_are_read(cookie: bytes, host: bytes, kind: bytes) -> None:
 
 
 @SOON
+@example(b'{"usage":{"\x80":3}}', [])
 @given(junk(CHUNK, CHUNK.replace(b"data: ", b"").partition(b"\n")[0]), st.lists(st.integers(0, 300), max_size=5))
 def test_any_stream_of_a_model_is_an_answer_or_a_models_error(found: bytes, cuts: list[int]) -> None:
     lines, parts = EventLines(), AnswerParts(ASKED)
@@ -277,6 +278,7 @@ DELTAS = shaped(
 
 
 @SOON
+@example([{"content": {"type": []}}])
 @given(st.lists(DELTAS, min_size=1, max_size=4))
 def test_any_chunks_of_a_model_are_an_answer_or_a_models_error(said: list[dict[str, Any]]) -> None:
     parts = AnswerParts(ASKED)
