@@ -352,6 +352,10 @@ class DataError(MillpondError):
     """A backup cannot be used, or the restored data differs from it."""
 
 
+class DamagedData(DataError):
+    """A key of Redis has another type than Millpond gives it, or holds bytes that are not text."""
+
+
 class DatabaseNotEmpty(DataError):
     """A restore would overwrite other data. Nothing was changed."""
 
