@@ -41,6 +41,7 @@
     - VersionMoved
   x ArchiveError
     - ArchiveMissing
+    - ArchiveUnavailable
     - NoSuchTranscript
   x SearchError
     - IndexBusy
@@ -52,6 +53,7 @@
     - JobWaits
     - JobRefused
   x DataError
+    - DamagedData
     - DatabaseNotEmpty
   x OutputError
   x ToolError
@@ -304,6 +306,10 @@ class ArchiveMissing(ArchiveError):
     """An archived file was not found or is damaged. Retrying does not help; the archive itself can be used."""
 
 
+class ArchiveUnavailable(ArchiveError):
+    """The archive's storage cannot be used at present. The same call may succeed later."""
+
+
 class SearchError(MillpondError):
     """A search index cannot be used. Its contents can be rebuilt from Redis and the archive."""
 
@@ -335,9 +341,11 @@ class JobLost(JobError):
 class JobWaits(JobError):
     """A job has to wait for other work and continues later. It is not counted as a failure."""
 
-    def __init__(self, message: str, *, delay_s: float) -> None:
+    def __init__(self, message: str, *, delay_s: float, partly: bool = False) -> None:
+        """``partly``: everything that could be done without waiting is done."""
         super().__init__(message)
         self.delay_s = delay_s
+        self.partly = partly
 
 
 class JobRefused(JobError):
