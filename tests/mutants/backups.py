@@ -1,4 +1,4 @@
-"""Mutants of complete and incomplete backups."""
+"""Mutants of complete and incomplete backups, and of a data folder that disappears."""
 
 from tests.mutants.mutant import mutants_of
 
@@ -67,5 +67,35 @@ MUTANTS = (
         "daemon/cli/data.py",
         _TESTS,
         ("An incomplete backup fails.", "    if losses or manifest.damaged:\n", "    if manifest.damaged:\n", _CLI),
+    ),
+    *mutants_of(
+        "daemon/server/embedded.py",
+        "faults/test_folder_gone.py",
+        (
+            "A folder that was replaced is not written to.",
+            "if self._opened in (None, found):",
+            "if found or self._opened in (None, found):",
+            "test_nothing_is_accepted_into_a_folder_that_was_deleted_or_replaced",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/suspension.py",
+        "faults/test_folder_gone.py",
+        (
+            "A folder that is back is used again.",
+            "last, self.reason = self.reason, await gone()",
+            "last, self.reason = self.reason, self.reason or await gone()",
+            "test_a_data_folder_that_is_moved_away_and_back_loses_no_accepted_message",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/launch.py",
+        "faults/test_folder_gone.py",
+        (
+            "No second server is started beside a running one.",
+            "        if not self._layout.folder.exists():\n            _refuse_second",
+            "        if False:\n            _refuse_second",
+            "test_a_data_folder_that_is_moved_away_and_back_loses_no_accepted_message",
+        ),
     ),
 )
