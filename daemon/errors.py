@@ -43,11 +43,7 @@
     - ArchiveMissing
     - ArchiveUnavailable
     - NoSuchTranscript
-  x SearchError
-    - IndexBusy
-    - IndexDamaged
-    - IndexGone
-    - IndexUnusable
+  x SearchError (daemon/recall/index/errors.py)
   x JobError
     - JobLost
     - JobWaits
@@ -308,26 +304,6 @@ class ArchiveMissing(ArchiveError):
 
 class ArchiveUnavailable(ArchiveError):
     """The archive's storage cannot be used at present. The same call may succeed later."""
-
-
-class SearchError(MillpondError):
-    """A search index cannot be used. Its contents can be rebuilt from Redis and the archive."""
-
-
-class IndexBusy(SearchError):
-    """Another process or task is using the index exclusively."""
-
-
-class IndexDamaged(SearchError):
-    """An index is damaged and must be deleted and rebuilt."""
-
-
-class IndexGone(SearchError):
-    """An index was deleted while this process had it open. Open it again."""
-
-
-class IndexUnusable(SearchError):
-    """An index cannot be read or written, because the disk is full, read-only or broken."""
 
 
 class JobError(MillpondError):
