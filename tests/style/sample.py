@@ -18,7 +18,7 @@ CELL_WORDS_MIN = 8
 
 CODE = re.compile(r"`[^`]*`|\b\w*[_/]\w*\b")
 PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
-"""Code, paths and names of tests and keys, and the words beside them. A cell of a table without prose is no sentence."""
+"""Code, paths and names, and the words beside them. A cell of a table without such words is no sentence of prose."""
 
 EXAMPLES = "docs/style.md"
 """The page that quotes bad sentences, and lists words to replace in a table. Neither is prose of the page."""
