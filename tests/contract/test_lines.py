@@ -1,4 +1,4 @@
-"""The example of docs/channels-example.md, installed as it stands there, found by its entry point, and held to the contract."""
+"""The example of docs/channels-example.md, installed as it is, found by its entry point, and held to the contract."""
 
 import os
 import re
