@@ -89,13 +89,17 @@ def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncCon
     Raises:
         ConfigError: its adapter, which another package brings, cannot be loaded.
     """
+    opened: AbstractAsyncContextManager[Channel] = adapter_of(name, config)(process, name, config)
+    return opened
+
+
+def adapter_of(name: str, config: PushConfig) -> Any:
+    """The ``connect`` of a channel's adapter. Errors as for ``connect``."""
     target = ADAPTERS.get(type(config)) or connect_of(type(config))
     try:
-        adapter: Any = load(target)
+        return load(target)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"channels.{name}: the channel's adapter {target} cannot be loaded: {error}. Install or update the "
             "package that provides it."
         ) from error
-    opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
-    return opened

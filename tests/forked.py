@@ -36,7 +36,7 @@ REQUEST_MAX = 128 * 1024  # bytes of a command with its environment
 IMPORTED = (
     *("daemon.cli", "daemon.run", "daemon.overview", "daemon.people", "daemon.transcripts", "daemon.recall"),
     *("channels.terminal", "workers.agent", "workers.consolidation", "rich.console", "rich.markdown"),
-    *("daemon.cli.redis_cli", "daemon.cli.database", "daemon.cli.searching", "daemon.cli.tooling", "daemon.log"),
+    *("daemon.cli.redis_cli", "daemon.cli.database", "daemon.cli.searching", "daemon.cli.preflight", "daemon.log"),
     *("channels.terminal.screen", "channels.terminal.service", "workers.agent.service", "daemon.recall.qmd"),
     *("workers.consolidation.service", "daemon.setup.interview", "dateparser.date", "numpy", "tokenizers"),
 )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from daemon.cli.connected import loaded
+from daemon.cli.connected import config_path
 from daemon.cli.run import log_to
 from daemon.services import TERMINAL, load, service
 
@@ -36,9 +36,10 @@ def chat(ctx: click.Context, session: str) -> None:
     """
     import anyio
 
+    from daemon.cli.preflight import usable
     from daemon.config import data_path
 
-    config = loaded(ctx).config
+    config = usable(config_path(ctx), ["agent"]).config
     data_dir = data_path(config)
     log_to(config, data_dir / "logs")
     anyio.run(_chat, config, data_dir, session)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from daemon.config import Loaded
 
 EX_CONFIG = 78
@@ -26,9 +28,10 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
     # Imported here: the help of every command would wait for it.
     import msgspec
 
+    from daemon.config import load
     from daemon.config import show as showing
 
-    loaded = _loaded(ctx)
+    loaded = _loaded(ctx, load)
     if not as_json:
         click.echo(showing.toml(loaded, defaults=defaults), nl=False)
         return
@@ -45,25 +48,20 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Check the configuration. If the configuration has errors, list them and exit with code 78."""
-    from daemon.cli.tooling import problems
+    from daemon.cli.preflight import missing_programs, usable
     from daemon.config.expected import readable
 
-    loaded = _loaded(ctx)
-    found = list(problems(loaded.config))
-    if fatal := [f"  {each.path}: {each.text}" for each in found if each.fatal]:
-        click.echo("\n".join(("millpond: the configuration has errors:", *fatal)), err=True)
-        ctx.exit(EX_CONFIG)
+    loaded = _loaded(ctx, usable)
     click.echo(
         f"ok: {readable(str(loaded.path))}"
         if loaded.path
         else "ok: no configuration file was found, so only defaults and environment variables are used"
     )
-    for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in found)):
+    for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in missing_programs(loaded.config))):
         click.echo(f"warning: {warning}")
 
 
-def _loaded(ctx: click.Context) -> "Loaded":
-    from daemon.config import load
+def _loaded(ctx: click.Context, load: "Callable[[Path | None], Loaded]") -> "Loaded":
     from daemon.errors import ConfigError
 
     path: Path | None = getattr(ctx.obj, "config_path", None)

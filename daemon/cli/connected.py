@@ -25,8 +25,12 @@ def loaded(ctx: click.Context) -> "Loaded":
     """
     from daemon.config import load
 
-    path: Path | None = getattr(ctx.obj, "config_path", None)
-    return load(path)
+    return load(config_path(ctx))
+
+
+def config_path(ctx: click.Context) -> Path | None:
+    """The configuration file that the command line names."""
+    return getattr(ctx.obj, "config_path", None)
 
 
 def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:

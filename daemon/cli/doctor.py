@@ -78,9 +78,12 @@ def _configuration(read: "Loaded") -> "list[Finding]":
 
 def _tools(config: "Config") -> "list[Finding]":
     from daemon.cli.finding import error, ok, warning
-    from daemon.cli.tooling import problems
+    from daemon.cli.preflight import missing_programs, tool_faults
+    from daemon.config import bot_workspace
 
-    found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
+    wrong = [each for name, bot in config.bots.items() for each in tool_faults(name, bot, bot_workspace(config, name))]
+    found = [error("tools", f"{each.path}: {each.text}.") for each in wrong]
+    found += [warning("tools", f"{each.path}: {each.text}") for each in missing_programs(config)]
     return found or [ok("tools", "all programs that the bots need were found")]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from daemon.cli.connected import loaded
+from daemon.cli.connected import config_path
 from daemon.services import HEALTH, KEEPING, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
     import anyio
 
+    from daemon.cli.preflight import usable
     from daemon.config import data_path
     from daemon.heap import share_heap
 
-    config = loaded(ctx).config
+    config = usable(config_path(ctx), roles).config
     data_dir = data_path(config)
     os.umask(PRIVATE)
     share_heap()

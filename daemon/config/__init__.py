@@ -19,6 +19,7 @@ from daemon.config.embedding import embeddings_of
 from daemon.config.foreign import Adapter, connect_of
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
+from daemon.config.reading import Finding
 from daemon.config.remembering import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -66,6 +67,7 @@ __all__ = [
     "EachConfig",
     "EmbeddingsConfig",
     "FallbackConfig",
+    "Finding",
     "HealthConfig",
     "LimitsConfig",
     "Loaded",

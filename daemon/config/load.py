@@ -1,7 +1,7 @@
 """Loading: the file, the environment over it, one walk over both, then the rules between keys."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -34,11 +34,17 @@ class Loaded:
     """Sentences for people: what works and should be changed all the same."""
 
 
-def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Loaded:
+def load(
+    path: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    faults: Callable[[Config], Iterable[Finding]] = lambda _config: (),
+) -> Loaded:
     """The configuration of this process: environment over file over defaults, secret files read.
 
     ``path`` is the file; else ``MILLPOND_CONFIG`` names it, else it is ``millpond.toml`` in the data directory if it
-    is there. ``environ`` stands in for the environment of the process.
+    is there. ``environ`` stands in for the environment of the process. ``faults`` gives what else is wrong on this
+    machine.
 
     Raises:
         ConfigError: lists everything that is wrong, a line each; holds no secret.
@@ -55,7 +61,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     clean = reading.section("", Config, tables)
     _assign_bots(clean, reading)
     config = _converted(clean, reading)
-    findings = _all_findings(reading, config)
+    findings = _all_findings(reading, config, faults)
     if findings:
         raise ConfigError("the configuration has errors:\n" + "\n".join(_lines(findings, reading.sources, file)))
     warnings = (*reading.warnings, *_open_to_others(file, reading.inline))
@@ -122,10 +128,12 @@ def _converted(clean: Table, reading: Reading) -> Config:
     return msgspec.structs.replace(config, channels=found)
 
 
-def _all_findings(reading: Reading, config: Config) -> list[Finding]:
-    """What the walk found, and the broken rules that say something new beside it."""
-    new = [rule for rule in broken(config) if not any(map(reading.refused, (rule.path, *rule.needs)))]
-    return reading.findings + new
+def _all_findings(reading: Reading, config: Config, faults: Callable[[Config], Iterable[Finding]]) -> list[Finding]:
+    """What the walk found, and the broken rules and faults that say something new beside it."""
+    rules = list(broken(config))
+    broken_paths = {rule.path for rule in rules}
+    rules += [fault for fault in faults(config) if fault.path not in broken_paths]
+    return reading.findings + [rule for rule in rules if not any(map(reading.refused, (rule.path, *rule.needs)))]
 
 
 def _lines(findings: list[Finding], sources: Mapping[str, str], file: Path | None) -> Iterable[str]:

@@ -46,6 +46,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from _redis(config.redis.url)
     yield from _archive(config.archive.url)
     yield from _order(config)
+    yield from _ports(config)
     for name, bot in config.bots.items():
         yield from _bot(f"bots.{name}", bot)
     for name, channel in config.channels.items():
@@ -90,6 +91,21 @@ def _order(config: Config) -> Iterator[Finding]:
             ratios = f"{section.head_ratio} and {section.tail_ratio}"
             text = f"the sum of head_ratio and tail_ratio must not exceed 1. Got {ratios}"
             yield Finding(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
+
+
+def _ports(config: Config) -> Iterator[Finding]:
+    """Servers of one process that would listen on the same port."""
+    wanted = [("health", config.health.host, config.health.port)]
+    wanted += [
+        (f"channels.{name}", channel.host, channel.port)
+        for name, channel in config.channels.items()
+        if isinstance(channel, WebConfig) and channel.enabled
+    ]
+    taken = dict[tuple[str, int], str]()
+    for section, host, port in wanted:
+        if port and (other := taken.setdefault((host, port), section)) != section:
+            text = f"{port} is also used by {other}. Each server needs its own port"
+            yield Finding(f"{section}.port", text, (f"{other}.port",))
 
 
 def _redis(url: Secret) -> Iterator[Finding]:

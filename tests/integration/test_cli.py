@@ -180,10 +180,59 @@ def test_what_is_wrong_with_a_run_is_one_sentence(place: Place) -> None:
     assert config.stderr.startswith("millpond: the configuration has errors")
     assert "Traceback" not in config.stderr
 
-    tool = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
-    assert tool.returncode == 78
-    last = tool.stderr.splitlines()[-1]
-    assert last.startswith("millpond: bots.pond.tools: unknown tool teleport. The tools are: time, ")
+
+FAULTY = """
+[bots.pond]
+tools = ["time", "teleport"]
+workspace = "{file}/pond"
+model = {{ base_url = "https://model.example/v1", name = "m", fallbacks = [{{ base_url = "x", name = "n" }}] }}
+[bots.reed]
+tools = ["message", "read_file", "write_file", "edit_file", "list_files", "grep", "memory_search"]
+model = {{ context_window_tokens = 4096, safety_buffer_tokens = 2000 }}
+[bots.rush]
+model = {{ api_key = "sk-1234567890", name = "n" }}
+summary_model = {{ api = "anthropic" }}
+[channels.web]
+port = 8901
+bot = "pond"
+[channels.terminal]
+bot = "pund"
+[archive]
+url = "az://container/folder"
+[health]
+port = 8901
+"""
+FAULTS = {
+    "data_dir": "{file} is not a folder. Move it, or set another folder",
+    "archive.url": "az://container/folder cannot be used: ",
+    "channels.web.port": "8901 is also used by health. Each server needs its own port",
+    "channels.terminal.bot": "bot 'pund' was not found. Choose one of: pond, reed, rush",
+    "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
+    "bots.pond.workspace": "{file} is not a folder. Move it, or set another folder",
+    "bots.pond.model.base_url": "the proxy in the environment has the unsupported scheme ftp://. ",
+    "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
+    "bots.reed.model.context_window_tokens": "the value is too small: a prompt has ",
+    "bots.rush.summary_model.api_key": "the key is not set, and the bot's own model uses a different API. ",
+}
+
+
+@each_row("command", [("run",), ("run", "--role", "agent"), ("chat",), ("config", "check")])
+def test_all_faults_of_a_configuration_are_listed_before_a_port_opens(
+    place: Place, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    file, blocked = tmp_path / "faulty.toml", tmp_path / "blocked"
+    file.write_text(FAULTY.format(file=blocked))
+    blocked.touch()
+    environ = {name: value for name, value in place.environ.items() if name != "MILLPOND_CHANNELS__WEB__PORT"}
+    changes = {"MILLPOND_DATA_DIR": str(blocked / "data"), "HTTPS_PROXY": "ftp://proxy.example:1"}
+
+    done = forked.run(("--config", str(file), *command), environ | changes)
+
+    first, *lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, first) == (78, "", "millpond: the configuration has errors:")
+    told = dict(line.strip().split(": ", 1) for line in lines)
+    assert told.keys() == FAULTS.keys()
+    assert [path for path, text in FAULTS.items() if not told[path].startswith(text.format(file=blocked))] == []
 
 
 @pytest.mark.parametrize("roles", [(), ("--role", "web")], ids=["all roles", "web"])

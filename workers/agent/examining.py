@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from daemon.cli import machine
 from daemon.cli.finding import Finding, ok, warning
-from daemon.cli.tooling import program_found
+from daemon.cli.preflight import program_found
 from daemon.config import Config, McpConfig, data_path
 from daemon.errors import ToolError
 from daemon.memory.refused import refused_memories

@@ -1,0 +1,118 @@
+"""Checks of the configuration on this machine, before a port is opened or a channel is polled."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from daemon.config import BotConfig, Config, Finding, ModelConfig, PushConfig, bot_workspace, data_path
+from daemon.config import load as load_config
+from daemon.errors import ConfigError
+from daemon.services import ROLES, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from daemon.config import Loaded, McpConfig
+
+EQUIPPING = "workers.agent.equipping:faults"
+ADAPTER = "channels.push:adapter_of"
+"""Found by import string, as services are: this room may not import the other rooms."""
+
+
+def usable(path: "Path | None", roles: Collection[str] = ()) -> "Loaded":
+    """The configuration, which a process with these roles can start with; no roles: all.
+
+    Raises:
+        ConfigError: lists everything that is wrong, a line each.
+    """
+    return load_config(path, faults=partial(faults, roles=roles or ROLES))
+
+
+def faults(config: Config, *, roles: Collection[str]) -> Iterator[Finding]:
+    """Every reason why a process with these roles cannot start with ``config`` on this machine."""
+    yield from _archive(config)
+    works = bool({"agent", "consolidation"} & set(roles))
+    if works or not config.redis.url:
+        yield from _folder("data_dir", data_path(config))
+    for name, bot in config.bots.items():
+        if "agent" in roles:
+            yield from tool_faults(name, bot, bot_workspace(config, name))
+        if works and bot.workspace:
+            yield from _folder(f"bots.{name}.workspace", bot_workspace(config, name))
+        if works:
+            yield from _connections(f"bots.{name}.model", bot.model)
+    if "channels" in roles:
+        yield from _adapters(config)
+
+
+def tool_faults(name: str, bot: BotConfig, workspace: "Path") -> Iterator[Finding]:
+    """Tools of a bot that do not exist or do not fit into its prompts."""
+    found: list[tuple[str, str]] = _found(EQUIPPING)(name, bot, workspace)
+    yield from (Finding(f"bots.{name}.{key}", text) for key, text in found)
+
+
+def missing_programs(config: Config) -> Iterator[Finding]:
+    """Tool servers whose program was not found; their bots run without these tools."""
+    for name, bot in config.bots.items():
+        for server, wanted in bot.mcp.items():
+            if wanted.command and not program_found(wanted):
+                text = f"program {wanted.command!r} was not found or cannot be run. Install it, or write its full path."
+                yield Finding(f"bots.{name}.mcp.{server}.command", text)
+
+
+def program_found(server: "McpConfig") -> bool:
+    """Whether the program of a tool server can be run here."""
+    given = server.env.get("PATH")
+    return shutil.which(server.command, path=given.reveal() if given else os.environ.get("PATH")) is not None
+
+
+def _archive(config: Config) -> Iterator[Finding]:
+    from daemon.archive.places import storage_of
+
+    try:
+        storage_of(config.archive, data_path(config))
+    except ConfigError as error:
+        yield Finding("archive.url", _without(str(error), "archive.url"))
+
+
+def _folder(path: str, folder: "Path") -> Iterator[Finding]:
+    """A folder that is not there and cannot be made."""
+    there = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
+    if not there.is_dir():
+        yield Finding(path, f"{there} is not a folder. Move it, or set another folder")
+    elif there != folder and not os.access(there, os.W_OK | os.X_OK):
+        text = f"{folder} cannot be created, because {there} cannot be written. Change the permissions of {there}"
+        yield Finding(path, f"{text}, or set another folder")
+
+
+def _connections(path: str, model: ModelConfig) -> Iterator[Finding]:
+    """What the environment says of the way to each model's server."""
+    from daemon.proxies import certificates, proxy_of
+
+    for each in model.chain:
+        try:
+            proxy_of(each.base_url)
+            certificates(each.base_url)
+        except ConfigError as error:
+            yield Finding(f"{path}.base_url", str(error))
+            return
+
+
+def _adapters(config: Config) -> Iterator[Finding]:
+    for name, channel in config.channels.items():
+        if isinstance(channel, PushConfig) and channel.enabled:
+            try:
+                _found(ADAPTER)(name, channel)
+            except ConfigError as error:
+                yield Finding(f"channels.{name}", _without(str(error), f"channels.{name}"))
+
+
+def _without(text: str, path: str) -> str:
+    return text.removeprefix(f"{path}: ").rstrip(".")
+
+
+def _found(target: str) -> Any:
+    """What an import string names, which is no service."""
+    return load(target)

@@ -1,0 +1,41 @@
+"""Mutants of the checks before a start, the archive's stores, and the schema."""
+
+from tests.mutants.mutant import mutants_of
+
+_FAULTS = "test_all_faults_of_a_configuration_are_listed_before_a_port_opens"
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/cli/preflight.py",
+        "integration/test_cli.py",
+        ("The folders are checked before a port opens.", "if not there.is_dir():", "if False:", _FAULTS),
+        ("The archive is checked before a port opens.", "    yield from _archive(config)\n", "", _FAULTS),
+        ("The proxies are checked before a port opens.", "            proxy_of(each.base_url)\n", "", _FAULTS),
+    ),
+    *mutants_of(
+        "workers/agent/equipping.py",
+        "integration/test_cli.py",
+        (
+            "The names of tools are checked before a port opens.",
+            'return [("tools", str(error).rstrip("."))]',
+            "return []",
+            _FAULTS,
+        ),
+        (
+            "The room for tools is checked before a port opens.",
+            "<= bot.model.budget_tokens",
+            ">= 0",
+            _FAULTS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/rules.py",
+        "integration/test_cli.py",
+        ("Each server has its own port.", "    yield from _ports(config)\n", "", _FAULTS),
+    ),
+    *mutants_of(
+        "daemon/config/load.py",
+        "integration/test_cli.py",
+        ("Faults of the machine are listed with the others.", "if fault.path not in broken_paths", "if False", _FAULTS),
+    ),
+)
