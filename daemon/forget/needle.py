@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from daemon.clock import MINUTE
+
 FORGOTTEN = "[forgotten]"
 """Stands where something was that people can still see the place of."""
 
@@ -22,7 +24,7 @@ MOST_CHARS = 500
 # What stands before the text of a line: the time and the role of an entry, the sign of a list or a heading. It is not
 # compared, and can hold nothing that a person would want to have forgotten.
 _HEAD = re.compile(
-    r"[ \t]*\[(?:\d{4}-\d\d-\d\d \d\d:\d\d|\?)\](?: \[RAW\] \d+ messages| (?:USER|ASSISTANT|TOOL|SYSTEM):?)? ?"
+    rf"[ \t]*\[(?:{MINUTE}|\?)\](?: \[RAW\] \d+ messages| (?:USER|ASSISTANT|TOOL|SYSTEM):?)? ?"
     r"|[ \t]*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+)+"
 )
 _IS_TIMED = re.compile(r"[ \t]*\[").match

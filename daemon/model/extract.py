@@ -7,6 +7,7 @@ Memory``, ``## Conversation to Process`` or ``## Recent Conversation``, and in t
 
 import re
 
+from daemon.clock import MINUTE
 from daemon.model.words import asks_to_remember, is_fact, language_of, sentences
 from daemon.wording import Language
 
@@ -31,8 +32,8 @@ _MEMORY = re.compile(
 _CONVERSATION = re.compile(r"\n## Conversation to Process[^\n]*\n")
 _RECENT = re.compile(r"## Recent Conversation[^\n]*\n(.*?)(?=\n## Current Long-term Memory)", re.DOTALL)
 _SO_FAR = re.compile(r"\n## Summary So Far[^\n]*\n(.*?)(?=\n## )", re.DOTALL)
-_LINE = re.compile(r"^\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2}|\?)\] ([A-Za-z]+)(?: \[tools: [^\]\n]*\])?: ", re.MULTILINE)
-_STAMP = re.compile(r"\[\d{4}-\d{2}-\d{2} \d{2}:\d{2}\]")
+_LINE = re.compile(rf"^\[({MINUTE}|\?)\] ([A-Za-z]+)(?: \[tools: [^\]\n]*\])?: ", re.MULTILINE)
+_STAMP = re.compile(rf"\[{MINUTE}\]")
 _SPEAKER = re.compile(r"^\[([^\]\n]{1,80})\] ")
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from daemon.clock import stamp
+from daemon.clock import MINUTE, minute_from, stamp
 from daemon.recall.chunk import Chunk, Kind
 
 CHUNK_TOKENS = 80
@@ -31,7 +31,7 @@ _PIECES = re.compile(rf".{{1,{CHUNK_TOKENS // 2}}}", re.DOTALL).findall
 """The last resort; so few characters are within the limit whatever they are."""
 
 _HEAD = re.compile(
-    r"\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d|\?)\]\s*"
+    rf"\[(?P<time>{MINUTE}|\?)\]\s*"
     r"(?:\[RAW\] \d+ messages?\s*|(?P<speaker>USER|ASSISTANT|TOOL|SYSTEM)(?: \[tools: [^\]\n]*\])?:\s*)?"
 )
 _is_title = re.compile(r"(#{1,6})\s+(?=\S)").match
@@ -132,7 +132,7 @@ def _timed(kind: Kind, file: str, text: str, *, line: int, time: str, zone: dt.t
 
 def _moment(minute: str, zone: dt.tzinfo) -> str:
     try:
-        return stamp(dt.datetime.strptime(minute, "%Y-%m-%d %H:%M").replace(tzinfo=zone))
+        return stamp(minute_from(minute, zone))
     except (ValueError, OverflowError):
         return ""
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
+from daemon.clock import MINUTE
 from daemon.config import Secret
 from daemon.config.secret import read_secret_file
 from daemon.errors import ConfigError, InboundError
@@ -39,7 +40,7 @@ SKILL_FILES_MAX = 2_000
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[-_ ].*)?\.md")
-_ENTRY = re.compile(r"(?m)^(?=\[\d{4}-\d{2}-\d{2} \d{2}:\d{2}\])")
+_ENTRY = re.compile(rf"(?m)^(?=\[{MINUTE}\])")
 
 
 @dataclass(kw_only=True)

@@ -38,4 +38,14 @@ MUTANTS = (
         "integration/test_cli.py",
         ("Faults of the machine are listed with the others.", "if fault.path not in broken_paths", "if False", _FAULTS),
     ),
+    *mutants_of(
+        "daemon/clock.py",
+        "unit/test_render.py",
+        (
+            "Times in the repeated hour have their offset.",
+            "if is_repeated else text[:16]",
+            "if False else text[:16]",
+            "test_times_in_the_repeated_hour_of_autumn_are_unambiguous_and_are_read_back",
+        ),
+    ),
 )

@@ -1,4 +1,5 @@
 import datetime as dt
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -6,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import LogEntry
+from daemon.forget.needle import Needle
+from daemon.model.extract import consolidation
+from daemon.recall.chunks import history_chunks
+from daemon.setup.foreign import history_entries
 from daemon.tokens import IMAGE_TOKENS, load
 from tests.tables import each_row
 from workers.consolidation.summary.render import Line, cut, lines_of, minute, raw_entry, time_of
+from workers.consolidation.summary.summarize import with_time
 
 TIME = "2026-03-01T10:04:59.999Z"
 
@@ -68,6 +74,32 @@ def test_a_message_is_rendered_with_time_role_tools_and_media(one, text):
 def test_only_a_message_with_neither_content_nor_calls_is_skipped(content):
     assert lines_of([entry(content), entry("Hello")]) == lines_of([entry("Hello")])
     assert lines_of([entry(content, "assistant", tool_calls=calls(("time", "{}")))])
+
+
+@each_row(
+    ("time", "shown"),
+    [
+        ("2026-10-24T23:59:00.000Z", "2026-10-25 01:59"),
+        ("2026-10-25T00:30:00.000Z", "2026-10-25 02:30 +02:00"),
+        ("2026-10-25T01:30:00.000Z", "2026-10-25 02:30 +01:00"),
+        ("2026-10-25T02:00:00.000Z", "2026-10-25 03:00"),
+        ("2026-03-29T00:59:00.000Z", "2026-03-29 01:59"),
+        ("2026-03-29T01:00:00.000Z", "2026-03-29 03:00"),
+    ],
+)
+def test_times_in_the_repeated_hour_of_autumn_are_unambiguous_and_are_read_back(time: str, shown: str) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    (line,) = lines_of([entry("I am Ada.", time=time)], time_zone="Europe/Berlin")
+    raw = raw_entry([entry("Hi", time=time)], now=dt.datetime.fromisoformat(time), time_zone="Europe/Berlin")
+
+    assert line.text == f"[{shown}] USER: I am Ada."
+    assert raw == f"[{shown}] [RAW] 1 messages\n[{shown}] USER: Hi"
+    assert [chunk.time for chunk in history_chunks(raw, line=1, zone=berlin)] == [time]
+    assert list(history_entries(f"# History\n\n{raw}")) == [f"[{shown}] [RAW] 1 messages", f"[{shown}] USER: Hi"]
+    assert Needle("I am Ada").redacted(line.text) == f"[{shown}] USER: [forgotten]"
+    request = f"\n## Conversation to Process\n{line.text}"
+    assert consolidation(request)["history_entry"].startswith(f"[{shown}] ")
+    assert with_time(f"[{shown[:16]}] They met.", [line]) == f"[{shown}] They met."
 
 
 def test_the_times_are_those_of_the_time_zone():

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from daemon.clock import minute as in_zone
 from daemon.events import LogEntry
 from daemon.printable import one_line
 from daemon.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
@@ -102,8 +103,8 @@ def raw_entry(entries: Sequence[LogEntry], *, now: dt.datetime, names: bool = Fa
 
 
 def minute(moment: dt.datetime, time_zone: str = "UTC") -> str:
-    """A time as it stands in front of lines and entries, without brackets: ``YYYY-MM-DD HH:MM``."""
-    return f"{moment.astimezone(_zone(time_zone)):%Y-%m-%d %H:%M}"
+    """A time as it stands in front of lines and entries, without brackets: see ``daemon.clock.minute``."""
+    return in_zone(moment, _zone(time_zone))
 
 
 def time_of(entry: LogEntry, time_zone: str = "UTC") -> str:
@@ -177,10 +178,9 @@ def _one_line(text: str) -> str:
 def _time(stamped: str, zone: dt.tzinfo) -> str:
     try:
         moment = dt.datetime.fromisoformat(stamped)
-        local = moment.astimezone(zone)
+        return in_zone(moment, zone) if moment.tzinfo else UNKNOWN_TIME
     except (ValueError, OverflowError):
         return UNKNOWN_TIME
-    return local.isoformat(" ", "minutes")[:16] if moment.tzinfo else UNKNOWN_TIME
 
 
 def texts(lines: Sequence[Line]) -> Iterator[str]:

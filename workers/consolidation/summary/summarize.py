@@ -13,6 +13,7 @@ from functools import partial
 import structlog
 from anyio import to_thread
 
+from daemon.clock import MINUTE
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.errors import (
     ContextOverflow,
@@ -52,7 +53,7 @@ RESERVE_SHARE = 4
 SPLITTABLE = (ContextOverflow, InvalidAnswer, ModelTimeout)
 """Failures that a smaller request may do without; a model that is away is away for smaller ones too."""
 
-_STAMPED = re.compile(r"\[\d{4}-\d{2}-\d{2} \d{2}:\d{2}\]")
+_STAMPED = re.compile(rf"\[({MINUTE})\]")
 
 _log = structlog.get_logger()
 
@@ -260,7 +261,7 @@ class Summarizer:
                 request, partial(saved, memory="" if shown.is_cut else shown.memory), work.used
             )
             taken.model = found.model
-            taken.entries.append(_stamped(found.history_entry, (*lines, *work.lines)))
+            taken.entries.append(with_time(found.history_entry, (*lines, *work.lines)))
             await self._keep_continuity(work, taken, found.continuity)
             if shown.is_cut:
                 _log.warning("memory.shortened", tokens=request.tokens)
@@ -335,9 +336,13 @@ def _tokens(lines: Sequence[Line]) -> int:
     return sum(line.tokens for line in lines)
 
 
-def _stamped(entry: str, lines: Sequence[Line]) -> str:
-    """``entry`` with a time in front: its own, or that of the first of ``lines`` that has one."""
-    if _STAMPED.match(entry):
-        return entry
+def with_time(entry: str, lines: Sequence[Line]) -> str:
+    """``entry`` with a time in front: its own, or that of the first of ``lines`` that has one.
+
+    A model may leave out the offset of its own time; the line at that time has it.
+    """
+    if found := _STAMPED.match(entry):
+        time = next((line.time for line in lines if line.time.startswith(found[1])), found[1])
+        return f"[{time}]{entry[found.end() :]}"
     time = next((line.time for line in lines if line.time != UNKNOWN_TIME), UNKNOWN_TIME)
     return f"[{time}] {entry}"
