@@ -1,5 +1,6 @@
 """The archive in an object store: S3, Google, Azure, and compatible ones."""
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -20,11 +21,23 @@ REQUEST_S = 15.0
 
 RETRIES = 3
 
+_SERVICES = {
+    **dict.fromkeys(("s3", "s3a"), "AWS"),
+    **dict.fromkeys(("az", "adl", "azure", "abfs", "abfss"), "AZURE"),
+    "gs": "GOOGLE",
+}
+_ENDPOINTS = ("ENDPOINT", "ENDPOINT_URL", "ENDPOINT_URL_S3", "STORAGE_ENDPOINT", "BASE_URL")
+"""Variables of the library (https://docs.rs/object_store), after the prefix of the service."""
+_TRUE = ("1", "true", "on", "yes", "y")
+"""What the library takes for true."""
+
 _T = TypeVar("_T")
 
 
-def object_storage(url: Secret) -> "ObjectStorage":
+def object_storage(url: Secret, *, allow_http: bool = False) -> "ObjectStorage":
     """The storage at an address; credentials are read from the environment, nothing is sent yet.
+
+    ``allow_http``: whether the store may be reached without TLS, which the environment may allow as well.
 
     Raises:
         ConfigError: the address cannot be used.
@@ -33,10 +46,18 @@ def object_storage(url: Secret) -> "ObjectStorage":
     from obstore.store import from_url  # noqa: PLC0415
 
     where = masked_url(url)
+    service = _SERVICES.get(url.reveal().partition(":")[0], "")
+    allow_http = allow_http or os.environ.get(f"{service}_ALLOW_HTTP", "").lower() in _TRUE
+    if not allow_http and (name := _plain_endpoint(service)):
+        raise ConfigError(
+            f"archive.url: the address in {name} begins with http://, so messages and keys would be sent without "
+            f"encryption. Use an address with https://, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
+        )
+    options = {"connect_timeout": timedelta(seconds=CONNECT_S), "timeout": timedelta(seconds=REQUEST_S)}
     try:
         store = from_url(
             url.reveal(),
-            client_options={"connect_timeout": timedelta(seconds=CONNECT_S), "timeout": timedelta(seconds=REQUEST_S)},
+            client_options={**options, "allow_http": allow_http},
             retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=REQUEST_S)},
         )
     except (BaseError, ValueError) as error:
@@ -44,6 +65,12 @@ def object_storage(url: Secret) -> "ObjectStorage":
         reason = type(error).__name__ if url.reveal() in str(error) else _first_line(error)
         raise ConfigError(f"archive.url: {where} cannot be used: {reason}. Correct the URL.") from None
     return ObjectStorage(store, where=where)
+
+
+def _plain_endpoint(service: str) -> str:
+    """The variable that names an address without TLS for the store; empty: none does."""
+    names = (f"{service}_{each}" for each in _ENDPOINTS)
+    return next((name for name in names if os.environ.get(name, "").lower().startswith("http://")), "")
 
 
 class ObjectStorage:

@@ -22,4 +22,4 @@ def storage_of(config: ArchiveConfig, data_dir: Path) -> Storage:
     if parts.scheme == "file":
         # Written by ourselves: the library's own local store does not sync what it writes to the disk.
         return LocalStorage(Path(unquote(parts.path)))
-    return object_storage(config.url)
+    return object_storage(config.url, allow_http=config.allow_http)

@@ -32,6 +32,8 @@ class ArchiveConfig(Section, frozen=True):
 
     url: Secret = NO_SECRET
     """Empty: the folder ``transcripts`` of the data directory. An address may hold a key."""
+    allow_http: bool = False
+    """Whether an object store may be reached without TLS, as in a private network."""
     orphan_after_s: Seconds = 86_400.0
     """Age of a file that nothing lists, from which on it is deleted."""
     segments_listed: Count = 1

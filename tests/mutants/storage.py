@@ -48,4 +48,20 @@ MUTANTS = (
             "test_times_in_the_repeated_hour_of_autumn_are_unambiguous_and_are_read_back",
         ),
     ),
+    *mutants_of(
+        "daemon/archive/objects.py",
+        "integration/test_archive_s3.py",
+        (
+            "A store without TLS is used only if that is allowed.",
+            "if not allow_http and (name := _plain_endpoint(service)):",
+            "if name := '':",
+            "test_a_store_without_tls_that_is_not_allowed_names_both_settings",
+        ),
+        (
+            "A store without TLS can be allowed.",
+            '**options, "allow_http": allow_http',
+            "**options",
+            "test_an_archive_works_in_an_s3_store_without_tls",
+        ),
+    ),
 )
