@@ -22,7 +22,7 @@ from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
 from daemon.bus.line import AWAY, Client, Line, Part, connected, master_of, pipeline
-from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
+from daemon.bus.migrations import NEEDS, SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
 from daemon.bus.sentinel import MasterPool, master_client
@@ -85,6 +85,8 @@ class Bus:
         self._tasks: TaskGroup | None = None
         self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
+        self.schema = SCHEMA
+        """Of the database when it was connected to; a higher one than ours has kinds of keys that we do not know."""
         self.suspension = Suspension()
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self._replication = (
@@ -257,9 +259,11 @@ class Bus:
     async def _fixed_keys(self, partitions: int | None, *, restoring: bool) -> Keys:
         meta = self.keys.meta
         await self.call("HSETNX", meta, "schema", SCHEMA)
+        await self.call("HSETNX", meta, "needs", NEEDS)
         await self.call("HSETNX", meta, "partitions", partitions or (PARTITIONS if self.cluster else 1))
-        schema, fixed, restored = await self.call("HMGET", meta, "schema", "partitions", "restoring")
-        refuse_newer(int(schema))
+        schema, needs, fixed, restored = await self.call("HMGET", meta, "schema", "needs", "partitions", "restoring")
+        self.schema = int(schema)
+        refuse_newer(self.schema, int(needs))
         if restored and not restoring:
             raise ConfigError(
                 "a restore into this database is running or was interrupted, so the database cannot be "

@@ -42,18 +42,45 @@ class Migration:
     """For people: what is changed."""
     run: Callable[["Bus"], Awaitable[None]]
     """Changes it; run again, also over what it has changed already, when it was cut short."""
+    only_adds: bool = False
+    """Whether there are new kinds of keys and nothing else, so that a version of an older schema can ignore them."""
 
 
-MIGRATIONS: tuple[Migration, ...] = ()
-"""All there are, oldest first. Schema 1 is the first one, so there is none yet."""
-
-SCHEMA = MIGRATIONS[-1].schema if MIGRATIONS else 1
-"""Version of the contract in Redis; a database with a higher one is refused."""
+async def _nothing(_bus: "Bus") -> None:
+    """What is to be done where only kinds of keys are new."""
 
 
-def refuse_newer(found: int, schema: int = SCHEMA) -> None:
-    """Raise ConfigError for a database that has a higher schema than ours."""
-    if found > schema:
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        schema=2,
+        what="new keys for traces, logins, the audit log, and the state of models",
+        run=_nothing,
+        only_adds=True,
+    ),
+)
+"""All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
+
+SCHEMA = MIGRATIONS[-1].schema
+"""Version of the contract in Redis."""
+
+
+def needs_of(migrations: Sequence[Migration], schema: int) -> int:
+    """The oldest schema whose versions can use a database of ``schema``."""
+    return max((each.schema for each in migrations if each.schema <= schema and not each.only_adds), default=1)
+
+
+NEEDS = needs_of(MIGRATIONS, SCHEMA)
+
+
+def refuse_newer(found: int, needs: int, schema: int = SCHEMA) -> None:
+    """Raise ConfigError for a database of a higher schema, unless it only has more kinds of keys.
+
+    Args:
+        found: its schema.
+        needs: the oldest schema whose versions can use it; 0: it does not say.
+        schema: ours.
+    """
+    if (needs or found) > schema:
         raise ConfigError(
             f"this database was written by a newer Millpond (schema {found}, this one knows "
             f"{schema}). Start the newer version, or restore a backup made by this version into an "
@@ -67,42 +94,42 @@ async def migrate(
     """Bring the database to ``schema``, or wait until somebody else has.
 
     Raises:
-        ConfigError: it has a higher one, or no way leads from the one that it has.
+        ConfigError: no way leads from the one that it has.
         BusUnavailable: Redis is away; what was reached stands.
     """
     nonce = secrets.token_hex(8)
     with anyio.fail_after(WAIT_MAX_S):
         while True:
             status, found = await _ask(bus, nonce, lease_s, schema)
-            refuse_newer(found, schema)
             if status == b"done":
                 return
             if status == b"mine":
-                await _step(bus, nonce, found, _next(migrations, found), (schema, lease_s))
+                step = _next(migrations, found)
+                await _step(bus, nonce, step, (schema, lease_s, needs_of(migrations, step.schema)))
             else:
                 await anyio.sleep(LOOK_S)
 
 
-async def _step(bus: "Bus", nonce: str, found: int, step: Migration, goal: tuple[int, float]) -> None:
-    schema, lease_s = goal
+async def _step(bus: "Bus", nonce: str, step: Migration, goal: tuple[int, float, int]) -> None:
+    schema, lease_s, needs = goal
 
     async def hold() -> None:
         while True:
             await anyio.sleep(lease_s / 3)
             await _ask(bus, nonce, lease_s, schema)
 
-    _log.info("database.migrating", reason=f"schema {found} to {step.schema}: {step.what}")
+    _log.info("database.migrating", reason=f"schema {step.schema - 1} to {step.schema}: {step.what}")
     async with anyio.create_task_group() as tg:
         tg.start_soon(hold)
         await step.run(bus)
         tg.cancel_scope.cancel()
-    await _ask(bus, nonce, lease_s, schema, reached=step.schema)
+    await _ask(bus, nonce, lease_s, schema, reached=(step.schema, needs))
 
 
-async def _ask(bus: "Bus", nonce: str, lease_s: float, schema: int, *, reached: int | None = None) -> tuple[bytes, int]:
-    status, found = await bus.run(
-        MIGRATE, [bus.keys.meta], [nonce, round(lease_s * 1000), schema, "" if reached is None else reached]
-    )
+async def _ask(
+    bus: "Bus", nonce: str, lease_s: float, schema: int, *, reached: tuple[int | str, int] = ("", 0)
+) -> tuple[bytes, int]:
+    status, found = await bus.run(MIGRATE, [bus.keys.meta], [nonce, round(lease_s * 1000), schema, *reached])
     return status, int(found)
 
 

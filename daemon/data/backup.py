@@ -102,7 +102,7 @@ async def back_up(
     manifest = Manifest(
         id=secrets.token_hex(8),
         millpond=__version__,
-        schema=SCHEMA,
+        schema=max(SCHEMA, bus.schema),
         partitions=bus.keys.partitions,
         prefix=bus.keys.prefix,
         began=began,

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from daemon.bus import Bus
+from daemon.bus.migrations import SCHEMA
 from daemon.data.finding import Flaw, Mend
 from daemon.data.moment import pairs_of
 from daemon.data.names import TTL_S, Name, key_of
@@ -21,6 +22,8 @@ _decode_reply = msgspec.json.Decoder(Reply).decode
 async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
     """Every rule that a single key breaks."""
     key = key_of(bus.keys.prefix, name)
+    if not name.is_known and bus.schema > SCHEMA:
+        return []  # a newer version knows what it is
     if not name.is_known:
         text = "Millpond does not use this key. Find the program that wrote the key, and delete the key."
         return [Flaw(rule="key.known", where=key, text=text)]

@@ -28,7 +28,7 @@ from daemon.errors import ArchiveMissing, ConfigError, DatabaseNotEmpty, DataErr
 ALIVE_S = 30.0
 """A process whose last heartbeat is newer may still write (see ``daemon/heartbeat.py``)."""
 
-FIXED = (b"schema", b"partitions")
+FIXED = (b"schema", b"needs", b"partitions")
 """Fields that a process writes into ``mp:meta`` of an empty database when it connects."""
 
 

@@ -64,4 +64,30 @@ MUTANTS = (
             "test_an_archive_works_in_an_s3_store_without_tls",
         ),
     ),
+    *mutants_of(
+        "daemon/bus/migrations.py",
+        "integration/test_migrations.py",
+        (
+            "A migration that changes data keeps older versions out.",
+            "and not each.only_adds",
+            "and False",
+            "test_each_migration_runs_once_however_many_processes_connect",
+        ),
+        (
+            "A version ignores kinds of keys of a newer one.",
+            "if (needs or found) > schema:",
+            "if found > schema:",
+            "test_kinds_of_keys_of_a_newer_version_are_ignored",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/names.py",
+        "unit/test_schema.py",
+        (
+            "A new kind of key is a new schema.",
+            'BESIDE = frozenset({"live",',
+            'BESIDE = frozenset({"novelty", "live",',
+            "test_a_new_kind_of_key_is_a_new_schema",
+        ),
+    ),
 )

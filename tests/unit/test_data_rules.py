@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from daemon.bus import Keys
+from daemon.bus.migrations import SCHEMA
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.names import Name
 from daemon.data.records import Fields, ScopeTaken, SessionTaken
@@ -191,6 +192,7 @@ def test_each_rule_of_a_memory_is_looked_at(taken: ScopeTaken, rules: list[str])
 class Stored:
     def __init__(self, kind: str) -> None:
         self.keys = Keys(prefix="mp", partitions=4)
+        self.schema = SCHEMA
         self._answers: dict[str, Any] = {"TYPE": kind.encode(), "PTTL": -1}
 
     async def call(self, command: str, _key: str) -> Any:
