@@ -7,6 +7,7 @@
     - ForeignSession
     - MessageTooLarge
   x BusError
+    - WrongType
     - BusUnavailable
       + LoginRefused
       + ServerNotReady
@@ -117,6 +118,10 @@ class MessageTooLarge(InboundError):
 
 class BusError(MillpondError):
     """Redis refused a command, because of a bug in Millpond or a broken server."""
+
+
+class WrongType(BusError):
+    """A key of Redis has another type than Millpond gives it. `millpond data check` names the key."""
 
 
 class BusUnavailable(BusError):

@@ -8,6 +8,10 @@ ENGLISH: Mapping[str, str] = {
         "again."
     ),
     "still_parked": "{count} messages are queued. The model has not responded for {time}.",
+    "damaged": (
+        "The data of this conversation is damaged, so the bot cannot answer. Your messages are saved and will be "
+        "answered after an administrator has repaired the data with `millpond data check --repair`."
+    ),
     "setup_fault": (
         "The bot cannot use its model: {reason} Your message is saved and will be answered as soon as the model works."
     ),
@@ -34,6 +38,10 @@ ENGLISH: Mapping[str, str] = {
 CHINESE: Mapping[str, str] = {
     "parked": "模型暂时不可用。你的消息已保存，模型恢复后会回答。",
     "still_parked": "有 {count} 条消息在排队。模型已经 {time}没有响应。",
+    "damaged": (
+        "这个会话的数据已损坏，机器人无法回答。你的消息已保存，管理员用 `millpond data check --repair` "
+        "修复数据后会回答。"
+    ),
     "setup_fault": "机器人无法使用它的模型：{reason} 你的消息已保存，模型可用后会回答。",
     "setup_fault_others": "机器人目前的配置不正确，已通知管理员。你的消息已保存，配置修正后会回答。",
     "still_setup_fault": "有 {count} 条消息在排队。机器人的配置不正确。",

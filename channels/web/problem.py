@@ -14,6 +14,7 @@ from daemon.errors import (
     BadSessionKey,
     BusUnavailable,
     ConfigError,
+    DamagedData,
     ForeignSession,
     InboundError,
     MemoryMoving,
@@ -24,6 +25,7 @@ from daemon.errors import (
     SessionFull,
     TooFewReplicas,
     VersionMoved,
+    WrongType,
 )
 
 AWAY_RETRY_S = 5
@@ -52,6 +54,8 @@ _KINDS = (
     _Kind(BusUnavailable, 503, "unavailable"),
     _Kind(ConfigError, 500, "configuration"),
     _Kind(ArchiveError, 503, "archive"),
+    _Kind(DamagedData, 500, "damaged"),
+    _Kind(WrongType, 500, "damaged"),
     _Kind(NoSuchVersion, 404, "no_version"),
     _Kind(NoSuchMemory, 404, "no_memory"),
     _Kind(VersionMoved, 409, "changed"),

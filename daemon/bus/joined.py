@@ -18,7 +18,7 @@ from redis import exceptions as redis_errors
 from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
 from daemon.bus.stream import WOKEN_AT_ONCE, Stream
-from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError
+from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError, WrongType
 
 MAX_BATCH = 128
 """Commands in one pipeline of those that are sent again."""
@@ -321,5 +321,7 @@ def _of_library(error: BaseException) -> BaseException:
     if isinstance(error, redis_errors.RedisError):
         # Redis may quote the arguments of a command; the first word is its code.
         code = str(error).partition(" ")[0]
+        if code == "WRONGTYPE":
+            return WrongType("a key in Redis has the wrong type. Run `millpond data check`, which names the key.")
         return BusError(f"Redis refused a command: {error}", brief=f"Redis refused a command ({code[:40]})")
     return error

@@ -28,7 +28,7 @@ local backlog = redis.call('XLEN', KEYS[1])
 
 -- Held or backing off: the session already stands in due with that deadline, and whoever holds it will see the list.
 local function ahead(value)
-  local deadline = tonumber(value or 0)
+  local deadline = tonumber(value or 0) or 0
   return deadline > now and deadline <= longest
 end
 

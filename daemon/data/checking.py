@@ -33,6 +33,9 @@ WAITS_S = 6.0
 PASSING = frozenset({"due.waiting"})
 """Rules of a session that are broken for a moment now and then: a claim that finds nothing to do mends it."""
 
+FIRST = frozenset({"session.fields", "session.log"})
+"""Rules of a session without which others cannot be looked at."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
@@ -170,7 +173,11 @@ class Check:
         flaws = flaws_of_session(taken)
         if any(flaw.rule in PASSING for flaw in flaws):
             self._later.add(name)
+        mended = len(self._mended)
         await self._found(flaw for flaw in flaws if flaw.rule not in PASSING)
+        if len(self._mended) > mended and any(flaw.rule in FIRST for flaw in flaws):
+            await self._session(name)  # what could not be looked at before
+            return
         await self._archived(taken)
 
     async def _scope(self, name: str) -> None:

@@ -1,7 +1,7 @@
 -- Mend one thing of a session that a look at its data found, unless it is right by now. Harmless when repeated or late.
 --
 -- KEYS  1 session (hash)  2 waiting (list)  3 in (stream)  4 ready (zset)  5 due (zset)  6 unsettled (zset)
---       7 asides (zset)
+--       7 asides (zset)  8 log (list)
 -- ARGV  1 action  2 session key  then of
 --         due                   nothing: give it a deadline
 --         idle                  nothing: take the deadline away, and it out of ready
@@ -12,6 +12,8 @@
 --         start                 3 start as it was  4 as it shall be
 --         tokens                3 cursor  4 start  5 head, as they were  6 and 7 the sums
 --         unsettled             nothing: have it looked at
+--         number                3 field: a number that it can safely be
+--         pad                   3 one past the last message of the log  4 head, as they were  5 an entry (JSON) for each lost one
 -- Returns 'mended', or 'right' when there was nothing to do
 
 local action, session, id = ARGV[1], ARGV[2], ARGV[3]
@@ -41,6 +43,16 @@ end
 
 local function deadline()
   return redis.call('ZADD', KEYS[5], 'NX', now, session) == 1
+end
+
+-- It can be answered again: at once, if something is pending.
+local function awake()
+  redis.call('HDEL', KEYS[1], 'retry_at')
+  if redis.call('LLEN', KEYS[2]) > 0 then redis.call('ZADD', KEYS[5], now, session) end
+end
+
+local function number(field)
+  return tonumber(string.match(redis.call('HGET', KEYS[1], field) or '0', '^%d+$') or '')
 end
 
 local done = false
@@ -98,5 +110,22 @@ elseif action == 'tokens' then
   end
 elseif action == 'unsettled' then
   done = redis.call('EXISTS', KEYS[1]) == 1 and redis.call('ZADD', KEYS[6], 'NX', now, session) == 1
+elseif action == 'number' then
+  local base, cursor = number('base'), number('cursor')
+  -- Fences and claims rise for ever: the time is above every number that was counted.
+  local values = {attempts = 0, deaths = 0, tokens = 0, tokens_start = 0, fence = now, claims = now, start = cursor,
+    head = base and base + redis.call('LLEN', KEYS[8])}
+  if not number(ARGV[3]) and values[ARGV[3]] then
+    redis.call('HSET', KEYS[1], ARGV[3], string.format('%.0f', values[ARGV[3]]))
+    awake()
+    done = true
+  end
+elseif action == 'pad' then
+  local first, head = tonumber(ARGV[3]), tonumber(ARGV[4])
+  if number('head') == head and number('base') and number('base') + redis.call('LLEN', KEYS[8]) == first then
+    for _ = first, head - 1 do redis.call('RPUSH', KEYS[8], ARGV[5]) end
+    awake()
+    done = first < head
+  end
 end
 return done and 'mended' or 'right'

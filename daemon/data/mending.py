@@ -34,4 +34,4 @@ async def is_stray(bus: Bus, session: str, stream_id: str) -> bool:
 
 def _of_session(bus: Bus, session: str) -> list[str]:
     own = bus.keys.of(session)
-    return [own.session, own.waiting, own.inbox, own.ready, own.due, own.unsettled, own.asides]
+    return [own.session, own.waiting, own.inbox, own.ready, own.due, own.unsettled, own.asides, own.log]

@@ -99,6 +99,11 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
         field in ("joined", "joining", "receiving", "leaving") or field.startswith("links:") for field in taken.fields
     ):
         return
+    if not (taken.history or taken.shelved):
+        taken_in = sorted(field.removeprefix("upto:") for field in taken.fields if _is_taken_in(taken, field))
+        if taken_in:
+            text = f"the memory contains {', '.join(taken_in)}, but its history was lost"
+            yield _flaw(taken, "memory.history", f"{text}. Restore the memory from a backup.")
     for session, upto in sorted(newest.items()):
         ends = number(taken.fields.get(f"upto:{session}"), -1)
         if 0 <= ends != upto:
@@ -108,6 +113,10 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
                 f"the memory contains {session} up to message {ends}, but the history ends before {upto}. Restore "
                 "the memory from a backup.",
             )
+
+
+def _is_taken_in(taken: ScopeTaken, field: str) -> bool:
+    return field.startswith("upto:") and number(taken.fields.get(field)) > 0
 
 
 def _notes(taken: ScopeTaken) -> Iterator[Flaw]:

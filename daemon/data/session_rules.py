@@ -25,8 +25,19 @@ _NUMBERS = (
     "attempts",
     "deaths",
 )
+_SAFE = {
+    **dict.fromkeys(("attempts", "deaths"), "0"),
+    **dict.fromkeys(("tokens", "tokens_start"), "the total of the messages"),
+    **dict.fromkeys(("fence", "claims"), "a higher number than before"),
+    "start": "the cursor",
+    "head": "the end of the log",
+}
+"""What each of the others can safely be set to."""
+LOST = "[This message was lost from the database.]"
+"""Stands where a message was, since the messages behind it keep their numbers."""
 _STREAM_ID = re.compile(r"\d+-\d+")
 
+_encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 _decode_inbound = msgspec.json.Decoder(Inbound).decode
 
@@ -37,17 +48,25 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
         return list(_without_hash(taken))
     unreadable = [name for name in _NUMBERS if not _is_number(taken.fields.get(name, "0"))]
     if unreadable:
-        text = (
-            f"{', '.join(unreadable)} in the session's hash is not a number, so the session cannot be "
-            "used. Set this field by hand."
-        )
-        return [Flaw(rule="session.fields", where=taken.name, text=text)]
+        return [_not_a_number(taken.name, name) for name in unreadable]
     look = _Look(taken)
     return [*look.hash(), *look.positions(), *look.log(), *look.waiting(), *look.asides(), *look.unsettled()]
 
 
+def _not_a_number(session: str, name: str) -> Flaw:
+    text = f"{name} in the session's hash is not a number, so the bot cannot answer"
+    if name not in _SAFE:
+        return Flaw(rule="session.fields", where=session, text=f"{text}. Restore the session from a backup.")
+    mend = Mend(what=f"set {name} to {_SAFE[name]}", action="number", owner=session, args=(name,))
+    return Flaw(rule="session.fields", where=session, text=text, mend=mend)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, str) and value.isdecimal() and len(value) < 16
+
+
+def _wire(text: str) -> msgspec.Raw:
+    return msgspec.Raw(_encode({"role": "user", "content": text}))
 
 
 def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
@@ -115,10 +134,12 @@ class _Look:
         if self._base + len(self._taken.log) < self._head:
             first = self._base + len(self._taken.log)
             text = (
-                f"messages {first} to {self._head - 1} are missing from the session's log. Restore the session from "
-                "a backup."
+                f"messages {first} to {self._head - 1} are missing from the session's log, so the bot cannot answer. "
+                "A backup may contain these messages"
             )
-            yield self._flaw("session.log", text)
+            lost = LogEntry(time="", turn=first, tokens=0, wire=_wire(LOST))
+            what = f"add the text {LOST} for each missing message"
+            yield self._flaw("session.log", text, "pad", what, first, self._head, _encode(lost).decode())
 
     def log(self) -> Iterator[Flaw]:
         """Every message can be read, belongs to a turn that had begun, and counts in the sums."""

@@ -12,7 +12,7 @@ from typing import Any, cast
 import anyio
 
 from daemon.bus import Bus, Part, pairs, scan
-from daemon.errors import BusError
+from daemon.errors import BusError, BusUnavailable
 
 PIECE = 1_000
 """Sessions that are listed at once."""
@@ -144,11 +144,20 @@ class SessionBook:
 
 
 async def answers(bus: Bus, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-    """The answers to reads, asked together. Errors as for ``Bus.call``."""
+    """The answers to reads, asked together; None for a key of a wrong type, which `millpond data check` reports.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
     found: list[Any] = [None] * len(commands)
 
     async def ask(at: int) -> None:
-        found[at] = await bus.call(*commands[at])
+        try:
+            found[at] = await bus.call(*commands[at])
+        except BusUnavailable:
+            raise
+        except BusError:
+            found[at] = None
 
     try:
         for first in range(0, len(commands), ASKED):

@@ -105,15 +105,20 @@ async def _each(bus: Bus, command: Callable[[int], tuple[str | int, ...]]) -> li
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:
     values = await bus.call("HMGET", bus.keys.session(session), *FIELDS)
     worker, fence, lease_ms, retry_ms, parked_ms, reason = (value or b"" for value in values)
-    left_s = max(0.0, (int(lease_ms or 0) - now_ms) / 1000)
+    left_s = max(0.0, (_number(lease_ms) - now_ms) / 1000)
     standing = Standing(
         session=session,
         worker=worker.decode() if left_s else "",
-        fence=int(fence or 0),
+        fence=_number(fence),
         lease_left_s=left_s,
-        retry_in_s=max(0.0, (int(retry_ms or 0) - now_ms) / 1000),
-        retry_at_ms=int(retry_ms or 0),
-        parked_at_ms=int(parked_ms or 0),
+        retry_in_s=max(0.0, (_number(retry_ms) - now_ms) / 1000),
+        retry_at_ms=_number(retry_ms),
+        parked_at_ms=_number(parked_ms),
         reason=reason.decode(errors="replace"),
     )
     found.append(standing)
+
+
+def _number(value: bytes) -> int:
+    """A field; damage of one session must not end a look at all: `millpond data check` tells of it."""
+    return int(value) if value.isdigit() else 0

@@ -12,8 +12,9 @@
 --                                      Without a message when every one that waited was gone from the stream: whoever
 --                                      holds it reports what was dropped and gives it back
 --   held, ms until the lease ends      somebody else answers it
---   parked, ms until the retry         it backs off, or its workers died. A parked one whose people were told, and that got another message
---                                      since: then how many wait, ms since it was parked, why, and the newest message
+--   parked, ms until the retry         it backs off, its workers died, or its data is damaged. A parked one whose people were told, and
+--                                      that got another message since, and a damaged one the first time: then how many wait,
+--                                      ms since it was parked, why, and the newest message
 --   empty                              nothing waits
 --   ended                              this very claim was granted, used and given up already
 --   refused, why                       its keys do not hold what they should
@@ -54,6 +55,49 @@ local function died(fields)
   return now + math.min(longest_pause, ARGV[6] * 4 ^ (fields.deaths - suspect))
 end
 
+-- A parked session of which people are to be told: how many messages wait, for how long, why, and the newest one.
+local function still_parked(left, session_key, waiting_key, parked_at, why)
+  local count = redis.call('LLEN', waiting_key)
+  redis.call('HSET', session_key, 'parked_told', count)
+  local newest = redis.call('LINDEX', waiting_key, -1)
+  local entry = newest and redis.call('XRANGE', KEYS[1], newest, newest)[1]
+  if not entry then return {'parked', left} end
+  return {'parked', left, count, math.max(0, now - parked_at), why, entry[2][6]}
+end
+
+-- The fields that each turn reckons with.
+local NUMBERS = {'base', 'begins', 'cursor', 'start', 'head', 'tokens', 'tokens_start', 'fence', 'claims', 'attempts', 'deaths'}
+-- Those that can be done without.
+local TIMES = {'lease', 'retry_at', 'debounce', 'parked_at'}
+
+-- What keeps every turn of a session from being committed, as text, or nil. Told from its keys, since a turn would only
+-- find that somebody else must have written, and begin anew for ever.
+local function damage_of(fields, session_key, log_key)
+  for _, name in ipairs(TIMES) do
+    if fields[name] and not tonumber(fields[name]) then
+      fields[name] = nil
+      redis.call('HDEL', session_key, name)
+    end
+  end
+  for _, name in ipairs(NUMBERS) do
+    if fields[name] and not string.match(fields[name], '^%d+$') then return name .. ' is not a number' end
+  end
+  local missing = number_of(fields.head) - number_of(fields.base) - redis.call('LLEN', log_key)
+  if missing > 0 then return string.format('%d messages are missing from the log', missing) end
+  return nil
+end
+
+-- It rests, and is looked at again: a person may have mended it.
+local function rest(session, fields, session_key, waiting_key, damage)
+  local why, told = 'damage: ' .. damage .. '. Run `millpond data check --repair`.', tonumber(fields.parked_told or '') or 0
+  redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'debounce')
+  redis.call('HSET', session_key, 'retry_at', string.format('%.0f', longest), 'parked_why', why)
+  if not tonumber(fields.parked_at or '') then redis.call('HSET', session_key, 'parked_at', since) end
+  set_deadline(session, longest)
+  if redis.call('LLEN', waiting_key) <= told then return {'parked', longest - now} end
+  return still_parked(longest - now, session_key, waiting_key, tonumber(fields.parked_at or '') or now, why)
+end
+
 local function claim(session, nonce, session_key, log_key, waiting_key)
   local fields, list = fields_of(session_key)
   local first = redis.call('LINDEX', waiting_key, 0)
@@ -68,22 +112,17 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
   local released = string.match(fields.released or '', '^(%S+) ')
   if committed == nonce or released == nonce then return {'ended'} end
 
-  local lease, retry_at = number_of(fields.lease), number_of(fields.retry_at)
+  local lease = tonumber(fields.lease or '') or 0
   if ahead(lease) then return later(session, lease, 'held') end
+  local damage = first and damage_of(fields, session_key, log_key)
+  if damage then return rest(session, fields, session_key, waiting_key, damage) end
+  local retry_at = number_of(fields.retry_at)
   local is_suspect = number_of(fields.deaths) >= suspect
   if ahead(retry_at) or (is_suspect and retry_at > now and retry_at <= now + longest_pause) then
     local result, told = later(session, retry_at, 'parked'), tonumber(fields.parked_told)
     local count = told and redis.call('LLEN', waiting_key) or 0
-    if told and count > told then
-      redis.call('HSET', session_key, 'parked_told', count)
-      local newest = redis.call('LINDEX', waiting_key, -1)
-      local entry = redis.call('XRANGE', KEYS[1], newest, newest)[1]
-      if entry then
-        local parked_ms = math.max(0, now - number_of(fields.parked_at))
-        result = {'parked', result[2], count, parked_ms, fields.parked_why or '', entry[2][6]}
-      end
-    end
-    return result
+    if not told or count <= told then return result end
+    return still_parked(result[2], session_key, waiting_key, number_of(fields.parked_at), fields.parked_why or '')
   end
   local ends = window_ends(first, number_of(fields.debounce), fields.stop_upto or '', now)
   if ends then return later(session, ends, 'parked') end
@@ -121,7 +160,14 @@ for number = 1, #asked / 2 do
   local key, at = 1 + 3 * number, 2 * number - 1
   -- A session whose keys somebody has spoilt must not keep the others from being claimed.
   local ok, result = pcall(claim, asked[at], asked[at + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2])
-  results[number] = ok and result or {'refused', type(result) == 'table' and result.err or result}
+  if not ok then
+    local why = type(result) == 'table' and result.err or result
+    ok, result = pcall(function()
+      return rest(asked[at], fields_of(KEYS[key]), KEYS[key], KEYS[key + 2], 'its keys cannot be read')
+    end)
+    if not ok then result = {'refused', why} end
+  end
+  results[number] = result
 end
 if taken[1] then
   redis.call('ZREM', KEYS[2], unpack(taken))

@@ -1,16 +1,31 @@
 """Reading a session without holding it: its positions, its log, what waits in it."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
 from daemon.bus import Bus, load_script, pairs
-from daemon.errors import Trimmed
+from daemon.errors import DamagedData, Trimmed
 from daemon.events import NO_OPTIONS, Continuity, LogEntry, Options
 from daemon.session.claim import continuity_from, options_from
 
 LOG = load_script(__file__, "log.lua")
+
+_NUMBERS = (
+    "base",
+    "begins",
+    "cursor",
+    "start",
+    "head",
+    "tokens",
+    "tokens_start",
+    "fence",
+    "claims",
+    "attempts",
+    "deaths",
+)
 
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
@@ -66,40 +81,29 @@ class SessionReader:
         self._bus = bus
 
     async def state(self, session: str) -> SessionState:
-        """The positions; all zero for a session that nobody has written to."""
+        """The positions; all zero for a session that nobody has written to.
+
+        Raises:
+            DamagedData: a field that should be a number is none.
+        """
         keys = self._bus.keys
         fields = dict(pairs(await self._bus.call("HGETALL", keys.session(session))))
         waiting = int(await self._bus.call("LLEN", keys.waiting(session)))
         if not fields:
             return SessionState(session=session, exists=False, waiting=waiting)
-        numbers = {
-            name: int(fields.get(name.encode(), b"0"))
-            for name in (
-                "base",
-                "begins",
-                "cursor",
-                "start",
-                "head",
-                "tokens",
-                "tokens_start",
-                "fence",
-                "claims",
-                "attempts",
-                "deaths",
-            )
-        }
+        numbers = {name: number_in(fields, name, session) for name in _NUMBERS}
         return SessionState(
             session=session,
             exists=True,
             worker=fields.get(b"worker", b"").decode(),
-            lease_ms=int(fields.get(b"lease", b"0")),
-            since_ms=int(fields.get(b"since", b"0")),
-            retry_at_ms=int(fields.get(b"retry_at", b"0")),
+            lease_ms=number_in(fields, "lease", session),
+            since_ms=number_in(fields, "since", session),
+            retry_at_ms=number_in(fields, "retry_at", session),
             parked_why=fields.get(b"parked_why", b"").decode(errors="replace"),
             scope=fields.get(b"scope", b"").decode(),
             options=options_from(fields.get(b"options", b"")),
             continuity=continuity_from(fields.get(b"continuity", b"")),
-            fixed_tokens=int(fields.get(b"fixed", b"0")),
+            fixed_tokens=number_in(fields, "fixed", session),
             waiting=waiting,
             **numbers,
         )
@@ -146,6 +150,20 @@ class SessionReader:
         await self._bus.activity.written()
         found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
         return [(name.decode(), int(float(score))) for name, score in pairs(found)]
+
+
+def number_in(fields: Mapping[bytes, bytes], name: str, session: str) -> int:
+    """A field of a session's hash; 0 where it is not there.
+
+    Raises:
+        DamagedData: it is no number.
+    """
+    value = fields.get(name.encode(), b"0")
+    if not value.isdigit():
+        raise DamagedData(
+            f"the data of session {session} is damaged: {name} is not a number. Run `millpond data check --repair`."
+        )
+    return int(value)
 
 
 async def raws_of_log(bus: Bus, session: str, first: int, upto: int) -> list[bytes]:

@@ -9,7 +9,7 @@ import msgspec
 
 from daemon.archive import Archive, Segment
 from daemon.bus import Bus, load_script
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, DamagedData
 from daemon.events import LogEntry
 
 SLICE = load_script(__file__, "slice.lua")
@@ -163,8 +163,14 @@ class Transcripts:
     async def _slice(self, session: str, first: int, upto: int) -> _Slice:
         keys = self._bus.keys
         found: list[Any] = await self._bus.run(SLICE, [keys.session(session), keys.log(session)], [first, upto])
-        base, begins, head, *raws = found
-        return _Slice(base=int(base), begins=int(begins), head=int(head), raws=raws)
+        try:
+            base, begins, head, *raws = found
+            return _Slice(base=int(base), begins=int(begins), head=int(head), raws=raws)
+        except ValueError:
+            raise DamagedData(
+                f"the data of session {session} is damaged: its positions are not numbers. "
+                "Run `millpond data check --repair`."
+            ) from None
 
 
 class _Archived:

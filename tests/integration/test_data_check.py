@@ -51,6 +51,19 @@ async def wake_for_nothing(bus: Bus) -> None:
     await bus.call("ZADD", bus.keys.sessions, 1, "web:idle")
 
 
+TAKEN_IN = f'{{"time":"2026-11-20T09:00:00.000Z","session":"{ANN}","first":0,"upto":1,"kind":"summary","text":"x"}}'
+
+
+async def fall_behind(bus: Bus) -> None:
+    await bus.call("HSET", bus.keys.memory(SCOPE), f"upto:{ANN}", 1)
+    await bus.call("RPUSH", bus.keys.history(SCOPE), TAKEN_IN)
+
+
+async def lose_history(bus: Bus) -> None:
+    await bus.call("HSET", bus.keys.memory(SCOPE), f"upto:{ANN}", 2)
+    await bus.call("DEL", bus.keys.history(SCOPE))
+
+
 def command(*words: Any) -> Break:
     name, key, *rest = words
     return lambda bus: bus.call(name, key(bus.keys), *rest)
@@ -68,9 +81,14 @@ MENDED: dict[str, tuple[str, Break]] = {
     "a stop that is none": ("waiting.stop", command("HSET", lambda k: k.session("support:7"), "stop_upto", "1-1")),
     "a lease without end": ("session.lease", command("HSET", lambda k: k.session("support:7"), "nonce", "n")),
     "sums that are wrong": ("session.tokens", command("HINCRBY", lambda k: k.session(ANN), "tokens", 5)),
+    "a log that is too short": ("session.log", command("RPOP", lambda k: k.log(ANN))),
+    "no log at all": ("session.log", command("DEL", lambda k: k.log(ANN))),
+    "a head that is no number": ("session.fields", command("HSET", lambda k: k.session(ANN), "head", "two")),
+    "a fence that is no number": ("session.fields", command("HSET", lambda k: k.session(ANN), "fence", "-1")),
+    "sums that are no number": ("session.fields", command("HSET", lambda k: k.session(ANN), "tokens", "1.5")),
     "a start before the cursor": ("session.positions", command("HSET", lambda k: k.session(ANN), "cursor", 1)),
     "an end that nobody consolidates": ("session.unsettled", command("HSET", lambda k: k.session(ANN), "start", 1)),
-    "a memory behind its session": ("session.memory", command("HSET", lambda k: k.memory(SCOPE), f"upto:{ANN}", 1)),
+    "a memory behind its session": ("session.memory", fall_behind),
     "an index without a session": ("sessions.index", command("ZREM", lambda k: k.sessions, ANN)),
     "an index with one too many": ("sessions.index", command("ZADD", lambda k: k.sessions, 1, "web:no")),
     "a mark that never ends": ("key.ttl", command("PERSIST", lambda k: k.sent("support:7", "support:7#0"))),
@@ -83,8 +101,6 @@ MENDED: dict[str, tuple[str, Break]] = {
 """What a hand can break so that it can be mended, and the rule that says so."""
 
 TOLD: dict[str, tuple[str, Break]] = {
-    "a log that is too short": ("session.log", command("RPOP", lambda k: k.log(ANN))),
-    "no log at all": ("session.log", command("DEL", lambda k: k.log(ANN))),
     "no session": ("session.hash", command("DEL", lambda k: k.session(ANN))),
     "a message that cannot be read": ("log.message", command("LSET", lambda k: k.log(ANN), 0, "{")),
     "a message of a later turn": (
@@ -93,7 +109,8 @@ TOLD: dict[str, tuple[str, Break]] = {
     ),
     "positions out of order": ("session.positions", command("HSET", lambda k: k.session(ANN), "cursor", 99)),
     "a start behind the head": ("session.positions", command("HSET", lambda k: k.session(ANN), "start", 99)),
-    "what is no number": ("session.fields", command("HSET", lambda k: k.session(ANN), "head", "two")),
+    "a base that is no number": ("session.fields", command("HSET", lambda k: k.session(ANN), "base", "two")),
+    "no history": ("memory.history", lose_history),
     "no scope": ("session.scope", command("HDEL", lambda k: k.session(ANN), "scope")),
     "a key of another type": ("key.type", command("SET", lambda k: k.log("web:no"), "x")),
     "a key of nobody's": ("key.known", command("SET", lambda k: f"{k.prefix}:mine", "x")),
@@ -110,10 +127,7 @@ TOLD: dict[str, tuple[str, Break]] = {
     "a note that cannot be read": ("memory.notes", command("RPUSH", lambda k: k.notes(SCOPE), "{")),
     "a history that ends before its memory": (
         "memory.upto",
-        command(
-            *("RPUSH", lambda k: k.history(SCOPE)),
-            f'{{"time":"2026-11-20T09:00:00.000Z","session":"{ANN}","first":0,"upto":1,"kind":"summary","text":"x"}}',
-        ),
+        command("RPUSH", lambda k: k.history(SCOPE), TAKEN_IN),
     ),
     "a part of a memory that no index has": (
         "people.index",

@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import mutants_of
 
+_DAMAGE = "test_damage_is_told_and_mended_and_other_sessions_are_answered"
 _FAULTS = "test_all_faults_of_a_configuration_are_listed_before_a_port_opens"
 
 MUTANTS = (
@@ -89,5 +90,43 @@ MUTANTS = (
             'BESIDE = frozenset({"novelty", "live",',
             "test_a_new_kind_of_key_is_a_new_schema",
         ),
+    ),
+    *mutants_of(
+        "daemon/session/claim.lua",
+        "integration/test_damage.py",
+        ("A log shorter than its head is told.", "if missing > 0 then return", "if false then return", _DAMAGE),
+        ("A field that is no number is told.", "'^%d+$') then return name", "'') then return name", _DAMAGE),
+        ("A time that is no number is done without.", "      fields[name] = nil\n", "", _DAMAGE),
+    ),
+    *mutants_of(
+        "daemon/recall/index/feed.py",
+        "integration/test_damage.py",
+        (
+            "A damaged session does not end the search of others.",
+            "except (BusError, DamagedData, ValueError) as error:",
+            "except BusUnavailable as error:",
+            _DAMAGE,
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/mend.lua",
+        "integration/test_damage.py",
+        ("Lost messages are replaced.", "    for _ = first, head - 1 do", "    for _ = first, first - 1 do", _DAMAGE),
+        ("A repaired session is answered at once.", "  redis.call('HDEL', KEYS[1], 'retry_at')\n", "", _DAMAGE),
+    ),
+    *mutants_of(
+        "daemon/data/scope_rules.py",
+        "integration/test_data_check.py",
+        (
+            "A lost history is told.",
+            "if not (taken.history or taken.shelved):",
+            "if False:",
+            "test_what_only_a_backup_helps_against_is_told",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/joined.py",
+        "integration/test_damage.py",
+        ("A key of a wrong type is told.", 'if code == "WRONGTYPE":', "if False:", _DAMAGE),
     ),
 )

@@ -94,7 +94,7 @@ class Announcements:
     def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> Word:
         kind, _, _ = session.reason.partition(":")
         text = say(
-            "still_setup_fault" if kind == "setup" else "still_parked",
+            {"setup": "still_setup_fault", "damage": "damaged"}.get(kind, "still_parked"),
             bot.language,
             count=session.count,
             time=duration(session.parked_s, bot.language),

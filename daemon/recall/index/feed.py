@@ -17,7 +17,7 @@ import anyio
 import structlog
 
 from daemon.bus import load_script
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, BusError, BusUnavailable, DamagedData
 from daemon.memory import Memories
 from daemon.recall.index.errors import IndexDamaged
 from daemon.recall.index.records import (
@@ -230,7 +230,7 @@ class Feeder:
             heads = await answers(self._bus, [("HGET", keys.session(session), "head") for session in part])
             for session, head in zip(part, heads, strict=True):
                 place, active_ms = places.get(f"log {session}", NOWHERE), self._sessions.active_ms(session)
-                if await self._log(index, session, place, int(head or 0), within):
+                if await self._log_if_readable(index, session, place, head, within):
                     state.done[session] = active_ms
                 else:
                     is_whole = False
@@ -252,6 +252,18 @@ class Feeder:
         state.turn = begin + ALWAYS
         found.update(dict.fromkeys(sessions[begin : begin + ALWAYS]))
         return list(found), active_ms(sessions[0])
+
+    async def _log_if_readable(
+        self, index: Index, session: str, place: Fed, head: bytes | None, within: InThread
+    ) -> bool:
+        """As ``_log``; a session whose data is damaged is passed over, so that the others of its scope are found."""
+        try:
+            return await self._log(index, session, place, int(head or 0), within)
+        except (BusUnavailable, IndexDamaged):
+            raise
+        except (BusError, DamagedData, ValueError) as error:
+            _log.warning("index.behind", kind="log", session=session, reason=type(error).__name__)
+            return True
 
     async def _log(self, index: Index, session: str, place: Fed, head: int, within: InThread) -> bool:
         """Take in a session's messages up to its head; False: another process is at it."""
