@@ -3,11 +3,13 @@
 All of it blocks: call it in a thread. Errors are those of the system (``OSError``), for the caller to translate.
 """
 
+import ctypes
 import errno
 import fcntl
 import os
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -48,15 +50,18 @@ def private_folder(folder: Path) -> None:
 
 
 @contextmanager
-def folder_below(root: Path, *names: str, make: bool) -> Generator[int]:
-    """A descriptor of the folder ``names`` below ``root``, each opened by itself; ``make`` makes those missing."""
+def folder_below(root: Path, *names: str, make: bool, syncs: bool = True) -> Generator[int]:
+    """A descriptor of the folder ``names`` below ``root``, each opened by itself; ``make`` makes those missing.
+
+    Without ``syncs`` a new folder is durable only after ``sync_all``.
+    """
     if make:
         private_folder(root)
     # The root itself is the administrator's and may be a link.
     here = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:
         for name in names:
-            following = _inside(here, name, make=make)
+            following = _inside(here, name, make=make, syncs=syncs)
             os.close(here)
             here = following
         yield here
@@ -64,11 +69,12 @@ def folder_below(root: Path, *names: str, make: bool) -> Generator[int]:
         os.close(here)
 
 
-def _inside(folder: int, name: str, *, make: bool) -> int:
+def _inside(folder: int, name: str, *, make: bool, syncs: bool) -> int:
     if make:
         with suppress(FileExistsError):
             os.mkdir(name, FOLDER_MODE, dir_fd=folder)
-            os.fsync(folder)
+            if syncs:
+                os.fsync(folder)
     return os.open(name, _FOLDER, dir_fd=folder)
 
 
@@ -124,8 +130,10 @@ def write_whole(folder: int, name: str, content: bytes) -> None:
 
 
 @contextmanager
-def whole_file(folder: int, name: str, *, replace: bool) -> Generator[BinaryIO]:
+def whole_file(folder: int, name: str, *, replace: bool, syncs: bool = True) -> Generator[BinaryIO]:
     """A file to be written piece by piece in an opened folder; it has its name only once the block has ended well.
+
+    Without ``syncs`` it is durable only after ``sync_all``.
 
     Raises:
         FileExistsError: there is one of that name already, and it is not to be replaced.
@@ -136,7 +144,8 @@ def whole_file(folder: int, name: str, *, replace: bool) -> Generator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            os.fsync(descriptor)
+            if syncs:
+                os.fsync(descriptor)
         if replace:
             os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         else:
@@ -147,7 +156,31 @@ def whole_file(folder: int, name: str, *, replace: bool) -> Generator[BinaryIO]:
         with suppress(OSError):
             os.unlink(draft, dir_fd=folder)
         raise
-    os.fsync(folder)
+    if syncs:
+        os.fsync(folder)
+
+
+def sync_all(folder: Path) -> None:
+    """Make all files and folders below ``folder`` durable; on Linux by one call for the whole file system.
+
+    Raises:
+        OSError: the disk has lost something that was written.
+    """
+    if sys.platform == "linux" and (syncfs := getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)):
+        descriptor = os.open(folder, _FOLDER)
+        try:
+            if syncfs(descriptor):
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
+        finally:
+            os.close(descriptor)
+        return
+    for here, _, names in os.walk(folder):
+        for path in (*(Path(here, name) for name in names), Path(here)):
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 @contextmanager

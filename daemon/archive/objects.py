@@ -53,11 +53,14 @@ def object_storage(url: Secret, *, allow_http: bool = False) -> "ObjectStorage":
             f"archive.url: the address in {name} begins with http://, so messages and keys would be sent without "
             f"encryption. Use an address with https://, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
         )
-    options = {"connect_timeout": timedelta(seconds=CONNECT_S), "timeout": timedelta(seconds=REQUEST_S)}
     try:
         store = from_url(
             url.reveal(),
-            client_options={**options, "allow_http": allow_http},
+            client_options={
+                "connect_timeout": timedelta(seconds=CONNECT_S),
+                "timeout": timedelta(seconds=REQUEST_S),
+                "allow_http": allow_http,
+            },
             retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=REQUEST_S)},
         )
     except (BaseError, ValueError) as error:

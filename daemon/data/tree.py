@@ -48,7 +48,8 @@ def copy_tree(
 ) -> Iterator[FileTaken | Unreadable]:
     """Copy the plain files of ``source`` to the folder ``inside`` of ``target``, one by one.
 
-    A name that is not UTF-8 is escaped, and a file that cannot be read does not end the copy.
+    A name that is not UTF-8 is escaped, and a file that cannot be read does not end the copy. The copies are durable
+    only after ``sync_all``.
 
     Args:
         source: a folder; one that is not there is empty.
@@ -152,8 +153,8 @@ def _copy(folder: int, name: str, target: Path, place: _Place) -> FileTaken | Un
             return None
         with ExitStack() as stack:
             content = stack.enter_context(open(_opened(stack, plain_file(folder, name)), "rb", closefd=False))
-            into = stack.enter_context(folder_below(target, *folders, make=True))
-            file = stack.enter_context(whole_file(into, escaped_name, replace=True))
+            into = stack.enter_context(folder_below(target, *folders, make=True, syncs=False))
+            file = stack.enter_context(whole_file(into, escaped_name, replace=True, syncs=False))
             while piece := _read(content):
                 digest.update(piece)
                 size += len(piece)

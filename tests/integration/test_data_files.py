@@ -10,7 +10,7 @@ from daemon.archive.local import LocalStorage
 from daemon.cli.data import _secret_files
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config, ModelConfig, RedisConfig, SlackConfig
-from daemon.data import Target, back_up, restore, verify
+from daemon.data import Target, back_up, backup, restore, verify
 from daemon.errors import DatabaseNotEmpty, DataError, OutputError
 from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab
@@ -70,6 +70,18 @@ async def test_files_come_back_as_they_were_and_others_stay(lab: Lab, redis: Red
     assert not (copied / "pond" / "link").exists()
     assert again.files == 0  # they lay there already
     assert found.flaws == ()
+
+
+async def test_all_files_of_a_backup_are_on_the_disk_before_the_file_that_makes_it_count(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await with_files(lab, tmp_path)
+    synced: list[set[str]] = []
+    monkeypatch.setattr(backup, "sync_all", lambda folder: synced.append(set(files_in(folder))))
+
+    await back_up(lab.bus, wanted(tmp_path), tmp_path / "backup", clock=SystemClock())
+
+    assert synced == [files_in(tmp_path / "backup").keys() - {"backup.json"}]
 
 
 async def test_a_file_of_another_content_is_overwritten_only_when_told(lab: Lab, redis: Redis, tmp_path: Path) -> None:

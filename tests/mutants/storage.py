@@ -60,8 +60,8 @@ MUTANTS = (
         ),
         (
             "A store without TLS can be allowed.",
-            '**options, "allow_http": allow_http',
-            "**options",
+            '"allow_http": allow_http,',
+            '"allow_http": False,',
             "test_an_archive_works_in_an_s3_store_without_tls",
         ),
     ),
@@ -128,5 +128,25 @@ MUTANTS = (
         "daemon/bus/joined.py",
         "integration/test_damage.py",
         ("A key of a wrong type is told.", 'if code == "WRONGTYPE":', "if False:", _DAMAGE),
+    ),
+    *mutants_of(
+        "daemon/data/backup.py",
+        "integration/test_data_files.py",
+        (
+            "A backup counts only when all its files are on the disk.",
+            "    await _in_thread(partial(sync_all, folder), folder)\n",
+            "",
+            "test_all_files_of_a_backup_are_on_the_disk_before_the_file_that_makes_it_count",
+        ),
+    ),
+    *mutants_of(
+        "daemon/durable.py",
+        "unit/test_private_files.py",
+        (
+            "All files are synced where the file system cannot be.",
+            "                os.fsync(descriptor)\n            finally:",
+            "                pass\n            finally:",
+            "test_files_that_were_not_synced_by_themselves_are_synced_together",
+        ),
     ),
 )

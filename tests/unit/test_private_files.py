@@ -197,6 +197,28 @@ def test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is(
     assert done == ["file", "name", "folder"] * 2
 
 
+def test_files_that_were_not_synced_by_themselves_are_synced_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(
+        durable.os, "fsync", lambda descriptor: done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+    )
+    with (
+        folder_below(tmp_path, "a", make=True, syncs=False) as folder,
+        whole_file(folder, "b", replace=True, syncs=False),
+    ):
+        pass
+
+    durable.sync_all(tmp_path)
+    on_linux = list(done)
+    monkeypatch.setattr(durable.sys, "platform", "darwin")
+    durable.sync_all(tmp_path)
+
+    assert on_linux == []
+    assert sorted(done) == sorted(["a", "b", tmp_path.name])
+
+
 def test_the_folder_of_the_server_and_its_locks_are_their_owners_alone(tmp_path: Path) -> None:
     for there in (False, True):
         layout = Layout(tmp_path / str(there))
