@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from anyio.lowlevel import checkpoint
@@ -80,7 +81,7 @@ class Made:
 
 
 class NotingBus(CutBus):
-    """Notes every call, and what others see before and after it: see ``changes``."""
+    """Notes every call, and what others see of the process before and after it."""
 
     def __init__(self, bus: Bus, *, visible: Callable[[], Awaitable[Any]], made: list[Made]) -> None:
         super().__init__(bus, at=0)
@@ -96,10 +97,18 @@ class NotingBus(CutBus):
         return answer
 
 
-async def changes(*buses: Bus) -> list[int]:
-    """How often anything was changed on each server."""
-    told = [await Bus.call(bus, "INFO", "persistence") for bus in buses]
-    return [about["rdb_changes_since_last_save"] for about in told]
+def noting(*buses: Bus, folder: Path) -> dict[str, Any]:
+    """What a ``NotingBus`` is made with, when others see what is on the servers of ``buses`` and in ``folder``."""
+
+    async def visible() -> Any:
+        told = [await Bus.call(bus, "INFO", "persistence") for bus in buses]
+        changes = [about["rdb_changes_since_last_save"] for about in told]
+        return changes, files()
+
+    def files() -> list[Any]:
+        return sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+    return {"visible": visible, "made": []}
 
 
 def to_cut(made: Sequence[Made], kind: type[FailingBus], *, carried_out: bool, seen: set[Any]) -> list[int]:

@@ -20,7 +20,7 @@ from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.apart import SESSION, Apart, Copy, NoThreads, Teller, alone, another_server, at_once, lock_shifted, watched
 from tests.conftest import Lab, check_and_remove_keys
-from tests.cut_short import CutBus, Died, DyingBus, Made, NotingBus, StoppingBus, changes, to_cut
+from tests.cut_short import CutBus, Died, DyingBus, Made, NotingBus, StoppingBus, noting, to_cut
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from tests.tables import each_row
@@ -173,16 +173,11 @@ async def each_call(
 
 async def made(apart: Apart, want: Want) -> list[Made]:
     """What calls this consolidation makes."""
-
-    async def visible() -> Any:
-        files = [(path, path.stat().st_mtime_ns) for path in apart.process.data_dir.rglob("*")]
-        return await changes(apart.process.bus, apart.far), sorted(files)
-
-    found: list[Made] = []
-    near, far = together(NotingBus, apart.process.bus, apart.far, visible=visible, made=found)
+    options = noting(apart.process.bus, apart.far, folder=apart.process.data_dir)
+    near, far = together(NotingBus, apart.process.bus, apart.far, **options)
     with capture_logs(), anyio.fail_after(HANG_S):
         await apart.through(near, far).consolidate(SESSION, want)
-    return found
+    return options["made"]
 
 
 def slowly(*values: Any) -> Any:
