@@ -16,10 +16,8 @@ from channels.telegram import api as telegram
 from daemon.clock import SystemClock
 from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
-from daemon.model import Model, Request
-from daemon.model.anthropic_model import AnthropicModel
+from daemon.model import Model, Request, connect
 from daemon.model.embedding import Embeddings
-from daemon.model.openai_model import OpenAIModel
 from daemon.model.transcribing import Transcriber
 from daemon.setup.bot_api import bot_api
 from daemon.setup.slack_api import slack_api
@@ -71,12 +69,12 @@ async def pair(status: int) -> AsyncGenerator[Pair]:
 
 
 async def a_model(base: str) -> None:
-    await ask(OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
+    await ask(await connect(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
 
 
 async def a_model_of_anthropics_api(base: str) -> None:
     config = ModelConfig(api="anthropic", base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)
-    await ask(AnthropicModel(config))
+    await ask(await connect(config))
 
 
 async def ask(model: Model) -> None:
