@@ -17,6 +17,7 @@ from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version
 from daemon.memory.by_hand import WRITE
 from daemon.memory.records import version_parts
 from tests.conftest import RecordingBus, dump
+from tests.tables import each_row
 
 SCOPE, ANN, BOB = "pond:workspace", "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
@@ -127,7 +128,7 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
     assert await dump(recorded) == before
 
 
-@pytest.mark.parametrize("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
+@each_row("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
 async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(memories: Memories, entry: HistoryEntry):
     with pytest.raises(ValueError, match="is not a range of web:ann"):
         await memories.apply(await opened(memories), entry, mark="x")

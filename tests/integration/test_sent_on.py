@@ -21,6 +21,7 @@ from daemon.model.embedding import Embeddings
 from daemon.model.transcribing import Transcriber
 from daemon.setup.bot_api import bot_api
 from daemon.setup.slack_api import slack_api
+from tests.tables import each_row
 from workers.tools.mcp.connection import Connection
 
 TIMEOUT_S = 5.0
@@ -168,8 +169,8 @@ CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
 )
 
 
-@pytest.mark.parametrize("status", [302, 307])
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda each: each.__name__)
+@each_row("status", [302, 307])
+@each_row("client", CLIENTS)
 async def test_nobody_is_sent_on_to_an_address_that_an_answer_names(
     client: Callable[[str], Awaitable[None]], status: int
 ) -> None:
