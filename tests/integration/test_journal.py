@@ -92,10 +92,6 @@ async def test_steps_at_another_place_are_refused(lab: Lab, step: int) -> None:
 
 
 async def test_steps_of_a_holder_that_lost_the_session_are_refused(lab: Lab) -> None:
-    await a_stale_journal_changes_nothing(lab)
-
-
-async def a_stale_journal_changes_nothing(lab: Lab) -> None:
     await lab.publish("m1")
     lost = await lab.claim()
     await lab.expire()

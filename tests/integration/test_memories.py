@@ -23,19 +23,6 @@ SCOPE, ANN, BOB = "pond:workspace", "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 
 
-class TwiceBus(RecordingBus):
-    """Every script arrives twice, and only the second reply is seen: the first one was lost."""
-
-    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        await super().run(script, keys, args)
-        return await self.arrive(script, keys, args)
-
-
-@pytest.fixture(params=[RecordingBus, TwiceBus], ids=["once", "twice"])
-def recorded(bus: Bus, request: pytest.FixtureRequest) -> RecordingBus:
-    return request.param(bus)
-
-
 @pytest.fixture
 def memories(recorded: RecordingBus) -> Memories:
     return Memories(recorded)
