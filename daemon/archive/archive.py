@@ -86,7 +86,7 @@ class Archive:
         found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
+                f"{shelf.what}: messages {first} to {stored.upto - 1} in Redis differ from the archived messages. "
                 "Redis was restored to an older state, or its data was changed by hand. "
                 f"The file {self.storage.where}/{stored.place} was not added to the archive's list."
             )
@@ -234,7 +234,7 @@ class Archive:
                 break
         else:
             raise ArchiveError(
-                f"{shelf.what}: the list of archive segments keeps changing. Delete the data again in a moment."
+                f"{shelf.what}: the list of archive segments keeps changing. Repeat the deletion in a moment."
             )
         for stored in await self.storage.list(shelf.folder):
             name = stored.name.rpartition("/")[2]

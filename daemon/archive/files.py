@@ -105,7 +105,7 @@ class ArchiveFiles:
                 raise
             return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
-            reason = "it cannot be decompressed" if lines is None else "its checksum does not match"
+            reason = "the file cannot be decompressed" if lines is None else "the checksum does not match"
             raise ArchiveMissing(
                 f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
                 f"{segment.upto - 1} of {segment.shelf.what} cannot be read from it. Restore the file "
@@ -132,7 +132,7 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} differs from the file that Millpond wrote, so the list of the older archived parts of "
+                f"{where} differs from the file that Millpond wrote, so the list of the older archive files of "
                 f"{shelf.what} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
@@ -163,11 +163,11 @@ class ArchiveFiles:
         if not archive or (marker and archive == marker.archive):
             return
         lies = (await noted(self._bus)).get(archive)
-        told = lies.told if lies else "an archive that no process uses any more"
+        told = lies.told if lies else "an archive that is no longer used by any process"
         raise ArchiveError(
             f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
-            f"({self.storage.where}). Read the messages with that archive, or set the same archive.url in all "
-            "processes."
+            f"({self.storage.where}). Set the same archive.url in all "
+            "processes, or read the messages in a process that uses the first archive."
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:

@@ -171,7 +171,7 @@ class Cluster:
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to ``commands``, one pipeline a node; one that failed is answered by its exception."""
         answers: list[Any] = [
-            BusUnavailable("no node of the Redis cluster serves that slot. Check the cluster's state.")
+            BusUnavailable("no node of the Redis cluster serves the slot of this key. Check the cluster's state.")
         ] * len(commands)
         by_client: dict[Client, list[int]] = {}
         for at, command in enumerate(commands):

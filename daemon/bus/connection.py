@@ -146,7 +146,9 @@ class Bus:
         if self._replication is not None:
             await self._replication.confirm()
             if self.master != master:
-                raise TooFewReplicas("Redis has another master now, and may not have this. Send it again.")
+                raise TooFewReplicas(
+                    "Redis has switched to another master, which may not have received this write. Repeat the request."
+                )
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
@@ -214,7 +216,7 @@ class Bus:
         _refuse_sentinel(about)
         _check_version(str(about.get("redis_version", "")))
         if about.get("cluster_enabled") and self._replication is not None:
-            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Leave it out")
+            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Remove the key")
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions, restoring=restoring)
@@ -251,13 +253,14 @@ class Bus:
         if restored and not restoring:
             raise ConfigError(
                 "a restore into this database is running or was interrupted, so the database cannot be "
-                "used yet. Wait, or start the restore again with `millpond data restore FOLDER`."
+                "used yet. Wait until the restore is complete, or run `millpond data restore FOLDER` again."
             )
         if partitions not in (None, int(fixed)) and not restoring:
             raise ConfigError(
                 f"redis.partitions does not match: this database was created with {int(fixed)} "
-                f"partitions. Set it to {int(fixed)}, remove it, or restore a backup with another number "
-                "(docs/data.md)."
+                f"partitions. Set redis.partitions to {int(fixed)}, or remove the key. To change the number of "
+                "partitions, "
+                "restore a backup (docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 
@@ -265,7 +268,7 @@ class Bus:
 def _refuse_sentinel(about: Mapping[str, Any]) -> None:
     # Redis and Valkey name their mode by another word each.
     if "sentinel" in (about.get("redis_mode"), about.get("server_mode")):
-        raise ConfigError(f"redis.url names a sentinel, which holds no data. Write {FORM}")
+        raise ConfigError(f"redis.url is the address of a Redis Sentinel, which stores no data. Write {FORM}")
 
 
 def _check_version(version: str) -> None:

@@ -165,7 +165,8 @@ class DeadLetters:
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
             raise InboundError(
-                f"dead letter {letter.name} cannot be replayed: it is stored with another session than its own"
+                f"dead letter {letter.name} cannot be replayed: its message belongs to another session than the "
+                "dead letter"
             )
         return SessionKey.parse(session).channel
 

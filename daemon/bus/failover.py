@@ -55,7 +55,7 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="the new master of Redis does not have it; its sender has to repeat it",
+                        reason="the new Redis master does not have this message; the sender must send it again",
                     )
 
     async def _is_there(self, message: _Message) -> bool:

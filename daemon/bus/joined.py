@@ -35,8 +35,11 @@ _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", 
 
 _REFUSED = {
     "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
-    "READONLY": "Redis is a read-only replica and refuses writes. Name its master in redis.url.",
-    "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes. Make room on its disk and read its log.",
+    "READONLY": "Redis is a read-only replica and refuses writes. Set redis.url to the address of the master.",
+    "MISCONF": (
+        "Redis cannot write to its disk (MISCONF) and refuses writes. Free space on the disk of Redis, "
+        "and read the log of Redis."
+    ),
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""
 
@@ -255,7 +258,7 @@ class Joined:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(Elsewhere("another node of the Redis cluster serves that slot now"))
+                call.settle(Elsewhere("the data has moved to another node of the Redis cluster"))
 
     async def _attempt(self, line: Line, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -315,7 +318,7 @@ def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return Elsewhere(f"another node of the Redis cluster serves that slot now: {error}")
+        return Elsewhere(f"the data has moved to another node of the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):

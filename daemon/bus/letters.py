@@ -45,10 +45,12 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     """
     found = await letters.named(name)
     if not found:
-        raise InboundError(f"dead letter {name} was not found. It was replayed or deleted, or never existed.")
+        raise InboundError(
+            f"dead letter {name} was not found. The dead letter was replayed or deleted, or never existed."
+        )
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
-        raise InboundError(f"dead letter {name} is ambiguous. Write one of: {names}.")
+        raise InboundError(f"several dead letters have the name {name}. Use one of these full names: {names}.")
     return found[0]
 
 

@@ -120,7 +120,7 @@ class Listener:
                 _dispatch(readers, None)
             while await self._hear(connection) or await self._answers(connection):
                 """For ever."""
-            raise redis_errors.TimeoutError("the server does not answer")
+            raise redis_errors.TimeoutError("the Redis server does not answer")
         finally:
             self._connection = None
             with anyio.move_on_after(1, shield=True):

@@ -55,7 +55,7 @@ def refuse_newer(found: int, schema: int = SCHEMA) -> None:
     """Raise ConfigError for a database that has a higher schema than ours."""
     if found > schema:
         raise ConfigError(
-            f"this database was written by a newer Millpond (schema {found}, this one knows "
+            f"this database was written by a newer version of Millpond (schema {found}; this version supports schema "
             f"{schema}). Start the newer version, or restore a backup made by this version into an "
             "empty database."
         )
@@ -112,5 +112,5 @@ def _next(migrations: Sequence[Migration], found: int) -> Migration:
             return migration
     raise ConfigError(
         f"this database has schema {found}, which this version of Millpond cannot upgrade. "
-        "Upgrade it with an older version first."
+        "Upgrade the database with an older version of Millpond first."
     )

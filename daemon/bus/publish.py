@@ -231,9 +231,7 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
     if not inbound.text.strip() and not inbound.attachments:
         raise InboundError("the message is empty. Write some text.")
     if not 0 < len(inbound.id) <= MAX_ID_CHARS:
-        raise InboundError(
-            f"the message's ID must have 1 to {MAX_ID_CHARS} characters. This one has {len(inbound.id)}."
-        )
+        raise InboundError(f"the message's ID has {len(inbound.id)} characters. Use 1 to {MAX_ID_CHARS} characters.")
     try:
         size = len(inbound.text.encode())
         inbound.id.encode()
@@ -254,7 +252,7 @@ def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) 
         most = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
         text = f"session {inbound.session} already has {most}. Send the message again later."
     else:
-        text = f"{config.partition_max:,} messages are unanswered already. Send the message again later."
+        text = f"the queue already holds {config.partition_max:,} unanswered messages. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
 
 

@@ -52,8 +52,8 @@ class Replication:
                 own.acknowledged = await self._ask()
         if own.acknowledged < self._at_least:
             raise TooFewReplicas(
-                f"Redis has carried this out, but {own.acknowledged} replicas have acknowledged it within "
-                f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas wants {self._at_least}. Look at the replicas."
+                f"Redis stored the write, but only {own.acknowledged} replicas acknowledged the write within "
+                f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas requires {self._at_least}. Check the replicas."
             )
 
     async def aclose(self) -> None:

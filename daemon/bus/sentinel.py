@@ -46,18 +46,22 @@ class MasterPool(SentinelConnectionPool):
             asked = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
             where = ", ".join(f"{each['host']}:{each['port']}" for each in asked)
             raise redis_errors.ConnectionError(
-                f"no sentinel at {where} knows a master {pool.service_name!r} that answers. Look at the sentinels."
+                f"no sentinel at {where} knows a reachable Redis master named {pool.service_name!r}. Check the "
+                "sentinels."
             ) from error
         except redis_errors.ResponseError as error:
             raise redis_errors.ConnectionError(
-                f"a server in redis.url is not a sentinel ({error}). Name the sentinels, or write redis://"
+                f"a server in redis.url is not a Redis Sentinel ({error}). Correct the addresses, or use "
+                "redis:// for a server without sentinels"
             ) from error
         # Compared without a wait in between: several connections are opened at a time.
         before, self._told = self._told, (host, port)
         if before is None:
             _log.info("redis.master", address=f"{host}:{port}")
         elif before != (host, port):
-            reason = f"{before[0]}:{before[1]} was the master; writes that it had not replicated are lost"
+            reason = (
+                f"{before[0]}:{before[1]} is no longer the Redis master; writes that it had not replicated are lost"
+            )
             _log.warning("redis.failover", address=f"{host}:{port}", reason=reason)
             if self.on_failover is not None:
                 self.on_failover()

@@ -95,7 +95,7 @@ class Stream(Generic[_C]):
     async def send(self, calls: Sequence[_C]) -> None:
         """Send commands; they are answered, or lost, in their order."""
         if self._connection is not None and not is_current(self._client, self._connection):
-            await self._lose(self._connection, ConnectionError("another server is the master"))
+            await self._lose(self._connection, ConnectionError("another server has become the Redis master"))
         # From now on they are under way: whoever closes all this finds them, also while a connection is opened.
         self._sent.extend(calls)
         if self._unwatched is not None and not self._unwatched.done():
@@ -142,7 +142,7 @@ class Stream(Generic[_C]):
             # Again: an answer may have come meanwhile that a busy event loop had not read yet.
             if self._is_silent(connection, read):
                 _log.warning("connection.silent", count=len(self._sent), waited_s=SILENT_S)
-                await self._lose(connection, TimeoutError("a connection to Redis lost an answer"))
+                await self._lose(connection, TimeoutError("an answer of Redis was lost on the connection"))
 
     def _is_silent(self, connection: Any, read: int) -> bool:
         is_open = connection is not None and connection is self._connection
