@@ -50,7 +50,9 @@ async def _probe(archive: Archive) -> None:
 async def _trimming(bus: Bus, archive: Archive) -> Finding:
     marker, known = await marker_in(archive.storage), await noted(bus)
     if marker is None and not known:
-        return ok("trimming", "nothing is archived yet; messages are archived before they leave Redis")
+        return ok(
+            "trimming", "no messages are archived yet; Millpond archives messages before it removes them from Redis"
+        )
     if marker is None:
         places = "; ".join(each.told for each in known.values())
         return warning(

@@ -70,7 +70,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the database itself has too: {_line(flaw)}")
+        say(f"inconsistency that the original database contains too: {_line(flaw)}")
 
 
 @data.command()

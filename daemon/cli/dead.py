@@ -72,9 +72,10 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Queue dead letters again, behind the pending messages of their sessions. Replies are sent again.
+    """Queue dead letters again, after the pending messages of their sessions. Replies are sent again.
 
-    Replayed dead letters are removed from the list. An error message that is already in the conversation stays there.
+    Replayed dead letters are removed from the list. Error messages that the conversation already
+    contains are not removed.
     """
     from daemon.bus import replayed
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
-@click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events; - selects Socket Mode.")
+@click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
 @click.option("--slack-signing-secret", metavar="SECRET", help="Secret with which Slack signs events. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api.")
@@ -73,9 +73,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Import a nanobot or OpenClaw installation.",
 )
-@click.option(
-    "--memory-of", metavar="CHANNEL:ID", help="Person whose memory the imported memory becomes. Default: the owner."
-)
+@click.option("--memory-of", metavar="CHANNEL:ID", help="Person who gets the imported memory. Default: the owner.")
 @click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
 @click.option(
     "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
@@ -191,7 +189,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell("Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell("Not imported, because a file of that name exists already", copied.there)
+        _tell("Not imported, because the workspace already contains a file with this name", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,

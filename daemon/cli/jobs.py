@@ -37,7 +37,7 @@ def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"jobs": found})
         return
-    heads = ("job", "kind", "status", "created", "ended", "attempts", "reason for waiting or failing")
+    heads = ("job", "kind", "status", "created", "ended", "attempts", "reason of the wait or failure")
     table(heads, [(*_row(record), record.reason or record.report.get("error", "")) for record in found])
 
 

@@ -56,10 +56,10 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If the platform can be searched,
-    the part was not found there.
+    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform
+    for sent messages, the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
-    "preview": a preview of the reply may still be shown above it.
+    "preview": the chat may still show a preview of the reply above the reply.
     """
     from daemon.overview import Unknown, read_unknown
 

@@ -58,7 +58,7 @@ def adapter(tag: str) -> Adapter | None:
         raise ConfigError(
             _unusable(
                 point,
-                f"its entry point refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter",
+                f"the entry point refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter",
             )
         )
     if problem := _problem(loaded, tag):
@@ -85,15 +85,17 @@ def _points() -> "Iterable[EntryPoint]":
 def _problem(loaded: Adapter, tag: str) -> str:
     given = cast("object", loaded.config)
     if not (isinstance(given, type) and issubclass(given, PushConfig)):
-        return "its config is not a subclass of daemon.config.PushConfig"
+        return "the adapter's config is not a subclass of daemon.config.PushConfig"
     config = loaded.config
     if config.__struct_config__.tag != tag:
-        return f"its config has the tag {config.__struct_config__.tag!r}, but its entry point is named {tag!r}"
+        return (
+            f"the adapter's config has the tag {config.__struct_config__.tag!r}, but the entry point is named {tag!r}"
+        )
     if without := _without_default(config):
-        return f"its config has keys without a default: {', '.join(without)}"
+        return f"the adapter's config has keys without a default: {', '.join(without)}"
     module, colon, name = loaded.connect.partition(":")
     if not (module and colon and name):
-        return f"its connect is {loaded.connect!r}, which is not of the form module:name"
+        return f"the adapter's connect is {loaded.connect!r}, but must have the form module:name"
     return ""
 
 

@@ -49,7 +49,10 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     _add_defaults(tables, environ)
     reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
     reading.findings += [
-        Finding(readable(name), f"the variable sets the same key as {readable(other)}. Remove one of the two settings")
+        Finding(
+            readable(name),
+            f"the environment variable sets the same key as {readable(other)}. Remove one of the two settings",
+        )
         for other, name in twice
     ]
     clean = reading.section("", Config, tables)

@@ -154,7 +154,9 @@ class Reading:
         self._note(path, given)
         if not isinstance(given, list):
             instead = (
-                "an environment variable, which cannot set a section" if isinstance(given, Variable) else sort_of(given)
+                "an environment variable, although variables cannot set a section"
+                if isinstance(given, Variable)
+                else sort_of(given)
             )
             self.refuse(path, f"expected a list of sections [[{path}]], got {instead}")
             return []

@@ -21,7 +21,8 @@ _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 
 WHERE_BOT_TOKEN = "copy the Bot User OAuth Token from Install App in the app's settings"  # noqa: S105 - a place
 WHERE_APP_TOKEN = (
-    "create one in the app's settings, under Basic Information, App-Level Tokens, with the scope connections:write"  # noqa: S105 - where one is found
+    "create an app-level token with the scope connections:write in the app's settings (Basic Information, App-Level "  # noqa: S105 - where one is found
+    "Tokens)"
 )
 WHERE_SECRET = "copy the Signing Secret from Basic Information, App Credentials in the app's settings"  # noqa: S105 - where one is found
 
@@ -45,7 +46,7 @@ def bot_token_problem(token: Secret) -> str:
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
-            "the value is a token that expires. Token rotation cannot be switched off again, so create a new app "
+            "the value is a token that expires. Token rotation cannot be switched off, so create a new app "
             "from the manifest"
         )
     if text.startswith("xoxp-"):
@@ -76,7 +77,8 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
         text = (
-            f"the key is not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
+            f"the key is not set: {WHERE_BOT_TOKEN}. Save the token in a file and set {path}.bot_token_file to "
+            "the file's path"
         )
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):
@@ -102,8 +104,8 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
         text = (
-            f"the key is not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends "
-            "events to a URL"
+            f"the key is not set: {WHERE_APP_TOKEN}. Alternatively, set events.url and signing_secret "
+            "to receive events at a URL"
         )
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
 
@@ -145,5 +147,5 @@ def _places(config: Config, channels: Mapping[str, SlackConfig]) -> Iterator[Fin
         place = (channel.events.host, channel.events.port)
         if channel.events.port and (other := places.setdefault(place, name)) != name:
             yield Finding(
-                f"{path}.port", f"{place[1]} is also used by channels.{other}. Each channel needs its own value"
+                f"{path}.port", f"port {place[1]} is also used by channels.{other}. Each channel needs its own port"
             )

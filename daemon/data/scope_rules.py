@@ -105,7 +105,8 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"the memory contains {session} up to message {ends}, but the history ends before {upto}. Restore "
+                f"the memory contains session {session} up to message {ends}, but its history ends before "
+                f"message {upto}. Restore "
                 "the memory from a backup.",
             )
 

@@ -277,7 +277,7 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
         if not found[1]:
             work.fail(
                 f"{key} has more than {ANEW_MAX:,} entries, so the server still holds entries that were deleted from "
-                "the key. Delete the data again once the key has fewer entries."
+                "the key. Repeat the deletion when the key has fewer entries."
             )
 
 

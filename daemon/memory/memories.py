@@ -113,8 +113,9 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"the memory of session {session} was opened with fence {found}, but this lock has fence "
-                f"{fence}. Acquire the lock again with a higher fencing token.",
+                f"the memory of session {session} was opened with the fencing token {int(found)}, but this lock "
+                "has the lower "
+                f"token {fence}. Acquire the lock again with a higher fencing token.",
                 highest=int(found),
             )
         return opened_from(found, asked)
@@ -150,7 +151,10 @@ class Memories:
             ValueError: the entry is of another session than was opened, or of no message at all.
         """
         if entry.session != opened.session or entry.upto <= entry.first:
-            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is not a range of {opened.session}")
+            raise ValueError(
+                f"messages {entry.first} to {entry.upto} of session {entry.session} are not a "
+                f"range of session {opened.session}"
+            )
         scope, keys = opened.scope, self._bus.keys
         is_owed = is_owed or entry.kind == "raw"
         return await self._write_locked(
@@ -370,13 +374,14 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
         status = b"lost"
     if status == b"lost":
         raise LockLost(
-            f"session {opened.session} is now being consolidated by another worker. Its memory was not written."
+            f"session {opened.session} is now being consolidated by another worker, so this worker did not "
+            "write its memory."
         )
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} ends before message {now.upto}, not "
-            f"{opened.upto}. Open the memory again and start there.",
+            f"the memory of session {opened.session} ends before message {now.upto}, not before message "
+            f"{opened.upto}. Open the memory again and start with message {now.upto}.",
             upto=now.upto,
         )
     return now

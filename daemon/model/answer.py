@@ -309,7 +309,7 @@ def _shape(payload: bytes) -> str:
     try:
         found: object = msgspec.json.decode(payload)
     except UNREADABLE:
-        return f"{size} that are no JSON"
+        return f"{size} that are not JSON"
     return f"{size} of JSON with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"
 
 

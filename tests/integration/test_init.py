@@ -260,7 +260,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name begins with a letter"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),

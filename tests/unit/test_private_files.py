@@ -105,7 +105,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
 @each_row(
     ("payload", "shape"),
     [
-        (b"Anna has", "8 bytes that are no JSON"),
+        (b"Anna has", "8 bytes that are not JSON"),
         (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
         (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
         (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),

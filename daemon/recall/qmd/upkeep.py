@@ -84,7 +84,10 @@ class Upkeep:
 
     def _told_once(self, rest: Rest, reason: str) -> None:
         if rest.failed(reason, anyio.current_time()):
-            _log.warning("qmd.failed", reason=f"{reason}. The builtin engine answers searches meanwhile. {INSTALL}.")
+            _log.warning(
+                "qmd.failed",
+                reason=(f"{reason}. Until QMD works again, the builtin engine answers searches. {INSTALL}."),
+            )
 
     def want(self, scope: str, *, is_new: bool = False) -> None:
         """Have the index of a scope brought in step in a while; ``is_new``: something was written just now."""
