@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "only_thought": (
-        "The model thought about your message twice but returned no answer. Please ask again, or rephrase your "
+        "The model reasoned about your message twice but did not write an answer. Please ask again, or rephrase your "
         "question."
     ),
     "filtered": "The content filter of the model's provider stopped this answer.",

@@ -96,7 +96,7 @@ class ArchiveFiles:
             ArchiveError: the storage cannot be used, or it lies in another archive.
         """
         await self._check_here(
-            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}"
+            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.label}"
         )
         try:
             lines = await self._lines_or_raise(segment.place, segment.bytes)
@@ -108,7 +108,7 @@ class ArchiveFiles:
             reason = "the file cannot be decompressed" if lines is None else "the checksum does not match"
             raise ArchiveMissing(
                 f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
-                f"{segment.upto - 1} of {segment.shelf.what} cannot be read from it. Restore the file "
+                f"{segment.upto - 1} of {segment.shelf.label} cannot be read from it. Restore the file "
                 "from a backup."
             )
         return raws_of(lines)
@@ -122,7 +122,7 @@ class ArchiveFiles:
 
     async def load_catalogue(self, shelf: Shelf, catalogue: Catalogue) -> list[Segment]:
         """The segments of a catalogue. Errors as for ``load``."""
-        await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
+        await self._check_here(catalogue.archive, f"the catalogue of {shelf.label}")
         place = f"{shelf.folder}/{catalogue.catalogue}"
         where = f"{self.storage.where}/{place}"
         try:
@@ -133,7 +133,7 @@ class ArchiveFiles:
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
                 f"{where} differs from the file that Millpond wrote, so the list of the older archive files of "
-                f"{shelf.what} is lost. Restore the file from a backup."
+                f"{shelf.label} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
 

@@ -94,7 +94,7 @@ async def forget_unlisted(work: Work, shelf: Shelf, bury: Bury) -> None:
                 if not work.looks:
                     await archive.storage.delete(file.name)
     except (ArchiveError, msgspec.MsgspecError) as error:
-        work.fail(f"{shelf.what}: {error}")
+        work.fail(f"{shelf.label}: {error}")
 
 
 def _lines_in(content: bytes) -> list[bytes]:

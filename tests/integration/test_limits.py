@@ -245,7 +245,7 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "en",
             "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
             "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThis bot: 1,890 of 2,000 tokens left\n"
-            "Remaining right now: 2 of 3 messages for you, 4 of 5 messages for this conversation",
+            "Limits per minute: 2 of 3 messages from you are left, 4 of 5 messages in this conversation are left",
         ),
         (
             "zh",

@@ -299,7 +299,10 @@ def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
     assert lines == [
-        "millpond_agent__slots: the environment variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
+        (
+            "millpond_agent__slots: the environment variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one "
+            "of the two settings"
+        )
     ]
 
 
@@ -775,7 +778,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: the key is not set, and the key of the bot's own model is for a different API. Set this key, "
+            f"{path}.api_key: the key is not set, and the key of the bot's own model is for a different API. "
+            "Set this key, "
             "ANTHROPIC_API_KEY"
         ), line
 
