@@ -165,8 +165,8 @@ class DeadLetters:
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
             raise InboundError(
-                f"dead letter {letter.name} cannot be replayed: its message belongs to another session than the "
-                "dead letter"
+                f"dead letter {letter.name} cannot be replayed: the dead letter and its message belong to "
+                "different sessions"
             )
         return SessionKey.parse(session).channel
 

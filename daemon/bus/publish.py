@@ -249,8 +249,8 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
 def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
         aside = inbound.command in ASIDE_COMMANDS
-        most = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
-        text = f"session {inbound.session} already has {most}. Send the message again later."
+        pending = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
+        text = f"session {inbound.session} already has {pending}. Send the message again later."
     else:
         text = f"the queue already holds {config.partition_max:,} unanswered messages. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")

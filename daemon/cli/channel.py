@@ -52,7 +52,7 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the platform's ID of a person or group. /whoami shows a person's ID after the colon.
+    ID is the platform's ID of a person or group. In the output of /whoami, a person's ID follows the colon.
     """
 
 
@@ -139,7 +139,7 @@ def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
-    """Remove a ban. Then the configuration determines whether the person may talk to the bot."""
+    """Remove a ban. After that, the configuration determines whether the person may talk to the bot."""
     _push(ctx, name)
     if _decide(ctx, name, who, "free") == "none":
         raise InboundError(f"{who} is not banned from {name}")

@@ -162,7 +162,7 @@ def restore(
 def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:
     """Check the stored data against every consistency rule. Millpond keeps running meanwhile.
 
-    The exit code is 1 if a rule is broken.
+    The exit code is 1 if a rule is violated.
     """
     from daemon.data import Check
 

@@ -22,8 +22,8 @@ LIMIT = click.option(
     help="Show only this number of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
-ALL = click.option("--all", "everything", is_flag=True, help="All dead letters.")
+REASON = click.option("--reason", metavar="R", help="Select all dead letters with this reason, as shown in the list.")
+ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
 """Characters of a text that the list shows."""
 

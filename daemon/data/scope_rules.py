@@ -52,8 +52,7 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.versions",
-                f"version {at} of MEMORY.md is stored under number {version.version}. Restore the memory from a "
-                "backup.",
+                f"version {at} of MEMORY.md has the wrong number {version.version}. Restore the memory from a backup.",
             )
             return
         if at == current and version.text != text:

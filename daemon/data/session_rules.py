@@ -106,11 +106,15 @@ class _Look:
                 "ascending order. Restore the session from a backup.",
             )
         if self._start > self._head:
-            yield self._flaw("session.positions", f"the session's start {self._start} is after its head {self._head}")
+            yield self._flaw(
+                "session.positions",
+                f"the session's start position {self._start} is after its head position {self._head}",
+            )
         elif self._start < self._cursor:
             yield self._flaw(
                 "session.positions",
-                f"the session's start {self._start} is before its cursor {self._cursor}, so prompts contain messages "
+                f"the session's start position {self._start} is before its cursor {self._cursor}, so prompts "
+                "contain messages "
                 "that are already in memory",
                 *("start", f"set the start to {self._cursor}", self._start, self._cursor),
             )

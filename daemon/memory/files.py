@@ -158,7 +158,9 @@ class _Asked:
     async def _current(self) -> Recall:
         if await self._memories.home(self._scope) != self._scope:
             # What is another's by now must not lie in this folder on the day on which they part.
-            raise MemoryMoving(f"the memory of {self._scope} was merged into another memory, which now has its files")
+            raise MemoryMoving(
+                f"the memory of {self._scope} was merged into another memory, which now contains its files"
+            )
         return await self._memories.current(self._scope)
 
     def history(self, first: int) -> Sequence[str]:

@@ -343,7 +343,9 @@ class Interview:
         try:
             if not (url := run(lambda: _webhook(answer))):
                 return False
-            click.echo(f"  A webhook is set for this bot ({printable(url)}), so its messages cannot be read here.")
+            click.echo(
+                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive its messages."
+            )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False
             run(lambda: _without_webhook(answer))

@@ -181,7 +181,7 @@ def test_what_is_cut_is_logged_with_both_sizes():
         ("bootstrap.truncated", "AGENTS.md"),
         ("bootstrap.left_out", "SOUL.md"),
     ]
-    assert logs[0]["reason"] == "30,000 characters, 900 of them shown"
+    assert logs[0]["reason"] == "the prompt contains 900 of the file's 30,000 characters"
 
 
 def test_the_title_of_a_memory_stands_there_once() -> None:

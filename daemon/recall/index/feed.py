@@ -180,7 +180,7 @@ class Feeder:
             places = await within(index.fed)
         fed = scopes_in(places)
         if fed - set(look.scopes):
-            raise IndexDamaged("the index contains messages from before a change of the person's identity")
+            raise IndexDamaged("the index contains messages from before the person's identity changed")
         for scope in set(look.scopes) - fed:
             await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
         is_whole = True

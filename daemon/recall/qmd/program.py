@@ -212,4 +212,4 @@ def _why(code: int | None) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"qmd was stopped by {name}. With a Node.js older than 22, qmd crashes in this way"
+    return f"qmd was stopped by {name}. qmd crashes in this way if Node.js is older than version 22"

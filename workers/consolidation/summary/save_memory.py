@@ -135,12 +135,12 @@ def _fields(answer: Answer) -> dict[str, Any]:
     calls = [call for call in answer.tool_calls if call.name == NAME] or answer.tool_calls
     found = _unwrapped(calls[0].arguments) if calls else _in_text(answer.text)
     if found is None:
-        what = (
-            "the arguments of save_memory are not"
+        text = (
+            "the arguments of save_memory lack a field, or are not JSON"
             if calls
-            else "the model did not call save_memory, and its answer is not"
+            else "the model did not call save_memory, and its answer lacks a field, or is not JSON"
         )
-        raise InvalidAnswer(f"{what} JSON with the fields {' and '.join(REQUIRED)}")
+        raise InvalidAnswer(f"{text}. Required fields: {', '.join(REQUIRED)}")
     return found
 
 
