@@ -178,7 +178,7 @@ class Sending:
 
 
 def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
-    text = f"message {sent} was sent, but the rest of the reply was not"
+    text = f"message {sent} was sent, but the remaining part of the reply was not sent"
     return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 

@@ -101,7 +101,7 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
 @click.option(
     "--replace", is_flag=True, help="Delete the existing data first. Without --replace, the database must be empty."
 )
-@click.option("--files/--no-files", default=True, help="Restore the archive and the workspaces too.")
+@click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
 @click.pass_context
 def restore(

@@ -59,7 +59,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
             done = await write(sources, subject, Package(file, now=now), language=_language(process, scopes))
             if not (done.scopes or done.sessions or done.groups):
                 raise InboundError(
-                    f"{person}: nothing is stored about this person. Check the ID; /whoami shows it in a chat."
+                    f"{person}: nothing is stored about this person. Check the ID. /whoami shows the ID in a chat."
                 )
             return done
 

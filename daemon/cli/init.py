@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
-    """Set up a bot: ask for a model and for tokens, test them, identify you, and write the configuration.
+    """Set up a bot: ask for a model and for tokens, test both, identify the owner, and write the configuration.
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing values are
     offered as defaults and kept unless you change them. Existing files are copied before they are changed. --slack sets
@@ -278,7 +278,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
         click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.model is None:
-        click.echo("Without a model, the offline mock model answers. Run `millpond init` again once you have a model.")
+        click.echo("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo(
             "The bot has no administrator yet. Approve people with `millpond channel pair`, or name "

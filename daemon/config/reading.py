@@ -188,7 +188,7 @@ class Reading:
         what = (
             f"the key is not set. Set this key to one of {known}"
             if missing
-            else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
+            else f"{got(tag)} is not a type of this version of Millpond ({known}), and no installed package provides it"
         )
         self.refuse(here, what)
         return None, {}

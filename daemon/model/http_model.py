@@ -251,7 +251,9 @@ def _host(base_url: str) -> str:
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL as error:
-        raise ConfigError("a bot's model.base_url is not a valid address. Write it as https://host/v1.") from error
+        raise ConfigError(
+            "a bot's model.base_url is not a valid address. Write the address as https://host/v1."
+        ) from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigError("a bot's model.base_url must begin with http:// or https://. Write it as https://host/v1.")
     return url.netloc.decode()

@@ -41,9 +41,9 @@ SHORT: dict[Language, tuple[str, ...]] = {
 SENTENCES: dict[Language, tuple[str, ...]] = {
     "en": (
         "My sister moved to house number {number} last week.",
-        "I prefer the train at {clock} to the one before it.",
+        "I prefer the train at {clock} to the earlier train.",
         "The north pump of pond {number} makes a strange noise again.",
-        "We agreed to drain it in the autumn, because the reeds have grown over the outlet.",
+        "We agreed to drain the pond in the autumn, because the reeds have grown over the outlet.",
         "Order {number} has not arrived, and nobody at the depot answers the phone.",
         "Remember that the key to shed {number} hangs behind the door.",
         "How many litres does a carp of {number} grams need?",

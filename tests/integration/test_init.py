@@ -427,7 +427,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C continues without you …")
+        terminal.shows("Press Ctrl-C to continue without an owner …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

@@ -264,7 +264,7 @@ def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: F
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, slack: FakeSlack) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(slack)) as terminal:
-        terminal.shows("Ctrl-C continues without you …")
+        terminal.shows("Press Ctrl-C to continue without an owner …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

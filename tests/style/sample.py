@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def is_judged(sentence: Sentence) -> bool:
-    words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", re.sub(r"\{\w*\}", "", sentence.text)))
     if sentence.kind in ("readme", "docs") and not WHOLE.search(sentence.text):
         return words >= CELL_WORDS_MIN
     return words >= (2 if sentence.kind == LABELS else WORDS_MIN) and sentence.text[0] not in ",;:)"

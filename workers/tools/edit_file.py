@@ -35,7 +35,10 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         except UnicodeDecodeError as error:
             raise ToolError(f"{place.shown} is not UTF-8 text, so it cannot be edited.") from error
         if len(changed) > WRITE_MAX_BYTES:
-            raise ToolError(f"{place.shown} would have {len(changed):,} bytes. The limit is {WRITE_MAX_BYTES:,} bytes.")
+            raise ToolError(
+                f"After the change, {place.shown} would have {len(changed):,} bytes. A file can "
+                f"have at most {WRITE_MAX_BYTES:,} bytes."
+            )
         write_whole(folder, place.names[-1], changed)
     return f"changed {place.shown}"
 

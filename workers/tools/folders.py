@@ -183,7 +183,9 @@ class Folders:
 
 def _names(path: str) -> tuple[str, ...]:
     if len(path) > PATH_MAX_CHARS:
-        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,} characters.")
+        raise ToolError(
+            f"The path has {len(path):,} characters. A path can have at most {PATH_MAX_CHARS:,} characters."
+        )
     if path.startswith("/"):
         raise ToolError(
             f"{path!r} is not a valid path. Use a path relative to the folder of your files, for example "
@@ -193,7 +195,7 @@ def _names(path: str) -> tuple[str, ...]:
     for name in names:
         _check(name)
     if len(names) > DEPTH_MAX:
-        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX} parts.")
+        raise ToolError(f"The path has {len(names)} parts. A path can have at most {DEPTH_MAX} parts.")
     return names
 
 
@@ -204,7 +206,7 @@ def _check(name: str) -> None:
     if not name.isprintable():
         raise ToolError(f"{name!r} contains characters that are not allowed in a name.")
     if len(name.encode()) > NAME_MAX_BYTES:
-        raise ToolError(f"The name {name[:40]!r}… is too long. The limit is {NAME_MAX_BYTES} bytes.")
+        raise ToolError(f"The name {name[:40]!r}… is too long. A name can have at most {NAME_MAX_BYTES} bytes.")
 
 
 def _names_in(folder: int) -> list[str]:

@@ -48,8 +48,8 @@ def _attachment(folders: Folders, path: str) -> Attachment:
 MESSAGE = Tool(
     name="message",
     description=(
-        "Send a message or files to this chat before your answer. Files can be sent only with this tool. With "
-        "channel and chat_id, send it to another chat that shares the memory of this conversation. Your answer itself "
+        "Send a message or files to this chat before your answer. Files can be sent only with this tool. To "
+        "send to another chat that shares the memory of this conversation, set channel and chat_id. Your answer itself "
         "needs no tool."
     ),
     parameters={
