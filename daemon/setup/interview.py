@@ -319,7 +319,9 @@ class Interview:
         click.echo("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
         click.echo(f"  https://t.me/{answer.username}?start={code}")
         try:
-            click.echo("Waiting for your message for at most five minutes. Press Ctrl-C to continue without an owner …")
+            click.echo(
+                "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
+            )
             owner = run(lambda: _pair(answer, code, language))
         except KeyboardInterrupt:
             owner = None

@@ -272,7 +272,9 @@ class SlackInterview:
         click.echo(f"  {code}")
         click.echo(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
         try:
-            click.echo("Waiting for you, for at most five minutes. Ctrl-C continues without you …")
+            click.echo(
+                "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
+            )
             owner = run(lambda: _pair(answer, me, code, language))
         except KeyboardInterrupt:
             owner = None
