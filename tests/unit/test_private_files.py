@@ -259,7 +259,7 @@ def test_a_path_of_a_tool_has_a_largest_length(tmp_path: Path, length: int) -> N
     path = ("/".join(["x" * 200] * 6))[:length]
 
     if length <= 1_024:
-        assert folders.place(path).shown == path
+        assert folders.place(path).path == path
     else:
         with pytest.raises(Exception, match="1,025 characters"):
             folders.place(path)

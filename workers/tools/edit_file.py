@@ -33,14 +33,14 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         try:
             changed = replaced(content.decode(), old, new).encode("utf-8", "replace")
         except UnicodeDecodeError as error:
-            raise ToolError(f"{place.shown} is not UTF-8 text, so it cannot be edited.") from error
+            raise ToolError(f"{place.path} is not UTF-8 text, so it cannot be edited.") from error
         if len(changed) > WRITE_MAX_BYTES:
             raise ToolError(
-                f"After the change, {place.shown} would have {len(changed):,} bytes. A file can "
+                f"After the change, {place.path} would have {len(changed):,} bytes. A file can "
                 f"have at most {WRITE_MAX_BYTES:,} bytes."
             )
         write_whole(folder, place.names[-1], changed)
-    return f"changed {place.shown}"
+    return f"changed {place.path}"
 
 
 def replaced(text: str, old: str, new: str) -> str:

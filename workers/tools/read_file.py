@@ -40,8 +40,8 @@ def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
         content = whole(descriptor, place, IMAGE_MAX_BYTES)
     kind = picture_type(content)
     if not kind:
-        raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
-    text = f"{place.shown}: {kind}, {len(content):,} bytes"
+        raise ToolError(f"{place.path} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
+    text = f"{place.path}: {kind}, {len(content):,} bytes"
     return Result(text=text, images=(Image(media_type=kind, data=content),))
 
 
