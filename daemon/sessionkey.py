@@ -77,7 +77,9 @@ def _decode_part(part: str, whole: str) -> str:
     try:
         return unquote_to_bytes(part).decode("utf-8")
     except UnicodeError:
-        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: its escapes are not UTF-8") from None
+        raise BadSessionKey(
+            f"session {whole[:80]!r} cannot be parsed: its percent-escapes are not valid UTF-8"
+        ) from None
 
 
 def _checked(key: SessionKey, parts: list[str], whole: str) -> SessionKey:

@@ -77,11 +77,11 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
 async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> list[Remark]:
     """The way in which the app receives events, and whether it works."""
     if config.events.url or not config.app_token:
-        where = (
-            f"at {config.events.url}" if config.events.url else "at the URL of the channel with the same signing secret"
-        )
+        sent = f"Slack sends the app's events to {config.events.url}"
+        if not config.events.url:
+            sent = "Slack sends the app's events to the URL of the channel with the same signing secret"
         text = (
-            f"Slack sends the app's events to Millpond {where}. In the app's settings, enter this URL under Event "
+            f"{sent}. In the app's settings, enter this URL under Event "
             "Subscriptions and in the slash command, and turn Socket Mode off."
         )
         return [Remark(state="ok", text=text)]

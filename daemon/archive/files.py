@@ -167,7 +167,7 @@ class ArchiveFiles:
         raise ArchiveError(
             f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
             f"({self.storage.where}). Set the same archive.url in all "
-            "processes, or read the messages in a process that uses the first archive."
+            "processes."
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:

@@ -27,7 +27,8 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive are not listed anywhere. A consolidation worker deletes these "
+            f"{len(orphans)} files in the archive do not belong to any list of archive files. A consolidation "
+            "worker deletes these "
             "files within hours"
         )
         findings.append(ok("orphans", text))

@@ -125,7 +125,7 @@ def restore(
     wanted = config.redis.partitions
     if partitions is not None and wanted not in (None, partitions):
         raise ConfigError(
-            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number."
+            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number of partitions."
         )
 
     async def work() -> Restored:

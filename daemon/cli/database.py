@@ -58,7 +58,9 @@ def _persistence(info: dict[str, Any]) -> Finding:
             "persistence", "persistence is off: accepted messages are lost if the server stops. Set appendonly yes."
         )
     if info.get("aof_last_write_status", "ok") != "ok":
-        return error("persistence", "the server could not write its append-only file. Check its disk and its log.")
+        return error(
+            "persistence", "the server could not write its append-only file. Check the disk and the log of the server."
+        )
     return ok("persistence", "the append-only file is on")
 
 

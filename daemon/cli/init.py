@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
-    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram. Default: yes, if a token is set."
+    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram (the default if a token is set)."
 )
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
 @click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
 )
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
-@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: yes, if a token is set.")
+@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (the default if a token is set).")
 @click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")

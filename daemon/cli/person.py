@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from daemon.process import Process
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-BOT = click.option("--bot", help="The bot. Needed only if the channel is not in the configuration.")
+BOT = click.option("--bot", help="Name of the bot, if the channel is not in the configuration.")
 
 WITHIN_S = 900.0
 """Limit for a command. After that the job continues in any process with the role consolidation."""

@@ -56,8 +56,8 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform
-    for sent messages, the search did not find the part.
+    "resent": the part was sent again and may have arrived twice. On platforms that Millpond
+    can search, the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
     "preview": the chat may still show a preview of the reply above the reply.
     """

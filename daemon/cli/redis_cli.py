@@ -174,7 +174,7 @@ def _execute(link: Link, words: list[str]) -> int:
     except OSError as error:
         if words[0].lower() == "shutdown":
             return 0
-        raise BusUnavailable(f"the connection to Redis broke: {error}. Run the command again.") from error
+        raise BusUnavailable(f"the connection to Redis was lost: {error}. Run the command again.") from error
     return int(isinstance(reply, Refusal))
 
 

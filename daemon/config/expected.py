@@ -39,7 +39,7 @@ def expected(kind: object, value: object) -> str:
     if base is int or base is float:
         unit = " of seconds" if kind == Seconds else ""
         return f"a {'whole ' if base is int else ''}number{unit}{_limits(meta, value)}"
-    return f"text{_shape(meta)}"
+    return _text(meta)
 
 
 def _limits(meta: Meta | None, value: object) -> str:
@@ -52,12 +52,12 @@ def _limits(meta: Meta | None, value: object) -> str:
     return f" from {meta.ge:,} to {meta.le:,}"
 
 
-def _shape(meta: Meta | None) -> str:
+def _text(meta: Meta | None) -> str:
     if meta is None or meta.max_length is None:
-        return ""
+        return "text"
     if meta.pattern is None:
-        return f" of at most {meta.max_length} characters"
-    return f" of {meta.min_length} to {meta.max_length} letters, digits and _ . -"
+        return f"text of at most {meta.max_length} characters"
+    return f"text of {meta.min_length} to {meta.max_length} letters, digits and _ . -"
 
 
 def got(value: object) -> str:

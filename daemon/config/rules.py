@@ -32,7 +32,7 @@ from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
 """Names of environment variables and of HTTP headers that all programs accept."""
-_NAMES = {_VARIABLE: "letters, digits and _, not beginning with a digit", _HEADER: "letters, digits and -"}
+_NAMES = {_VARIABLE: "letters, digits and _, and do not begin with a digit", _HEADER: "letters, digits and -"}
 
 MIN_BUDGET_TOKENS = 1_024
 ARCHIVE_SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https")

@@ -87,7 +87,9 @@ def _look(folder: int, clean: Stat | None) -> Found:
     except ValueError as error:
         return Found(stat=stat, refused=str(error))
     except OSError as error:
-        return Found(stat=stat, refused=f"{error.strerror}. Put a regular file in this place, or remove the entry")
+        return Found(
+            stat=stat, refused=f"{error.strerror}. Replace this entry with a regular file, or remove the entry"
+        )
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
 

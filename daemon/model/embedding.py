@@ -120,5 +120,5 @@ class Embeddings:
         if len(sizes) != 1 or 0 in sizes:
             raise InvalidAnswer(f"{self._endpoint} returned vectors of different lengths: {sorted(sizes)}")
         if not all(math.isfinite(sum(vector)) for vector in vectors):
-            raise InvalidAnswer(f"{self._endpoint} returned a vector with an invalid number")
+            raise InvalidAnswer(f"{self._endpoint} returned a vector that contains NaN or an infinite number")
         return vectors

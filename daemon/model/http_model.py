@@ -255,5 +255,7 @@ def _host(base_url: str) -> str:
             "a bot's model.base_url is not a valid address. Write the address as https://host/v1."
         ) from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigError("a bot's model.base_url must begin with http:// or https://. Write it as https://host/v1.")
+        raise ConfigError(
+            "a bot's model.base_url must begin with http:// or https://. Write the address as https://host/v1."
+        )
     return url.netloc.decode()

@@ -159,7 +159,8 @@ class SlackInterview:
             me = self._me
             if app and me and me.app_id and app[1] != me.app_id:
                 raise SlackSaysNo(
-                    f"this app-level token is for another app, {app[1]}. The bot token is for {me.app_id}"
+                    f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app "
+                    f"{me.app_id}"
                 )
             run(lambda: _socket(answer.base_url, token))
             click.echo("  The app can receive messages over Socket Mode.")

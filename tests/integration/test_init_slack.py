@@ -84,7 +84,7 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
 
     assert (wrong.returncode, other.returncode) == (1, 1)
     assert "Slack refused the token (invalid_auth)" in wrong.stderr
-    assert "app-level token is for another app, A0123456789" in other.stderr
+    assert "app-level token belongs to the app A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
     assert place.files() == {}

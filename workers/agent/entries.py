@@ -42,7 +42,8 @@ class _Links(msgspec.Struct, frozen=True):
 
 
 CONTINUE = (
-    "[Your answer reached the length limit. Continue exactly where it ended. Do not repeat anything, and do not "
+    "[Your answer reached the length limit. Continue exactly where your answer ended. Do not repeat anything, "
+    "and do not "
     "mention this note.]"
 )
 NAME_MAX_CHARS = 64

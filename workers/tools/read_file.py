@@ -78,7 +78,7 @@ READ_FILE = Tool(
     description=(
         "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Texts are "
         f"read by lines; a line of more than {LINE_MAX_CHARS:,} characters counts as several lines. Pictures are "
-        "shown as pictures."
+        "returned as images."
     ),
     parameters={
         "type": "object",

@@ -136,7 +136,7 @@ class Index:
             raise IndexDamaged(f"the index has format {version}, but this version of Millpond uses format {SCHEMA}")
         found = _one(connection, "SELECT value FROM meta WHERE name = 'forgets'")
         if found != forgets:
-            raise IndexDamaged("the index may contain data that was deleted")
+            raise IndexDamaged("the index may contain deleted data")
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         return cls(connection, path, forgets=forgets)
 

@@ -39,7 +39,7 @@ REJECTED = (
 MEMORY = "\n\n## Current Long-term Memory{mark}\n{text}"
 CONVERSATION = "\n\n## Conversation to Process{mark}\n{text}"
 FULL = " (nearly full, {tokens} of {most} tokens: make it shorter)"
-SHORTENED = " (only its beginning; what you write as memory_update is not used)"
+SHORTENED = " (only its beginning is shown, and your memory_update is not used)"
 
 CONTINUITY_MAX_TOKENS = 2_000
 FOCUS_MAX_TOKENS = 500

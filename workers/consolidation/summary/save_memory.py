@@ -28,7 +28,8 @@ _FIELDS = {
         "Include detail that is useful for grep."
     ),
     "memory_update": (
-        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. Unchanged if nothing is new."
+        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. If nothing is new, the text "
+        "stays unchanged."
     ),
     "continuity": (
         "Where the conversation stands: what was accomplished, the current state, key decisions. Later prompts "
