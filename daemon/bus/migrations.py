@@ -1,4 +1,4 @@
-"""The schema of a database, and what brings an older one to it.
+"""The schema of a database, and the migrations of older schemas.
 
 What is registered here runs once for each database, in order, by the first process of a newer Millpond that connects;
 the others wait. A migration may be cut short at any point, so it is written to be run again from its beginning: it
@@ -34,7 +34,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Migration:
-    """One step of a database to a newer schema."""
+    """One step from a schema to the next."""
 
     schema: int
     """The one that it makes, of the one before."""
@@ -64,7 +64,7 @@ def refuse_newer(found: int, schema: int = SCHEMA) -> None:
 async def migrate(
     bus: "Bus", *, migrations: Sequence[Migration] = MIGRATIONS, schema: int = SCHEMA, lease_s: float = LEASE_S
 ) -> None:
-    """Bring the database to ``schema``, or wait until somebody else has.
+    """Upgrade the database to ``schema``, or wait until another process has done so.
 
     Raises:
         ConfigError: it has a higher one, or no way leads from the one that it has.

@@ -1,4 +1,4 @@
-"""Accepting a message: the one way into the queues, for every channel."""
+"""Accepts messages from all channels into the queues."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -70,7 +70,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a message that is now Millpond's to answer."""
+    """The outcome for an accepted message."""
 
     status: Literal["accepted", "duplicate"]
     id: str
@@ -78,19 +78,19 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command_of(text: str) -> Command:
-    """The command that ``text`` is, or an empty string."""
+    """The command in ``text``, or an empty string."""
     word, *argument = text.split(maxsplit=1) or [""]
     command = COMMANDS.get(word.lower(), "")
     return command if not argument or command in WITH_ARGUMENT else ""
 
 
 def argument_of(text: str) -> str:
-    """What follows the first word of a command."""
+    """The text after the first word of a command."""
     return "".join(text.split(maxsplit=1)[1:]).strip()
 
 
 def longest_deadline_s(config: QueueConfig) -> float:
-    """No deadline in ``due`` may be further off; one that is shows that the server's clock was set back."""
+    """The longest possible deadline in ``due``. A later deadline shows that the server's clock was set back."""
     return 2 * max(config.lease_s, config.backoff_max_s, config.wakeup_s)
 
 
@@ -136,7 +136,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
 async def publish_run(
     bus: Bus, run: Sequence[Inbound], *, scope: str, config: QueueConfig, seen_as: Sequence[str], debounce_s: float
 ) -> list[Accepted | SessionFull | None]:
-    """As ``publish``, for several of one session, oldest first, by one script: what became of each.
+    """As ``publish``, for several messages of one session, oldest first, with one script. Returns each outcome.
 
     At most ``RUN_MAX``. They come onto the queue in this order, all or none of them; None: the script failed at it, so
     that it has to be published by itself.
@@ -170,7 +170,7 @@ async def publish_run(
 
 
 async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueConfig, seen_as: str) -> None:
-    """Have a message that comes only now, or never, count as a repetition of one that was accepted.
+    """Mark a message that may arrive later as a repetition of an accepted message.
 
     Raises:
         BusUnavailable: Redis is away; the same may be asked again.
@@ -223,7 +223,7 @@ def _shared(keys: Keys, partition: int, config: QueueConfig) -> Shared:
 
 
 def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
-    """Refuse what cannot be accepted as it is.
+    """Refuse a message that cannot be accepted.
 
     Raises:
         MessageTooLarge, InboundError: it is too large, empty, or no text.

@@ -1,4 +1,4 @@
-"""Connections to the master of a service that sentinels watch, whichever server it is."""
+"""Connections to the current master of a service that Redis Sentinels monitor."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ _library: Any = SentinelConnectionPool
 
 
 class MasterPool(SentinelConnectionPool):
-    """Opens each connection to the server that the sentinels call the master, and names it in the log.
+    """Opens each connection to the current master according to the sentinels, and logs a change of the master.
 
     A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
     """
@@ -33,7 +33,7 @@ class MasterPool(SentinelConnectionPool):
     """Called when another server is the master."""
 
     async def get_master_address(self) -> tuple[str, int]:
-        """Host and port of the master.
+        """Host and port of the current master.
 
         Raises:
             redis.ConnectionError: no sentinel knows one.
@@ -68,12 +68,12 @@ class MasterPool(SentinelConnectionPool):
         return host, port
 
     async def look(self) -> None:
-        """Ask who is the master, for connections that are open; never raises."""
+        """Ask for the current master, for open connections. Never raises."""
         with suppress(redis_errors.RedisError, OSError):
             await self.get_master_address()
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
-        """Close connections, and with those in use the sentinels' as well."""
+        """Close connections. If those in use are included, also close those to the sentinels."""
         pool: Any = self
         await super().disconnect(inuse_connections=inuse_connections)
         if inuse_connections:
@@ -81,7 +81,7 @@ class MasterPool(SentinelConnectionPool):
 
 
 def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Client:
-    """A client of the master; ``options`` are those of its connections. Nothing is asked yet."""
+    """A client of the master. ``options`` are the options of its connections. No server is contacted yet."""
     timeouts = {name: min(seconds, ASK_S) for name, seconds in options.items() if name.startswith("socket_")}
     sentinels = _sentinel(
         address.sentinels,
