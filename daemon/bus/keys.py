@@ -203,7 +203,7 @@ class Keys:
         return self._of_session(session, "bots")
 
     def told(self, session: str, kind: str) -> str:
-        """``told``, string, TTL a minute: the last line of a kind in a chat. No other line of this kind follows so soon."""
+        """``told``, string, TTL a minute: the last line of a kind in a chat, which is not repeated so soon."""
         return f"{self._of_session(session, 'told')}:{encode_part(kind)}"
 
     def segments(self, session: str) -> str:

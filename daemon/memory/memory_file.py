@@ -38,7 +38,7 @@ class Found:
 
 
 def look(folder: int, *, clean: Stat | None, written: str) -> Found:
-    """MEMORY.md of an opened folder, read unless nothing of it has changed.
+    """MEMORY.md of an opened folder. The file is read only if it changed.
 
     Args:
         folder: descriptor.
@@ -67,7 +67,7 @@ def stat_of(folder: int) -> Stat | None:
 
 
 def refusal(folder: int) -> str:
-    """The reason why MEMORY.md of an opened folder can neither be read nor replaced, and the remedy; empty: it can.
+    """The reason why MEMORY.md of an opened folder cannot be read or replaced, with the remedy; empty if it can.
 
     Raises:
         OSError: the folder cannot be read.
