@@ -1,4 +1,4 @@
-"""Types of channels that other packages bring, found by their entry points in the group ``millpond.channels``.
+"""Channel types from other packages, found by their entry points in the group ``millpond.channels``.
 
 An entry point is named as the type and names an ``Adapter``. It is looked for only when a configuration names a type
 that is not one of ours, and loaded only then: importing the modules of other packages is slow.
@@ -22,7 +22,7 @@ GROUP = "millpond.channels"
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """What an entry point of the group names."""
+    """The object that an entry point of the group refers to."""
 
     config: type[PushConfig]
     """Its sections ``[channels.<name>]``; the tag is the type, and every key has a default."""
@@ -32,12 +32,12 @@ class Adapter:
 
 
 def installed() -> list[str]:
-    """The types that other packages bring, as far as their names tell."""
+    """The names of the channel types from other packages."""
     return sorted({point.name for point in _points()})
 
 
 def adapter(tag: str) -> Adapter | None:
-    """The adapter of a type; None when no package brings it.
+    """The adapter of a type; None if no package provides it.
 
     Raises:
         ConfigError: several packages bring it, or the one that does cannot be used; says which, and why.

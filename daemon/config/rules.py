@@ -1,4 +1,4 @@
-"""What must hold between keys, and what a type alone cannot say.
+"""Rules between keys, and rules that a type cannot express.
 
 Pure, but for looking at the time zone database and at which packages are installed.
 """
@@ -42,7 +42,7 @@ SEND_SHARE = 0.8
 
 
 def broken(config: Config) -> Iterator[Finding]:
-    """Every rule that ``config`` breaks."""
+    """Every rule that ``config`` violates."""
     yield from _data_dir(config)
     yield from _redis(config.redis.url)
     yield from _archive(config.archive.url)
@@ -210,7 +210,7 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
 
 
 def zone_problem(name: str) -> str:
-    """What is wrong with the name of a time zone; empty: nothing."""
+    """The problem of a time zone name; empty if it is valid."""
     if name == "UTC":  # holds on a machine without a time zone database too
         return ""
     import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
@@ -335,7 +335,7 @@ def _names_this_machine(parts: SplitResult) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on ``host`` can be reached from its own machine only."""
+    """Whether a server that listens on ``host`` can be reached only from its own machine."""
     if host in ("127.0.0.1", "localhost", "::1"):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What must hold of channels of type ``slack``. Pure; what is wrong with a secret is said without showing it."""
+"""Rules for channels of type ``slack``. Pure. Texts about a secret never contain it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ WHERE_SECRET = "copy the Signing Secret from Basic Information, App Credentials 
 
 
 def slack_findings(config: Config) -> Iterator[Finding]:
-    """Every rule that the channels of this type break, each by itself and together."""
+    """Every rule that Slack channels violate, individually or together."""
     channels = {
         name: channel
         for name, channel in config.channels.items()
@@ -42,7 +42,7 @@ def slack_findings(config: Config) -> Iterator[Finding]:
 
 
 def bot_token_problem(token: Secret) -> str:
-    """What is wrong with the form of a bot token; empty: nothing."""
+    """The problem of the form of a bot token; empty if none."""
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
@@ -55,13 +55,13 @@ def bot_token_problem(token: Secret) -> str:
 
 
 def app_token_problem(token: Secret) -> str:
-    """What is wrong with the form of an app token; empty: nothing."""
+    """The problem of the form of an app token; empty if none."""
     fine = _APP_TOKEN.fullmatch(token.reveal())
     return "" if fine else f"the value is not an app-level token (xapp-…): {WHERE_APP_TOKEN}"
 
 
 def signing_secret_problem(secret: Secret) -> str:
-    """What is wrong with the form of a signing secret; empty: nothing."""
+    """The problem of the form of a signing secret; empty if none."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
     return "" if fine else f"the value is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
 
