@@ -1,1 +1,1 @@
-"""A room of Millpond: the work, turns and consolidation."""
+"""The workers of Millpond: turns and consolidation."""

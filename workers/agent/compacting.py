@@ -1,4 +1,4 @@
-"""Consolidation on request, with a sentence on its result: the tool ``compact`` and ``/compact``."""
+"""Consolidation on request by the tool ``compact`` or by ``/compact``, with a sentence about the result."""
 
 from daemon.errors import BusError, ConfigError, ToolError
 from daemon.wording import Language

@@ -1,4 +1,4 @@
-"""Log entries, made from what was said: each is counted once, here."""
+"""Creates log entries. The tokens of each entry are counted once, here."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the prompts of one bot are made with, built once a process, and the system message that goes into them."""
+"""The parts of a bot's prompts, built once for each process, and its system message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The sections of a system message, and what each of them counts. Pure, but for what they tell of the machine."""
+"""The sections of a system message and their tokens. Pure, except for information about the machine."""
 
 import platform
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What a bot's workspace puts into its prompts: its bootstrap files and skills, read again when they change."""
+"""The bootstrap files and skills of a bot's workspace, read again if they change."""
 
 import os
 import shutil

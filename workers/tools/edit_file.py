@@ -1,4 +1,4 @@
-"""The ``edit_file`` tool: replaces one passage of a text file, which is found by its text."""
+"""The ``edit_file`` tool: replaces a passage of a text file."""
 
 import difflib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the model that sums up is asked with, and what of it has room.
+"""The request to the model that writes summaries, cut to its window.
 
 The conversation stands last in a request, and is all of it that is never cut here: what stands before it gives way.
 """

@@ -1,4 +1,4 @@
-"""The tool ``save_memory``: its definition, and what it was called with, however a model writes that. Pure.
+"""The tool ``save_memory``: its definition, and tolerant parsing of a model's call. Pure.
 
 Models answer a forced call with JSON text, an object, a list of one, JSON in a text, in a fence or behind prose, with
 objects where texts belong. All of that is understood; what is missing, empty or cut off is not.

@@ -1,4 +1,4 @@
-"""A connection to one tool server for one scope: opened when it is needed, and again after it broke."""
+"""A connection to a tool server for one scope, opened on first use and after each failure."""
 
 import logging
 import math
