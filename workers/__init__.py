@@ -1,1 +1,1 @@
-"""The workers of Millpond: turns and consolidation."""
+"""A room of Millpond: the work, turns and consolidation."""

@@ -19,7 +19,7 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Show only this number of the newest dead letters.",
+    help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option("--reason", metavar="R", help="Select all dead letters with this reason, as shown in the list.")

@@ -49,7 +49,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     type=click.IntRange(1, 10_000),
     default=UNKNOWN_SHOWN,
     show_default=True,
-    help="Show only this number of the newest reply parts.",
+    help="Show at most this many of the newest reply parts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

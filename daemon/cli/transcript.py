@@ -168,7 +168,7 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Show only this number of the newest hits.",
+    help="Show at most this many of the newest hits.",
 )
 @JSON
 @click.pass_context

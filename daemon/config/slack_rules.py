@@ -119,7 +119,7 @@ def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
     tokens: dict[str, str] = {}
     for name, channel in channels.items():
         if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
-            text = f"the same value is used by channels.{other}. Use one section for each workspace and app"
+            text = f"the same value is used by channels.{other}. Configure one section for each workspace and app"
             yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
 
 

@@ -206,7 +206,7 @@ def translated(
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), endpoint.host)):
         return Unreachable(sentence)
-    return kind(f"{_SAYINGS[kind].format(endpoint)} ({type(error).__name__}). {_ADVICE[kind]}")
+    return kind(f"{_SAYINGS[kind].format(endpoint=endpoint)} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, endpoint: Endpoint, retry_s: float | None = None) -> ModelError:
@@ -380,11 +380,11 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "{} cannot be reached, or closed the connection",
-    ModelTimeout: "{} did not answer in time",
-    ModelRefused: "{} cannot be called",
-    SetupFault: "{} cannot be called",
-    InvalidAnswer: "{} sent an answer that cannot be parsed",
+    ModelUnavailable: "{endpoint} cannot be reached, or closed the connection",
+    ModelTimeout: "{endpoint} did not answer in time",
+    ModelRefused: "{endpoint} cannot be called",
+    SetupFault: "{endpoint} cannot be called",
+    InvalidAnswer: "{endpoint} sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "Check base_url and the network.",

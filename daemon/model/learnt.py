@@ -43,21 +43,21 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _WORDS = {
-    "limit": "the length limit of answers is sent as {}",
-    "limit_most": "answers are limited to {} tokens",
+    "limit": "the length limit of answers is sent as {value}",
+    "limit_most": "answers are limited to {value} tokens",
     "stream": "answers are not streamed",
     "usage": "stream_options is not sent",
     "force": "tool_choice does not force a call",
     "tools": "tools are not sent",
     "cache": "prompt cache markers are not sent",
-    "schemas": "tool schemas contain only the common keywords ({})",
+    "schemas": "tool schemas contain only the common keywords ({value})",
     "form.ids": "tool call IDs have nine letters and digits",
-    "form.content": "messages with tool calls have {} content",
-    "form.arguments": "arguments of tool calls are sent as a JSON {}",
-    "form.own": "reasoning is sent back in the fields of: {}",
-    "form.foreign": "tool calls of other models are sent as {}",
+    "form.content": "messages with tool calls have {value} content",
+    "form.arguments": "arguments of tool calls are sent as a JSON {value}",
+    "form.own": "reasoning is sent back in the fields of: {value}",
+    "form.foreign": "tool calls of other models are sent as {value}",
     "form.pictures": "pictures are not sent",
-    "form.system": "the instructions are sent in a {} message",
+    "form.system": "the instructions are sent in a {value} message",
     "form.alternate": "consecutive messages of the same role are merged",
 }
 """Facts in words, with the new value."""
@@ -111,7 +111,7 @@ async def stored(bus: Bus, model: ModelConfig) -> Learnt | None:
 
 def _words(known: Dialect, learnt: Dialect) -> list[str]:
     """The differences, as in ``requests have ...``."""
-    return [_WORDS[name].format(value) for name, value in differences(known, learnt).items() if name in _WORDS]
+    return [_WORDS[name].format(value=value) for name, value in differences(known, learnt).items() if name in _WORDS]
 
 
 def _read(value: bytes) -> Learnt:

@@ -25,7 +25,7 @@ NESTED_MAX = 8
 _FIELDS = {
     "history_entry": (
         "One paragraph of key events, decisions and topics, starting with the time as [YYYY-MM-DD HH:MM]. "
-        "Include detail that is useful for grep."
+        "Include details that help to find the paragraph with grep."
     ),
     "memory_update": (
         "The whole MEMORY.md as Markdown: all existing facts plus the new ones. If nothing is new, the text "
