@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's own messages.")
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
-@click.option("--offline", is_flag=True, help="Use no model: the offline mock model answers.")
+@click.option("--offline", is_flag=True, help="Do not set up a model. The offline mock model answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
 @click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")

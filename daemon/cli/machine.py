@@ -86,7 +86,8 @@ def _port(check: str, channel: WebConfig) -> Finding:
         if _is_ours(channel):
             return ok(check, f"Millpond is running and answers at {where}")
         text = (
-            f"{where} cannot be used ({failure.strerror}). Stop the program that listens there, or change port or host "
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
+            "or host "
             "of the channel."
         )
         return error(check, text)

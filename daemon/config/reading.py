@@ -153,12 +153,10 @@ class Reading:
         """The sections ``[[path]]``, in order; each has its place, from 1, in the paths below."""
         self._note(path, given)
         if not isinstance(given, list):
-            instead = (
-                "an environment variable, although variables cannot set a section"
-                if isinstance(given, Variable)
-                else sort_of(given)
-            )
-            self.refuse(path, f"expected a list of sections [[{path}]], got {instead}")
+            text = f"expected a list of sections [[{path}]], got {sort_of(given)}"
+            if isinstance(given, Variable):
+                text = f"an environment variable cannot set this list. Write the sections [[{path}]] into the file"
+            self.refuse(path, text)
             return []
         members = cast("list[object]", given)
         return [self.section(f"{path}[{place}]", kind, member) for place, member in enumerate(members, 1)]

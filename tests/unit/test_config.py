@@ -1169,7 +1169,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
-    with pytest.raises(ConfigError, match="got an environment variable, although variables cannot set a section"):
+    with pytest.raises(ConfigError, match="an environment variable cannot set this list"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 

@@ -128,7 +128,8 @@ def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
     config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
 
     with pytest.raises(
-        ConfigError, match=r"bots\.pond\.model\.context_window_tokens is too small: a prompt has 2,048 tokens, .* tools"
+        ConfigError,
+        match=r"bots\.pond\.model\.context_window_tokens is too small\. A prompt can have 2,048 tokens, .* tools",
     ):
         Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[b"word " * 2_000])
 
