@@ -33,7 +33,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "forget_waits": (
         "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "
-        "That part waits for the archive: I will delete it as soon as the archive can be reached, and notify you here."
+        "I will delete the archived text as soon as the archive can be reached, and notify you here."
     ),
     "forget_unsearched": (
         "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
