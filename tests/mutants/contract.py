@@ -9,7 +9,10 @@ MUTANTS = (
         rule="A part whose answer was lost is not sent again by the adapter.",
         file="channels/testing/channel.py",
         old="            raise SendUnknown(\n",
-        new="            return await self._client.post(url, content=_encode(post), timeout=timeout_s)\n            raise SendUnknown(\n",
+        new=(
+            "            return await self._client.post(url, content=_encode(post), timeout=timeout_s)\n"
+            "            raise SendUnknown(\n"
+        ),
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
