@@ -1,0 +1,27 @@
+-- Answer a link request for one side. A no of either side is the end of it, and so is the yes of both.
+-- Harmless when repeated.
+--
+-- KEYS  1 pair (hash)  2 linking (hash) of the side  3 linking (hash) of the other side
+-- ARGV  1 the code  2 'maker' or 'member'  3 the other side  4 'yes', 'no' or 'gone' (one of both may not write any more)
+--       5 who answers: session and id of the message  6 when the answer was sent (ms)
+-- Returns 'none' (there is no request, or no more), 'newer' (the request came after the answer), 'waits' (for the other
+--   side), 'both' (the link can begin), 'over' (it has begun), 'no' (this side's no is the end of it), 'rejected' (it was
+--   ended before)
+
+for at = 2, 3 do  -- one of the two may have been forgotten
+  if redis.call('HGET', KEYS[at], 'code') ~= ARGV[1] then return 'none' end
+end
+local since, ended, by, begun, own, other =
+  unpack(redis.call('HMGET', KEYS[1], 'since', 'no', 'no_by', 'begun', ARGV[2] .. '_yes', ARGV[3] .. '_yes'))
+if not since then return 'none' end
+if tonumber(ARGV[6]) < tonumber(since) then return 'newer' end
+if ended then return by == ARGV[5] and 'no' or 'rejected' end
+if own and other then return begun and begun ~= ARGV[5] and 'over' or 'both' end
+if ARGV[4] ~= 'yes' then
+  redis.call('HSET', KEYS[1], 'no', ARGV[4] == 'no' and ARGV[2] or ARGV[4], 'no_by', ARGV[5])
+  redis.call('HDEL', KEYS[2], 'open')
+  redis.call('HDEL', KEYS[3], 'open')
+  return 'no'
+end
+redis.call('HSET', KEYS[1], ARGV[2] .. '_yes', ARGV[5])
+return other and 'both' or 'waits'
