@@ -16,7 +16,18 @@ from channels.intake.loops import LoopGuard
 from channels.intake.overhearing import Overhearing
 from channels.intake.runs import plain
 from daemon import metrics
-from daemon.access import VALID_S, Access, Line, Lines, Pairing, Speaker, Stranger, is_listed, verdict
+from daemon.access import (
+    VALID_S,
+    Access,
+    Line,
+    Lines,
+    Pairing,
+    Speaker,
+    Stranger,
+    is_kept_from_members,
+    is_listed,
+    verdict,
+)
 from daemon.bus import Accepted, command_of
 from daemon.clock import stamp
 from daemon.config import PushConfig
@@ -154,12 +165,18 @@ class Intake:
     async def _hear(self, case: Case) -> str:
         """As ``_judge``, for an accepted sender."""
         arrival = case.arrival
-        place = place_of(self._config.access, arrival, command_of(arrival.text))
+        command = command_of(arrival.text)
+        place = place_of(self._config.access, arrival, command)
         if place == "nothing":
             return "ignored"
         if place == "overheard":
             kept = await self._overhearing.keep(str(case.session), arrival, at=self._now())
             return "overheard" if kept else "ignored"
+        if arrival.chat_kind == "group" and command and is_kept_from_members(self._bot, self._inbound(case)):
+            text = say("group_admins_only", self._bot.language, command=command)
+            # Each member is told once a minute, so that they do not hide each other's.
+            await self._tell(case, f"command-{arrival.sender.id}", text, reply_to=arrival.id)
+            return "refused"
         if arrival.edited:
             return await self._edited(case)
         if not await self._may_answer(case):
@@ -287,7 +304,7 @@ class Intake:
     def _now(self) -> str:
         return stamp(self._process.clock.now())
 
-    async def _tell(self, case: Case, kind: str, text: str) -> None:
+    async def _tell(self, case: Case, kind: str, text: str, *, reply_to: str = "") -> None:
         """Send a line to the chat, at most one of each kind a minute."""
         line = Line(
             session=case.session,
@@ -295,6 +312,7 @@ class Intake:
             name=case.arrival.id[:LOGGED_CHARS],
             text=text,
             correlation=case.correlation,
+            reply_to=reply_to,
         )
         await self._lines.say(line)
 

@@ -8,8 +8,9 @@
 --   side), 'both' (the link can begin), 'over' (it has begun), 'no' (this side's no is the end of it), 'rejected' (it was
 --   ended before)
 
-for at = 2, 3 do  -- one of the two may have been forgotten
-  if redis.call('HGET', KEYS[at], 'code') ~= ARGV[1] then return 'none' end
+-- One of the two may have been forgotten.
+if redis.call('HGET', KEYS[2], 'code') ~= ARGV[1] or redis.call('HGET', KEYS[3], 'code') ~= ARGV[1] then
+  return 'none'
 end
 local since, ended, by, begun, own, other =
   unpack(redis.call('HMGET', KEYS[1], 'since', 'no', 'no_by', 'begun', ARGV[2] .. '_yes', ARGV[3] .. '_yes'))

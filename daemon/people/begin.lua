@@ -5,7 +5,6 @@
 -- Returns 'done'
 
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSETNX', KEYS[1], 'begun', ARGV[2]) end
-for at = 2, 3 do
-  if redis.call('HGET', KEYS[at], 'code') == ARGV[1] then redis.call('HDEL', KEYS[at], 'open') end
-end
+if redis.call('HGET', KEYS[2], 'code') == ARGV[1] then redis.call('HDEL', KEYS[2], 'open') end
+if redis.call('HGET', KEYS[3], 'code') == ARGV[1] then redis.call('HDEL', KEYS[3], 'open') end
 return 'done'

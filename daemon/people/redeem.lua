@@ -29,7 +29,7 @@ redis.call('HSET', KEYS[1], 'used', ARGV[2], 'member', ARGV[5], 'member_chat', A
 redis.call('HSET', KEYS[3], 'open', '1')
 redis.call('DEL', KEYS[4])
 redis.call('HSET', KEYS[4], 'code', ARGV[1], 'side', 'member', 'open', '1')
-for at = 1, 4 do
-  if at ~= 2 then redis.call('PEXPIRE', KEYS[at], ARGV[10]) end
-end
+redis.call('PEXPIRE', KEYS[1], ARGV[10])
+redis.call('PEXPIRE', KEYS[3], ARGV[10])
+redis.call('PEXPIRE', KEYS[4], ARGV[10])
 return 'asked'

@@ -33,7 +33,7 @@ FILES = f"bots/{BOT}/files/"  # below the data directory: scopes' own files
 FOUND_NOTHING = "I found no stored text"
 FORGOTTEN = ("The text was forgotten", "The text had already been deleted")
 NOT_DONE = "These steps failed"
-LINKED, PARTED = "is now linked with", "no longer linked"
+ASKED, LINKED, PARTED = "/link yes", "is now linked with", "no longer linked"
 _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
 
 
@@ -222,6 +222,10 @@ class Actor:
         world.note(f"{member.scope} is to be a part of {into.scope}")
         session = world.dice.choice(member.sessions)
         name = await world.voice.say(member, session, f"/link {found[1]}")
+        if not await world.voice.heard(session, name, since=0, wanted=lambda text: ASKED in text):
+            return
+        for side in (member, into):
+            await world.voice.say(side, world.dice.choice(side.sessions), "/link yes")
         await world.voice.heard(session, name, since=0, wanted=lambda text: LINKED in text)
         world.counts.links += 1
         world.note(f"{member.scope} is a part of {into.scope}")
