@@ -172,13 +172,13 @@ class Intake:
         if place == "overheard":
             kept = await self._overhearing.keep(str(case.session), arrival, at=self._now())
             return "overheard" if kept else "ignored"
-        if arrival.chat_kind == "group" and command and is_kept_from_members(self._bot, self._inbound(case)):
+        if arrival.edited:
+            return await self._edited(case)
+        if command and is_kept_from_members(self._bot, self._inbound(case)):
             text = say("group_admins_only", self._bot.language, command=command)
             # Each member is told once a minute, so that they do not hide each other's.
             await self._tell(case, f"command-{arrival.sender.id}", text, reply_to=arrival.id)
             return "refused"
-        if arrival.edited:
-            return await self._edited(case)
         if not await self._may_answer(case):
             return "loop"
         return await self._accept(case)

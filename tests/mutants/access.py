@@ -3,7 +3,7 @@
 from tests.mutants.mutant import mutants_of
 
 _GROUPS = "test_members_of_a_group_use_the_commands_that_the_configuration_allows"
-_EDIT = "test_a_member_of_a_group_gets_no_command_in_by_an_edit_nor_through_a_memory_that_others_share"
+_TAKEN = "test_members_of_a_group_take_no_memory_that_is_not_the_groups"
 
 MUTANTS = (
     *mutants_of(
@@ -47,18 +47,12 @@ MUTANTS = (
             "Members take no memory that is not the group's.",
             ' and scope.split(":")[1:2] in (["group"], ["session"])',
             "",
-            _EDIT,
+            _TAKEN,
         ),
     ),
     *mutants_of(
         "channels/intake/intake.py",
         "integration/test_admitting.py",
-        (
-            "A command of a member gets in by no edit.",
-            'if arrival.chat_kind == "group" and command and',
-            "if not arrival.edited and command and",
-            _EDIT,
-        ),
         ("Each member is told.", 'f"command-{arrival.sender.id}"', '"command"', _GROUPS),
     ),
     *mutants_of(
