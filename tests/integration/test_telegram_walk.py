@@ -178,8 +178,11 @@ async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came
         group.say("so at ten then", by=bob)
         group.say("and where?", by=bob, reply_to=reply)
         await walk.answered(group, "and where?")
+        refused = group.say("/new@pond_bot", by=bob)
+        told = await walk.answered(group, "only administrators of this bot can use /new")
 
-    assert len(group.texts()) == 2
+    assert told.reply_to is refused
+    assert len(group.texts()) == 3
     assert reply.reply_to is asked
     first = walk.model.asked(0)
     assert first.index("The tide is at nine.") < first.index("No, at ten.") < first.index("when is it?")
