@@ -52,8 +52,8 @@ def data_directory(folder: Path) -> Finding:
             "data_dir",
             f"{existing} cannot be written. Change the folder's permissions, or set another folder in data_dir.",
         )
-    if folder.is_dir() and folder.stat().st_mode & OTHERS:
-        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
+    if warned := open_to_others(folder):
+        return warning("data_dir", warned)
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < FREE_ERROR_BYTES:
@@ -61,6 +61,16 @@ def data_directory(folder: Path) -> Finding:
     if free < FREE_WARNING_BYTES:
         return warning("data_dir", f"{text}. Free some disk space.")
     return ok("data_dir", text)
+
+
+def open_to_others(folder: Path) -> str:
+    """A sentence if other users of the machine can enter the data directory.
+
+    It is not closed here, for an administrator may have opened it.
+    """
+    if not folder.is_dir() or not folder.stat().st_mode & OTHERS:
+        return ""
+    return f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}"
 
 
 def ports(config: Config) -> Iterator[Finding]:

@@ -348,9 +348,29 @@ MUTANTS = (
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",
-            "folder.stat().st_mode & OTHERS",
-            "folder.stat().st_mode & 0o007",
-            "test_a_data_directory_that_others_can_enter_is_a_finding",
+            "folder.stat().st_mode & OTHERS:",
+            "folder.stat().st_mode & 0o007:",
+            "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/run.py",
+        "unit/test_private_files.py",
+        (
+            "An open data directory is told at the start.",
+            "if warned := open_to_others(data_dir):",
+            'if warned := "":',
+            "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/__init__.py",
+        "integration/test_cli.py",
+        (
+            "What a command creates is its user's alone.",
+            "    os.umask(PRIVATE)\n",
+            "",
+            "test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask",
         ),
     ),
     *mutants_of(

@@ -15,6 +15,7 @@ import structlog
 from channels.inbound import make_inbound
 from daemon import durable
 from daemon.cli.machine import data_directory
+from daemon.cli.run import introduce
 from daemon.cli.table import table
 from daemon.config import Config
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
@@ -132,11 +133,15 @@ def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.C
     assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
 
 
-def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
-    for given, state in ((0o700, "ok"), (0o710, "warning"), (0o755, "warning")):
+def test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given, state in ((0o700, "ok"), (0o701, "warning"), (0o710, "warning"), (0o755, "warning")):
         tmp_path.chmod(given)
         found = data_directory(tmp_path)
         assert (found.state, "chmod -R go=" in found.text) == (state, state == "warning")
+        introduce(Config(), tmp_path)
+        assert ("chmod -R go=" in capsys.readouterr().out) == (state == "warning")
 
 
 def test_no_folder_is_reached_by_a_link(tmp_path: Path) -> None:
