@@ -365,12 +365,12 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/cli/__init__.py",
-        "integration/test_cli.py",
+        "unit/test_private_files.py",
         (
             "What a command creates is its user's alone.",
             "    os.umask(PRIVATE)\n",
             "",
-            "test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask",
+            "test_a_command_creates_files_for_its_user_alone",
         ),
     ),
     *mutants_of(

@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from channels.inbound import make_inbound
-from daemon import durable
+from daemon import cli, durable
 from daemon.cli.machine import data_directory
 from daemon.cli.run import introduce
 from daemon.cli.table import table
@@ -131,6 +131,14 @@ def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.C
 
     assert said.sender_name == "Ann \ufffd\ufffd\ufffd\ufffd Bea"
     assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
+
+
+def test_a_command_creates_files_for_its_user_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cli, "root", lambda prog_name: (tmp_path / prog_name).touch())
+
+    cli.main()
+
+    assert mode(tmp_path / "millpond") == 0o600
 
 
 def test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start(
