@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 import structlog
 
-from channels.arrival import Arrival
+from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.case import Case
@@ -40,9 +40,6 @@ from daemon.wording import text as say
 
 ALBUM_S = 1.0
 """How long the parts of one message are collected: they arrive as separate updates within some tenths of a second."""
-
-NAME_CHARS = 128
-"""Longest name of a person; longer ones are abuse."""
 
 _log = structlog.get_logger()
 
@@ -82,7 +79,7 @@ class Intake:
 
     async def take(self, arrival: Arrival) -> None:
         """See ``channels.base.Intake``."""
-        correlation = secrets.token_hex(8)
+        arrival, correlation = cleaned(arrival), secrets.token_hex(8)
         with structlog.contextvars.bound_contextvars(
             channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
         ):
@@ -116,7 +113,7 @@ class Intake:
         if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
             return 0
         try:
-            cases = [Case(arrival=each, session=session, correlation=secrets.token_hex(8)) for each in run]
+            cases = [Case(arrival=cleaned(each), session=session, correlation=secrets.token_hex(8)) for each in run]
             said = [self._inbound(case) for case in cases]
             outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
         except InboundError:  # handled one by one, the failing one shows
@@ -197,7 +194,7 @@ class Intake:
         if arrival.edited or arrival.sender.is_bot:
             return "silent"
         stranger = Stranger(
-            id=arrival.sender.id, name=arrival.sender.name[:NAME_CHARS] or arrival.sender.id, session=str(case.session)
+            id=arrival.sender.id, name=arrival.sender.name or arrival.sender.id, session=str(case.session)
         )
         code = await self._pairing.offer(stranger)
         if not code:
@@ -273,7 +270,7 @@ class Intake:
             thread=arrival.thread,
             text=_text(arrival, bot=self._config.bot),
             sender_id=arrival.sender.id,
-            sender_name=arrival.sender.name[:NAME_CHARS],
+            sender_name=arrival.sender.name,
             message_id=arrival.id,
         )
         return msgspec.structs.replace(

@@ -6,17 +6,13 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import structlog
 
-from channels.inbound import make_inbound
 from daemon import cli, durable
 from daemon.cli.machine import data_directory
 from daemon.cli.run import introduce
-from daemon.cli.table import table
 from daemon.config import Config
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
@@ -28,7 +24,6 @@ from daemon.model.errors import Asked, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
-from daemon.testing import ManualClock
 from tests.places import TEMPORARY
 from tests.tables import each_row
 from workers.tools.folders import Folders
@@ -120,17 +115,6 @@ def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: by
         parts.finished(marked=True)
 
     assert str(refused.value) == f"model 'm' at h sent an answer that cannot be parsed ({shape})"
-
-
-def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    hidden = "Ann\n\u200b\u202e\u2028\U000e0041 Bea"
-    process: Any = SimpleNamespace(config=Config(), clock=ManualClock())
-
-    said = make_inbound(process, channel="web", chat="ann", text="hi", sender_id="ann", sender_name=hidden)
-    table(("name",), [(hidden,)])
-
-    assert said.sender_name == "Ann \ufffd\ufffd\ufffd\ufffd Bea"
-    assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
 
 
 def test_a_command_creates_files_for_its_user_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
