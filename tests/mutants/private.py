@@ -391,6 +391,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/tools/mcp/stars.py",
+        "unit/test_private_files.py",
+        (
+            "A short key of a tool server is no secret.",
+            "if len(text) >= SECRET_MIN_CHARS)",
+            "if text)",
+            "test_a_short_key_garbles_no_words_and_a_long_one_is_starred",
+        ),
+    ),
+    *mutants_of(
         "daemon/cli/table.py",
         "unit/test_hidden_characters.py",
         ("A cell of a table is one line.", "one_line(str(value))", "printable(str(value))", _HIDDEN),

@@ -13,7 +13,7 @@ import structlog
 from daemon import cli, durable
 from daemon.cli.machine import data_directory
 from daemon.cli.run import introduce
-from daemon.config import Config
+from daemon.config import Config, McpConfig
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
 from daemon.errors import InvalidAnswer
@@ -27,6 +27,7 @@ from daemon.server.private import make_own, socket_path
 from tests.places import TEMPORARY
 from tests.tables import each_row
 from workers.tools.folders import Folders
+from workers.tools.mcp.stars import Stars
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +97,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     assert without(said, Secret(key)) == shown
     assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
     assert shows(ValueError(said), Secret(key)) == (said != shown)
+    assert Stars(McpConfig(env={"API_KEY": Secret(key)}, headers={"X-Key": Secret(key)})).over(said) == shown
 
 
 @each_row(
