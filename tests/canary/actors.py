@@ -9,7 +9,6 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from daemon.bus import COMMANDS
 from tests.canary.canaries import canary, words_in
 from tests.canary.findings import Findings
 from tests.canary.hostile import Hostile, Wish, plant
@@ -94,7 +93,7 @@ class Actor:
             (self._forget, OFTEN // 2),
             (self._export, OFTEN // 6),
             (self._look_from_terminal, OFTEN // 10),
-            *([(self._link, OFTEN // 3)] if len(self._identities) > 1 and "/link" in COMMANDS else []),
+            *([(self._link, OFTEN // 3), (self._found_code, OFTEN // 3)] if len(self._identities) > 1 else []),
         ]
         chosen = dice.choices([act for act, _ in acts], [weight for _, weight in acts])[0]
         await chosen(dice.choice(self._identities))
@@ -204,8 +203,6 @@ class Actor:
         elif self._wrong_codes < WRONG_CODES_MAX and self._world.dice.random() < 0.2:
             self._wrong_codes += 1
             await self._world.voice.say(who, self._world.dice.choice(who.sessions), "/link ABCD-2345")
-        elif self._world.dice.random() < 0.2:
-            await self._found_code(who)
         else:
             [member] = [each for each in self._identities if each != who]
             await self._link_with(who, member)
