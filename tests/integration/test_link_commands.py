@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from daemon.forget import Order
 from daemon.people.links import Link
 from daemon.process import Process
 from daemon.session import Claim
-from tests.conftest import Lab, an_inbound
+from tests.conftest import Lab, RecordingBus, an_inbound
 from tests.cut_short import Died, DyingBus
 from tests.intakelab import NAME, with_channel
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
@@ -189,6 +190,22 @@ async def test_an_answer_that_was_sent_before_the_request_is_no_answer_to_it(peo
     assert await nothing_is_linked(people)
 
 
+async def test_chats_that_were_linked_meanwhile_are_told_so_and_merged_once(people: PeopleLab) -> None:
+    await people.remember(ANN, "ann has a cat")
+    await people.remember(BOB, "bob rows")
+    ann, bob = await asked(people)
+    await people.link(BOB, ANN)
+    for chat in (ann, bob):
+        await chat.says("/link yes")
+
+    [job] = [each for each in await people.jobs.all() if not each.has_ended]
+    await people.done(job.id)
+
+    assert sorted(await people.texts(ANN) + await people.texts(BOB)) == ["ann has a cat", "ann has a cat", "bob rows"]
+    for chat in (ann, bob):
+        assert "are already linked and share one memory" in (await chat.told())[-1]
+
+
 @pytest.mark.parametrize("first", [ANN, BOB])
 async def test_nobody_is_linked_with_a_person_who_was_banned_meanwhile(people: PeopleLab, first: str) -> None:
     ann, bob = (Chat(people, scope.replace("web", NAME)) for scope in (ANN, BOB))
@@ -245,6 +262,30 @@ async def test_a_worker_that_dies_at_any_call_leaves_no_link_that_was_not_confir
             if at > max(most.values()):
                 break
     assert min(most.values()) > 2
+
+
+@pytest.mark.parametrize("answer", ["/link yes", "/link no"])
+async def test_copies_of_a_link_request_that_come_late_change_nothing(people: PeopleLab, answer: str) -> None:
+    recording = RecordingBus(people.bus)
+    people.process = replace(people.process, bus=recording)
+    ann, bob = await asked(people)
+    await bob.says("/link yes")
+    await ann.says(answer)
+    code = await ann.code()  # a newer one, which copies of the earlier request do not touch
+    calls = list(recording.scripts)
+
+    async def state() -> list[Any]:
+        keys = people.bus.keys
+        names = [keys.pair(code.replace("-", "")), keys.linking(ANN), keys.linking(BOB)]
+        found = [await people.bus.call("HGETALL", name) for name in names]
+        jobs = [(job.id, job.kind, job.status) for job in await people.jobs.all()]
+        return [*found, jobs, await ann.told(), await bob.told()]
+
+    before = await state()
+    for call in (*calls, *reversed(calls)):
+        await recording.arrive(*call)
+
+    assert await state() == before
 
 
 async def test_answers_that_several_workers_work_out_together_link_once(people: PeopleLab) -> None:
