@@ -9,16 +9,16 @@ ENGLISH: Mapping[str, str] = {
         "the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
-        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both chats can "
-        "then use all facts, notes and files that I have saved from either chat, and everything that I save from "
-        "either chat later.\n"
+        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both of you can "
+        "then read and delete everything that I have saved from either chat, and everything that I save later: "
+        "conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am asking {other} as "
         "well, and share nothing until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats share one "
-        "memory. Both chats can then use all facts, notes and files that I have saved from either chat, and everything "
-        "that I save from either chat later.\n"
+        "memory. Both of you can then read and delete everything that I have saved from either chat, and everything "
+        "that I save later: conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
     ),
@@ -86,14 +86,14 @@ CHINESE: Mapping[str, str] = {
         "询问是否共用一份记忆。不要把关联码告诉别人。"
     ),
     "link_ask_member": (
-        "这个关联码是 {other} 生成的。如果你同意，你的聊天和 {other} 的聊天就共用一份记忆：我从任何一方保存的内容、"
-        "笔记和文件，以及以后新增的内容，双方都能使用。\n"
+        "这个关联码是 {other} 生成的。如果你同意，你的聊天和 {other} 的聊天就共用一份记忆：我从任何一方保存的对话、"
+        "记忆、笔记和文件，以及以后新增的内容，双方都能查看和删除。\n"
         "/link 同意 表示确认，/link 拒绝 表示不关联。请在 {minutes} 分钟之内回答。我也在询问 {other}；双方都同意之前，"
         "不会共享任何内容。"
     ),
     "link_ask_maker": (
-        "{other} 发送了你的关联码，想与你的聊天关联。如果你同意，两个聊天就共用一份记忆：我从任何一方保存的内容、"
-        "笔记和文件，以及以后新增的内容，双方都能使用。\n"
+        "{other} 发送了你的关联码，想与你的聊天关联。如果你同意，两个聊天就共用一份记忆：我从任何一方保存的对话、"
+        "记忆、笔记和文件，以及以后新增的内容，双方都能查看和删除。\n"
         "/link 同意 表示确认，/link 拒绝 表示不关联。请在 {minutes} 分钟之内回答。如果不是你自己发送的关联码，请拒绝。"
     ),
     "link_waits": "已记下你的同意，正在等待 {other} 确认。在此之前，仍可以用 /link 拒绝 取消。",
