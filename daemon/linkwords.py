@@ -9,8 +9,8 @@ ENGLISH: Mapping[str, str] = {
         "the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
-        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both of you can "
-        "then read and delete everything that I have saved from either chat, and everything that I save later: "
+        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both of you "
+        "can then read and delete everything that I have saved from either chat, and everything that I save later: "
         "conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am asking {other} as "
         "well, and share nothing until both of you confirm."
