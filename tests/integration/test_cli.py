@@ -239,7 +239,7 @@ def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> N
         with a_place() as place, place.running(anew=True) as running:
             running.said(r"Millpond listens on \S+")
             folder = place.data.parent
-            written = b"Remember that I row.\nhello\n/compact\n/export\n"
+            written = b"Remember that I row.\nhello\n/compact\n/memory row\n/export\n"
             for given, *command in (
                 (written, "chat", "--session", "terminal:ann"),
                 (b"", "memory", "show", "terminal:ann"),
@@ -251,7 +251,16 @@ def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> N
                 subprocess.run(whole, env=place.environ, cwd=ROOT, input=given, capture_output=True, check=True)
             found = [path for path in folder.rglob("*") if not path.is_symlink()]
             names = {path.name for path in found}
-            assert {"millpond.log", "redis", "server.json", "ann.zip", "ann.jsonl.gz", "backup", "exports"} <= names
+            assert {
+                "millpond.log",
+                "redis",
+                "server.json",
+                "ann.zip",
+                "ann.jsonl.gz",
+                "backup",
+                "exports",
+                "search",
+            } <= names
             assert [path for path in found if path.stat().st_mode & 0o077] == []
     finally:
         os.umask(before)
