@@ -191,11 +191,18 @@ def test_the_page_shows_the_same_hidden_characters_as_a_terminal(visit: Visit) -
     )
 
     hidden = {at for at in range(0xE1000) if INVISIBLE.match(chr(at)) and not 0xD800 <= at <= 0xDFFF}
-    assert set(shown) == hidden - {
-        ord("\r"),
-        0x200C,
-        0x200D,
-    }  # a carriage return is a line end, and joiners are in words
+    # A carriage return is a line end, and joiners stand in words and emoji.
+    assert set(shown) == hidden - {0x0D, 0x200C, 0x200D}
+
+
+def test_titles_and_lists_of_the_page_show_no_hidden_characters(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("a\u202eb\u200bc", "hello")
+
+    page = visit.open(f"/s/{quote('web:a%E2%80%AEb%E2%80%8Bc', safe='')}")
+
+    expect(page).to_have_title("a\ufffdb\ufffdc · Millpond")
+    expect(page.get_by_role("heading", level=1)).to_have_text("a\ufffdb\ufffdc")
+    expect(page.get_by_role("navigation", name="Conversations")).to_contain_text("a\ufffdb\ufffdc")
 
 
 @pytest.mark.parametrize(
