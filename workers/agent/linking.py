@@ -50,8 +50,9 @@ class Linking:
         if inbound.command == "unlink":
             return await self._unlink(scope, chat, bot)
         argument, party = argument_of(inbound.text), Party(scope=scope, chat=chat, name=inbound.sender_name)
-        if argument.casefold() in YES | NO:
-            return await self._answered(party, argument.casefold() in YES, at_ms=_accepted_ms(claim, inbound))
+        answer = argument.casefold().strip(" .!。！")
+        if answer in YES | NO:
+            return await self._answered(party, answer in YES, at_ms=_accepted_ms(claim, inbound))
         return await (self._redeemed(party, argument, inbound.bot) if argument else self._offered(party, inbound.bot))
 
     async def _offered(self, party: Party, bot: str) -> str:
