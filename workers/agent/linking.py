@@ -1,4 +1,4 @@
-"""The answers to ``/link`` and ``/unlink``: several chats of one person that share a memory.
+"""Answers ``/link`` and ``/unlink``, with which several chats of a person share a memory.
 
 A link is a job, put down when both chats have confirmed it; a command that is worked out twice, since its worker died,
 asks for the same one.
