@@ -52,7 +52,7 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cleaned(arrival: Arrival) -> Arrival:
-    """``arrival`` with the names of people as one line without hidden characters: names stand in lists and prompts."""
+    """``arrival`` with names as one line without hidden characters, because lists and prompts contain names."""
     sender = msgspec.structs.replace(arrival.sender, name=_clean(arrival.sender.name))
     quote = arrival.quote and msgspec.structs.replace(arrival.quote, sender_name=_clean(arrival.quote.sender_name))
     attachments = tuple([msgspec.structs.replace(each, name=one_line(each.name)) for each in arrival.attachments])

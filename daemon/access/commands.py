@@ -6,13 +6,13 @@ from daemon.config import GROUP_COMMANDS, BotConfig
 from daemon.events import Inbound
 
 DIRECT_COMMANDS = frozenset({"link", "unlink"})
-"""What nobody uses in a group: they are about one person's memory."""
+"""Commands about one person's memory, which cannot be used in a group."""
 
 
 def may(bot: BotConfig, inbound: Inbound, command: str) -> bool:
     """Whether the sender of ``inbound`` may use ``command`` where it was said.
 
-    What a memory holds may be others' all the same: that is checked where it is read or removed.
+    This function does not check whose data the memory contains: see ``may_take``.
     """
     in_group = inbound.chat_kind == "group"
     if in_group and command in DIRECT_COMMANDS:
@@ -25,20 +25,20 @@ def may(bot: BotConfig, inbound: Inbound, command: str) -> bool:
 
 
 def is_kept_from_members(bot: BotConfig, inbound: Inbound) -> bool:
-    """Whether ``inbound`` is a command by which its sender would change what a group has in common, and may not."""
+    """Whether ``inbound`` is a command that affects all members of a group, and that its sender may not use."""
     in_group, command = inbound.chat_kind == "group", inbound.command
     return in_group and command in GROUP_COMMANDS and not may(bot, inbound, command)
 
 
 def is_own(scope: str, inbound: Inbound) -> bool:
-    """Whether what a chat remembers is nobody's but the sender's."""
+    """Whether the memory of a chat belongs only to the sender."""
     return inbound.chat_kind == "direct" and scope.split(":")[1:2] in (["person"], ["session"])
 
 
 def may_take(bot: BotConfig, inbound: Inbound, scope: str) -> bool:
-    """Whether the sender may have all that ``scope`` holds, or remove some of it: ``/export`` and ``/forget``.
+    """Whether the sender may export or delete the data of ``scope`` (``/export`` and ``/forget``).
 
-    It is the sender's, or the group's, whose members may; or the sender is an administrator.
+    The scope must belong to the sender, or to a group whose members may use the command. Administrators always may.
     """
     if is_own(scope, inbound) or is_admin(bot, inbound):
         return True

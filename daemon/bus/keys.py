@@ -296,11 +296,11 @@ class Keys:
         return f"{self.prefix}:people"
 
     def pair(self, code: str) -> str:
-        """``pair``, hash, TTL ten minutes: a code by which another chat asks for a link, then the answers of both."""
+        """``pair``, hash, TTL ten minutes: a code with which another chat asks for a link, and both answers."""
         return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
 
     def linking(self, scope: str) -> str:
-        """``linking``, hash, TTL ten minutes: the newest code of a person, or the request in which he is one of two."""
+        """``linking``, hash, TTL ten minutes: the newest code that a person created or sent."""
         return f"{self.prefix}:linking:{{pair}}:{scope}"
 
     def tries(self, scope: str) -> str:

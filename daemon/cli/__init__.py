@@ -64,7 +64,7 @@ person.add_command(forget_person)
 
 
 PRIVATE = 0o077
-"""Umask: what a command creates is its user's alone, for it holds what people said, or the names of conversations."""
+"""Umask: other users get no access to files of a command, because these contain conversations or their names."""
 
 
 def main() -> None:

@@ -265,7 +265,7 @@ _decode_command = msgspec.json.Decoder(_Command).decode
 
 
 def _forgets(raw: bytes) -> bool:
-    """Whether a message is a ``/forget``, whose words are to be nowhere once they are forgotten."""
+    """Whether a message is a ``/forget`` command, which contains the words that are to be removed."""
     try:
         return _decode_command(raw).command == "forget"
     except UNREADABLE:

@@ -100,7 +100,7 @@ class Forgetting:
         bus = self._stores.bus
         for session in {order.chat, *(session for session, _ in ground.all)} - {""}:
             await bus.call("DEL", bus.keys.forgetting(session))
-        if order.whole:  # nobody is linked with a person who has asked to be forgotten since
+        if order.whole:  # cancel link requests of a person who is forgotten
             for scope in {*order.scopes, *(scope for _, scope in ground.sessions)}:
                 await bus.call("DEL", bus.keys.linking(scope))
 

@@ -1,4 +1,4 @@
-"""Saying something once in a chat, outside of its turns."""
+"""Sending a message once to a chat, outside of its turns."""
 
 import msgspec
 
@@ -17,10 +17,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def tell(host: Host, to: Tell, text: str, *, name: str) -> bool:
-    """Say ``text`` in the chat ``to``, once per chat and ``name``; False when it was said before.
+    """Send ``text`` to the chat ``to``, once per chat and ``name``; False if it was sent before.
 
     Raises:
-        BusUnavailable: Redis is away; the same may be said again.
+        BusUnavailable: Redis is away; the call can be repeated.
     """
     keys, partition = host.bus.keys, host.bus.keys.partition(to.session)
     said = f"{to.session}#{name}"

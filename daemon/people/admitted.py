@@ -1,4 +1,4 @@
-"""Whether a person may still write to the bot that remembers him."""
+"""Whether a bot still accepts messages from a person."""
 
 from daemon.access import Access, Speaker, is_listed, verdict
 from daemon.config import PushConfig
@@ -18,7 +18,7 @@ async def is_admitted(host: Host, scope: str) -> bool:
     person = SessionKey.parse(name_of(scope))
     config = host.config.channels.get(person.channel)
     if not isinstance(config, PushConfig):
-        return config is not None  # whoever reaches a pull channel may write there
+        return config is not None  # pull channels have no access rules
     is_admin = is_listed(host.bot(bot_of(scope)), channel=person.channel, sender=person.chat)
     speaker = Speaker(sender=person.chat, chat="", in_group=False, is_admin=is_admin)
     return verdict(config.access, await Access(host.bus, person.channel).read(), speaker) == "heard"

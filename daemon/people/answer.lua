@@ -1,14 +1,14 @@
--- Answer a link request for one side. A no of either side is the end of it, and so is the yes of both.
+-- Answer a link request for one side. The no of one side rejects the request; the yes of both sides confirms it.
 -- Harmless when repeated.
 --
 -- KEYS  1 pair (hash)  2 linking (hash) of the side  3 linking (hash) of the other side
--- ARGV  1 the code  2 'maker' or 'member'  3 the other side  4 'yes', 'no' or 'gone' (one of both may not write any more)
---       5 who answers: session and id of the message  6 when the answer was sent (ms)
--- Returns 'none' (there is no request, or no more), 'newer' (the request came after the answer), 'waits' (for the other
---   side), 'both' (the link can begin), 'over' (it has begun), 'no' (this side's no is the end of it), 'rejected' (it was
---   ended before)
+-- ARGV  1 the code  2 'maker' or 'member'  3 the other side  4 'yes', 'no' or 'gone' (one person may no longer write)
+--       5 session and ID of the message with the answer  6 time at which this message was accepted (ms)
+-- Returns 'none' (no open request), 'newer' (the request is newer than the answer), 'waits' (for the other side), 'both'
+--   (both sides have confirmed), 'over' (the job was created before), 'no' (this message rejected the request), 'rejected'
+--   (another message rejected it before)
 
--- One of the two may have been forgotten.
+-- If a person was forgotten, the hash of this person is gone.
 if redis.call('HGET', KEYS[2], 'code') ~= ARGV[1] or redis.call('HGET', KEYS[3], 'code') ~= ARGV[1] then
   return 'none'
 end

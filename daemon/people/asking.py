@@ -29,13 +29,13 @@ class Asking:
         self.people = People(host.bus)
 
     async def code(self, party: Party, bot: str) -> str:
-        """A one-time code by which another chat asks to be linked; empty: this person has an open request."""
+        """Create a one-time code for linking; empty if the person has an open link request."""
         return await self._codes.offer(party, bot)
 
     async def by_code(self, code: str, party: Party, bot: str) -> Request | Refused:
-        """Ask for a link with the chat in which a code was made; both are to answer the request.
+        """Open a link request with the chat in which the code was created. Both chats must answer the request.
 
-        Said again by the same message it asks for nothing new.
+        The same message opens no second request.
         """
         family = await self.people.family(party.scope)
         # All the parts of a person count together, whichever of them he writes from.
@@ -43,14 +43,16 @@ class Asking:
         return await self._codes.redeem(code, party, bot=bot, family=family)
 
     async def request_of(self, scope: str) -> Request | None:
-        """The newest link request in which a person is one of the two."""
+        """The newest link request of a person; None if there is no request."""
         return await self._codes.request_of(scope)
 
     async def answer(self, request: Request, answer: Literal["yes", "no"], *, by: Tell, at_ms: int) -> Answered | None:
-        """Answer for the person's own side, and link the two when both have confirmed; None: one of them is gone.
+        """Answer for the person's own side. When both sides have confirmed, create the job that links them.
 
-        ``by``: the chat and message of the answer; said again by the same message it does nothing new. ``at_ms``: when
-        the message was accepted, by the server's clock.
+        None: the bot no longer accepts messages from one of the two people, so the request was rejected.
+
+        ``by``: chat and message of the answer. The same message changes nothing the second time. ``at_ms``: time at
+        which the message was accepted (server clock).
         """
         is_gone = answer == "yes" and not (
             await is_admitted(self._host, request.own.scope) and await is_admitted(self._host, request.other.scope)

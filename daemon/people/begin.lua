@@ -1,7 +1,7 @@
--- The job of a link request that both sides have confirmed is there: the request is over. Harmless when repeated.
+-- Close a link request after its job was created. Harmless when repeated.
 --
 -- KEYS  1 pair (hash)  2 linking (hash) of one side  3 linking (hash) of the other side
--- ARGV  1 the code  2 who answered last: session and id of the message
+-- ARGV  1 the code  2 session and ID of the message with the last answer
 -- Returns 'done'
 
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSETNX', KEYS[1], 'begun', ARGV[2]) end

@@ -1,6 +1,7 @@
 """One-time codes by which a person shows that two chats are his: made in one, said in the other.
 
-A code that was said is a link request, which both chats answer. ``linking`` points from a person to his newest code.
+When a person sends the code, it becomes a link request, which both chats answer. The key ``linking`` contains the
+newest code of a person.
 """
 
 import re
@@ -27,17 +28,17 @@ LENGTH = 8
 """Of 30 signs each: with five tries in ten minutes nobody guesses one."""
 
 VALID_S = 600.0
-"""How long a code can be used, and how long the request that comes of it can be answered."""
+"""How long a code can be sent, and how long the link request can be answered."""
 
 WRONG_MAX = 5
 """Wrong codes of one person within ``WRONG_S``; then none is looked at."""
 WRONG_S = 600.0
 
 NAME_CHARS = 64
-"""Of a person's name that another one is shown."""
+"""Longest display name of a person that another person is shown."""
 
 _MARKUP = re.compile(r"[\\`*_~|<>\[\](){}#@/:“”]")
-"""Not shown of a name: it could look like a link, an address of somebody, or the end of the name."""
+"""Characters that are left out of a name: they could make a link or a mention, or end the name."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_tell = msgspec.json.Decoder(Tell).decode
@@ -49,35 +50,35 @@ Answered = Literal["none", "newer", "waits", "both", "over", "no", "rejected"]
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the two who are to be linked."""
+    """One of the two people of a link request."""
 
     scope: str
     chat: Tell
-    """Where the code was made, or said."""
+    """The chat in which the code was created or sent."""
     name: str = ""
-    """What the platform calls the person."""
+    """Display name of the person on the platform."""
 
     @property
     def called(self) -> str:
-        """The person as another one is told of him: the name is the platform's, the id in brackets cannot be chosen."""
+        """Name and ID as another person is shown them; a person can choose the name, but not the ID in brackets."""
         name = one_line(_MARKUP.sub(" ", self.name))[:NAME_CHARS].strip()
         return f"“{name}” ({name_of(self.scope)})" if name else name_of(self.scope)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A link request, from the side of one of the two."""
+    """A link request, as one of the two people sees it."""
 
     code: str
     link: str
     """Id of the job that links them."""
     side: Literal["maker", "member"]
-    """``maker``: of the code, whose memory stays."""
+    """``maker``: the person who created the code, whose memory stays."""
     own: Party
     other: Party
 
     @property
     def turned(self) -> "Request":
-        """The same from the other side."""
+        """The same request as the other person sees it."""
         side = "member" if self.side == "maker" else "maker"
         return msgspec.structs.replace(self, side=side, own=self.other, other=self.own)
 
@@ -89,7 +90,7 @@ class Codes:
         self._bus = bus
 
     async def offer(self, party: Party, bot: str) -> str:
-        """A new code of the person, valid for ``VALID_S``; empty: the person has an open request."""
+        """Create a code of the person, valid for ``VALID_S``; empty if the person has an open link request."""
         keys = self._bus.keys
         for _ in range(10):
             code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
@@ -101,9 +102,9 @@ class Codes:
         raise JobRefused("no unused linking code could be created. Try again.")
 
     async def redeem(self, said: str, party: Party, *, bot: str, family: list[str]) -> Request | Refused:
-        """Use a code up; said again by the same message it gives the same again.
+        """Use a code, which opens a link request. The same message gives the same result again.
 
-        ``family``: the scopes that share a memory with whoever says it, the first of which counts his tries.
+        ``family``: the scopes that share a memory with the sender. The first scope counts the wrong codes.
         """
         keys, code = self._bus.keys, plain(said)
         maker = (await self._bus.call("HGET", keys.pair(code), "maker") or b"").decode()
@@ -120,10 +121,10 @@ class Codes:
         if status != b"asked":
             refused: Refused = msgspec.convert(status.decode(), Refused)
             return refused
-        return await self._request(code, "member") or "wrong"  # it may have ended since
+        return await self._request(code, "member") or "wrong"  # it may have expired since
 
     async def request_of(self, scope: str) -> Request | None:
-        """The newest request in which a person is one of the two."""
+        """The newest link request of a person; None if there is no request."""
         code, side = await self._bus.call("HMGET", self._bus.keys.linking(scope), "code", "side")
         return await self._request(code.decode(), "maker" if side == b"maker" else "member") if code else None
 
@@ -141,14 +142,17 @@ class Codes:
         return request if side == "maker" else request.turned
 
     async def answer(self, request: Request, answer: Answer, *, by: Tell, at_ms: int) -> Answered:
-        """Answer a request for its side; the same again for the same message. ``at_ms``: when the message came."""
+        """Answer a request for its side. The same message gives the same result again.
+
+        ``at_ms``: time at which the message was accepted (server clock).
+        """
         args: list[Part] = [request.code, request.side, request.turned.side, answer, said_by(by), at_ms]
         found: bytes = await self._bus.run(ANSWER, self._keys(request), args)
         answered: Answered = msgspec.convert(found.decode(), Answered)
         return answered
 
     async def begin(self, request: Request, *, by: Tell) -> None:
-        """The job of a request that both have confirmed is there: nothing more is to be answered."""
+        """Close a request after its job was created."""
         await self._bus.run(BEGIN, self._keys(request), [request.code, said_by(by)])
 
     def _keys(self, request: Request) -> list[str]:
@@ -162,7 +166,7 @@ def _party(fields: dict[bytes, bytes], side: bytes) -> Party:
 
 
 def said_by(chat: Tell) -> str:
-    """The message that a chat is told about, among all messages."""
+    """Session and ID of the message of a chat, which is unique among all messages."""
     return f"{chat.session} {chat.message_id}"
 
 

@@ -1,10 +1,10 @@
--- Make a code by which another chat asks to be linked. A code is drawn at random: one that is there already is refused.
--- A person has one code: a new code replaces the earlier one.
+-- Create a code with which another chat can ask for a link. A random code that already exists is refused. A new code
+-- replaces the earlier code of the person.
 --
 -- KEYS  1 pair (hash)  2 linking (hash) of the maker
--- ARGV  1 scope of the maker  2 bot  3 the chat that it was made in (JSON)  4 name of the maker
---       5 id of the link it stands for  6 the code  7 TTL (ms)
--- Returns 'made' (also when this very call had arrived before), 'taken', or 'open': the maker has an open link request
+-- ARGV  1 scope of the maker  2 bot  3 chat of the maker (JSON)  4 name of the maker
+--       5 ID of the job that links the two  6 the code  7 TTL (ms)
+-- Returns 'made' (also if this call is repeated), 'taken', or 'open': the maker has an open link request
 
 local link = redis.call('HGET', KEYS[1], 'link')
 if link then return link == ARGV[5] and 'made' or 'taken' end

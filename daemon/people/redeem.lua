@@ -1,13 +1,13 @@
--- Use a code up, which can be done once: it becomes a link request that both chats answer. Codes that are wrong are
--- counted.
+-- Use a code once. The code becomes a link request, which both chats answer. Wrong codes are counted.
 --
--- KEYS  1 pair (hash)  2 tries (hash): messages of a person's that held a wrong code
---       3 linking (hash) of the maker  4 linking (hash) of whoever uses it
--- ARGV  1 the code  2 who uses it: session and id of the message  3 bot  4 scope of the maker, as it was read before
---       5 scope of whoever uses it  6 the chat that it is used in (JSON)  7 name  8 most wrong ones
---       9 TTL of tries (ms)  10 TTL of the request (ms)  11... the scopes that share a memory with whoever uses it
--- Returns 'asked' (also when it arrives twice), 'own' (it is for another chat), 'bot' (another bot's), 'busy' (whoever
---   uses it has an open link request), 'old' (made by an earlier version), 'wrong' or 'often' (too many wrong ones)
+-- KEYS  1 pair (hash)  2 tries (hash): messages of a person with a wrong code
+--       3 linking (hash) of the maker  4 linking (hash) of the sender
+-- ARGV  1 the code  2 session and ID of the message with the code  3 bot  4 scope of the maker, as read before
+--       5 scope of the sender  6 chat of the sender (JSON)  7 name of the sender  8 maximum of wrong codes
+--       9 TTL of tries (ms)  10 TTL of the request (ms)  11... scopes that share a memory with the sender
+-- Returns 'asked' (also if this call is repeated), 'own' (code of the sender's own memory), 'bot' (code of another bot),
+--   'busy' (the sender has an open link request), 'old' (code of an earlier version), 'wrong' or 'often' (too many wrong
+--   codes)
 
 local maker, bot, used, old = unpack(redis.call('HMGET', KEYS[1], 'maker', 'bot', 'used', 'scope'))
 if maker and used == ARGV[2] then return 'asked' end

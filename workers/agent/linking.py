@@ -1,7 +1,7 @@
 """Answers ``/link`` and ``/unlink``, with which several chats of a person share a memory.
 
-A link is a job, put down when both chats have confirmed it; a command that is worked out twice, since its worker died,
-asks for the same one.
+A link is a job, which is created when both chats have confirmed the link. If a worker dies and another worker carries
+out the same command again, no second job is created.
 """
 
 from daemon.bus import argument_of
@@ -17,7 +17,7 @@ from daemon.wording import text as say
 
 YES = frozenset({"yes", "y", "ok", "是", "好", "同意", "确认"})
 NO = frozenset({"no", "n", "cancel", "否", "不", "不同意", "拒绝", "取消"})
-"""What people say behind ``/link``; no code is as short."""
+"""Words after ``/link``; every code is longer."""
 
 MINUTES = round(VALID_S / 60)
 
@@ -103,12 +103,12 @@ class Linking:
 
 
 def _question(request: Request) -> str:
-    """What one side is asked."""
+    """The question to one side."""
     language = request.own.chat.language
     return say(f"link_ask_{request.side}", language, other=request.other.called, minutes=MINUTES)
 
 
 def _accepted_ms(claim: Claim, inbound: Inbound) -> int:
-    """When a message was accepted, by the server's clock: its place on the queue says so."""
+    """Time at which a message was accepted (server clock), from its stream ID."""
     ids = [entry.stream_id for entry in claim.begun.waiting if entry.inbound and entry.inbound.id == inbound.id]
     return int(ids[-1].partition("-")[0]) if ids else 0
