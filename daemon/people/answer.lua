@@ -4,9 +4,9 @@
 -- KEYS  1 pair (hash)  2 linking (hash) of the side  3 linking (hash) of the other side
 -- ARGV  1 the code  2 'maker' or 'member'  3 the other side  4 'yes', 'no' or 'gone' (one person may no longer write)
 --       5 session and ID of the message with the answer  6 time at which this message was accepted (ms)
--- Returns 'none' (no open request), 'newer' (the request is newer than the answer), 'waits' (for the other side), 'both'
---   (both sides have confirmed), 'over' (the job was created before), 'no' (this message rejected the request), 'rejected'
---   (another message rejected it before)
+-- Returns 'none' (no open request), 'newer' (the request is newer than the answer), 'waits' (for the other side),
+--   'both' (both sides have confirmed), 'over' (the job was created before), 'no' (this message rejected the request),
+--   'rejected' (another message rejected it before)
 
 -- If a person was forgotten, the hash of this person is gone.
 if redis.call('HGET', KEYS[2], 'code') ~= ARGV[1] or redis.call('HGET', KEYS[3], 'code') ~= ARGV[1] then

@@ -5,9 +5,9 @@
 -- ARGV  1 the code  2 session and ID of the message with the code  3 bot  4 scope of the maker, as read before
 --       5 scope of the sender  6 chat of the sender (JSON)  7 name of the sender  8 maximum of wrong codes
 --       9 TTL of tries (ms)  10 TTL of the request (ms)  11... scopes that share a memory with the sender
--- Returns 'asked' (also if this call is repeated), 'own' (code of the sender's own memory), 'bot' (code of another bot),
---   'busy' (the sender has an open link request), 'old' (code of an earlier version), 'wrong' or 'often' (too many wrong
---   codes)
+-- Returns 'asked' (also if this call is repeated), 'own' (code of the sender's own memory), 'bot' (another bot's code),
+--   'busy' (the sender has an open link request), 'old' (code of an earlier version), 'wrong' or 'often' (too many
+--   wrong codes)
 
 local maker, bot, used, old = unpack(redis.call('HMGET', KEYS[1], 'maker', 'bot', 'used', 'scope'))
 if maker and used == ARGV[2] then return 'asked' end
