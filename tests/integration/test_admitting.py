@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
+import pytest
 from msgspec import structs
 
 from daemon.access import EVERYWHERE, Access, Entry, Pairing, Pauses, Stranger, may_take
