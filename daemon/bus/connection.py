@@ -360,8 +360,7 @@ _OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
     # One owner of retries: Joined sends again, and only what may be repeated.
     "retry": Retry(NoBackoff(), 0),
-    # Without it each connection reads the library's version from disk.
-    "driver_info": DriverInfo(),
+    "driver_info": DriverInfo(),  # without it each connection reads the library's version from disk
 }
 
 
