@@ -355,7 +355,7 @@ async def test_a_turn_that_ends_otherwise_and_is_cancelled_at_any_await_is_ended
     assert set(told.values()) == ({1} if begin is parked else set())
 
 
-TOGETHER = ["web:t0", "web:t1"]
+TOGETHER = [f"web:t{number}" for number in range(3)]
 
 
 async def consume(process: Process, bus: Bus) -> None:
