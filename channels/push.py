@@ -101,5 +101,5 @@ def adapter_of(name: str, config: PushConfig) -> Any:
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"channels.{name}: the channel's adapter {target} cannot be loaded: {error}. Install or update the "
-            "package that provides it."
+            "package that provides the adapter."
         ) from error

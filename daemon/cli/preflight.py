@@ -58,7 +58,7 @@ def missing_programs(config: Config) -> Iterator[Finding]:
     for name, bot in config.bots.items():
         for server, wanted in bot.mcp.items():
             if wanted.command and not program_found(wanted):
-                text = f"program {wanted.command!r} was not found or cannot be run. Install it, or write its full path."
+                text = f"program {wanted.command!r} was not found or cannot be run. Install the program, or write its full path."
                 yield Finding(f"bots.{name}.mcp.{server}.command", text)
 
 

@@ -67,7 +67,8 @@ async def test_a_migration_that_was_cut_short_is_run_again_by_the_next_and_those
 async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab, redis: tuple[RedisConfig, Path]) -> None:
     await lab.bus.call("HSET", lab.bus.keys.meta, "schema", SCHEMA + 1, "needs", SCHEMA + 1)
 
-    with pytest.raises(ConfigError, match=rf"newer Millpond \(schema {SCHEMA + 1}, this one knows {SCHEMA}\)"):
+    text = rf"newer version of Millpond \(schema {SCHEMA + 1}; this version supports schema {SCHEMA}\)"
+    with pytest.raises(ConfigError, match=text):
         async with open_bus(msgspec.structs.replace(redis[0], prefix=lab.bus.keys.prefix), redis[1]):
             pass
 
