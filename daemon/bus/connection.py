@@ -86,8 +86,7 @@ class Bus:
         self._tasks: TaskGroup | None = None
         self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
-        self.schema = SCHEMA
-        """Of the database when it was connected to; a higher one than ours has kinds of keys that we do not know."""
+        self.schema = SCHEMA  # of the database; a higher one than ours has kinds of keys that we do not know
         self.suspension = Suspension()
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self._replication = (
@@ -260,11 +259,10 @@ class Bus:
                 return about
 
     async def _fixed_keys(self, partitions: int | None, *, restoring: bool) -> Keys:
-        meta = self.keys.meta
-        await self.call("HSETNX", meta, "schema", SCHEMA)
-        await self.call("HSETNX", meta, "needs", NEEDS)
-        await self.call("HSETNX", meta, "partitions", partitions or (PARTITIONS if self.cluster else 1))
-        schema, needs, fixed, restored = await self.call("HMGET", meta, "schema", "needs", "partitions", "restoring")
+        new = {"schema": SCHEMA, "needs": NEEDS, "partitions": partitions or (PARTITIONS if self.cluster else 1)}
+        for name, value in new.items():
+            await self.call("HSETNX", self.keys.meta, name, value)
+        schema, needs, fixed, restored = await self.call("HMGET", self.keys.meta, *new, "restoring")
         self.schema = int(schema)
         refuse_newer(self.schema, int(needs))
         if restored and not restoring:
@@ -274,10 +272,8 @@ class Bus:
             )
         if partitions not in (None, int(fixed)) and not restoring:
             raise ConfigError(
-                f"redis.partitions does not match: this database was created with {int(fixed)} "
-                f"partitions. Set redis.partitions to {int(fixed)}, or remove the key. To change the number of "
-                "partitions, "
-                "restore a backup (docs/data.md)."
+                f"redis.partitions does not match: this database has {int(fixed)} partitions. Set {int(fixed)}, or "
+                "remove the key. To change the number of partitions, restore a backup (docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 

@@ -58,8 +58,9 @@ def missing_programs(config: Config) -> Iterator[Finding]:
     for name, bot in config.bots.items():
         for server, wanted in bot.mcp.items():
             if wanted.command and not program_found(wanted):
-                text = f"program {wanted.command!r} was not found or cannot be run. Install the program, or write its full path."
-                yield Finding(f"bots.{name}.mcp.{server}.command", text)
+                text = f"program {wanted.command!r} was not found or cannot be run"
+                path = f"bots.{name}.mcp.{server}.command"
+                yield Finding(path, f"{text}. Install the program, or write its full path.")
 
 
 def program_found(server: "McpConfig") -> bool:

@@ -186,10 +186,7 @@ class Sessions:
             if status == b"refused":
                 _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
             elif status == b"parked" and len(rest) > 1:
-                parked = _still_parked(session, rest)
-                if parked.reason.startswith("damage:"):
-                    _log.error("session.damaged", session=session, reason=parked.reason)
-                self._still_parked(parked)
+                self._still_parked(_still_parked(session, rest))
             elif status == b"claimed":
                 try:
                     claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))

@@ -11,7 +11,7 @@ RECORDED = {
         "paused people poller ready restoring said seen segments sent session sessions shelved told tries "
         "undigested unknown unsettled usage versions waiting workers"
     ),
-    2: "audit deliveries errors failing learnt login retaining traces visitor",
+    2: "audit deliveries errors failing learnt linking login retaining traces visitor",
 }
 
 

@@ -70,6 +70,8 @@ class Announcements:
 
     def still_parked(self, session: StillParked) -> None:
         """Have the people of a parked session told how many messages wait; ``run`` does it."""
+        if session.reason.startswith("damage:"):
+            _log.error("session.damaged", session=session.session, reason=session.reason)
         self._pending.append(session)
         self._came.set()
 
