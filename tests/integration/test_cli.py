@@ -212,7 +212,7 @@ FAULTS = {
     "bots.pond.model.base_url": "the proxy in the environment has the unsupported scheme ftp://. ",
     "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
     "bots.reed.model.context_window_tokens": "the value is too small. A prompt can have ",
-    "bots.rush.summary_model.api_key": "the key is not set, and the key of the bot's own model is for a different API. ",
+    "bots.rush.summary_model.api_key": "the key is not set, and the key of the bot's own model is for a different API",
 }
 
 
