@@ -141,9 +141,10 @@ async def _redis(bus: Bus, taking: Taking, folder: Path, archived: Archived) -> 
         packer.write(encode(KeyTaken(kind="meta", form="hash", value=value)) + b"\n")
         async for record in taking.records():
             archived.note(record)
-            line = encode(record) + b"\n"
+            line = encode(record)
             # Packing half a megabyte takes some milliseconds: beside the event loop.
             await to_thread.run_sync(packer.write, line) if len(line) > 65_536 else packer.write(line)
+            packer.write(b"\n")
             count += 1
     return count + 1
 

@@ -48,8 +48,8 @@ def records_of(folder: Path, manifest: Manifest) -> Iterator[Taken]:
     """
     try:
         with gzip.open(folder / REDIS) as lines:
-            for line in lines:
-                record = decode(line)
+            # No line outlives its record: that of a long log is large.
+            for record in map(decode, lines):
                 if isinstance(record, SessionTaken) and record.taken != manifest.retaken.get(record.name, 0):
                     continue
                 yield record

@@ -1,6 +1,6 @@
 """Writing records into an empty database. Writing a record twice changes nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from daemon.bus import Bus, Part, load_script
@@ -67,7 +67,7 @@ class Placing:
             return Name(kind=kind, partition=partition, rest=taken.name)
 
         await self._put("hash", named("session"), hash_words(taken.fields))
-        await self._put("list", named("log"), [[bytes_of(raw)] for raw in taken.log])
+        await self._put("list", named("log"), ([bytes_of(raw)] for raw in taken.log))
         await self._put("list", named("waiting"), [[each] for each in taken.waiting])
         await self._put("hash", named("lock"), hash_words(taken.lock))
         await self._put("list", named("segments"), [[bytes_of(raw)] for raw in taken.segments])
@@ -95,7 +95,7 @@ class Placing:
                 continue
             await self._put(key.form, name, words_of(key), ends_ms=key.expires_ms)
 
-    async def _put(self, kind: str, name: Name, words: Sequence[Sequence[Part]], *, ends_ms: int = 0) -> None:
+    async def _put(self, kind: str, name: Name, words: Iterable[Sequence[Part]], *, ends_ms: int = 0) -> None:
         at = 0
         for piece in pieces(words):
             flat = [word for each in piece for word in each]
@@ -114,17 +114,18 @@ def _fence(key: KeyTaken | None) -> Any:
     return key.value.get("fence") if key else None
 
 
-def pieces(words: Sequence[Sequence[Part]]) -> Iterator[Sequence[Sequence[Part]]]:
+def pieces(words: Iterable[Sequence[Part]]) -> Iterator[Sequence[Sequence[Part]]]:
     """``words`` in pieces that one script takes."""
-    first, count, size = 0, 0, 0
-    for at, each in enumerate(words):
+    piece, count, size = list[Sequence[Part]](), 0, 0
+    for each in words:
         length = sum(len(word) if isinstance(word, str | bytes) else 8 for word in each)
-        if at > first and (count + len(each) > WORDS or size + length > PIECE_BYTES):
-            yield words[first:at]
-            first, count, size = at, 0, 0
+        if piece and (count + len(each) > WORDS or size + length > PIECE_BYTES):
+            yield piece
+            piece, count, size = [], 0, 0
+        piece.append(each)
         count, size = count + len(each), size + length
-    if first < len(words):
-        yield words[first:]
+    if piece:
+        yield piece
 
 
 def words_of(key: KeyTaken) -> list[Sequence[Part]]:

@@ -11,6 +11,7 @@ from daemon.data.records import (
     ScopeTaken,
     SessionTaken,
     StreamTaken,
+    Text,
     entries_of,
     fields_of,
     name_text,
@@ -61,12 +62,13 @@ async def read_session(bus: Bus, session: str, *, partition: int | None = None) 
 
 
 async def _read_session(bus: Bus, session: str, named: list[str]) -> SessionTaken:
-    have, log = 0, list[bytes]()
+    # As text at once: a long log would stand in memory twice.
+    have, log = 0, list[Text]()
     while True:
         status, first, raws, *rest = await bus.run(SESSION, named, [session, have, LOG_PIECE])
         # What left for the archive meanwhile is not needed any more.
         log = (log[len(log) - (have - int(first)) :] if int(first) < have else log) if int(first) <= have else []
-        log += raws
+        log += texts_of(raws)
         have = int(first) + len(raws)
         if status == b"whole":
             return _session(session, log, have, rest)
@@ -77,14 +79,14 @@ def _out(bus: Bus, partition: int, channel: str) -> str:
     return f"{bus.keys.prefix}:{{{partition}}}:out:{channel}"
 
 
-def _session(session: str, log: Sequence[bytes], upto: int, rest: Sequence[Any]) -> SessionTaken:
+def _session(session: str, log: Sequence[Text], upto: int, rest: Sequence[Any]) -> SessionTaken:
     found, waiting, entries, lock, segments, scores, asides, out_upto, dead_upto = rest
     fields = fields_of(found)
     base = number(fields.get("base"))
     return SessionTaken(
         name=session,
         fields=fields,
-        log=texts_of(log[max(0, len(log) - (upto - base)) :]),
+        log=list(log[max(0, len(log) - (upto - base)) :]),
         waiting=[each.decode() for each in waiting],
         inbox=entries_of(entries),
         asides=[each.decode() for each in asides],
