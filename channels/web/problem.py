@@ -21,6 +21,7 @@ from daemon.errors import (
     MillpondError,
     NoSuchMemory,
     NoSuchVersion,
+    NotOperator,
     SessionFull,
     TooFewReplicas,
     VersionMoved,
@@ -44,6 +45,7 @@ class _Kind(NamedTuple):
 
 _KINDS = (
     _Kind(ForeignSession, 403, "foreign_session"),
+    _Kind(NotOperator, 403, "not_operator"),
     _Kind(MessageTooLarge, 413, "message_too_large"),
     _Kind(BadSessionKey, 400, "bad_session"),
     _Kind(InboundError, 400, "bad_message"),
