@@ -54,6 +54,5 @@ def _say(daemon: Daemon, text: str) -> str:
 
 
 def _cursor(daemon: Daemon) -> int:
-    with urllib.request.urlopen(f"{daemon.url}/api/sessions", timeout=HANG_S) as response:
-        [session] = [each for each in json.load(response)["sessions"] if each["session"] == "web:told"]
+    [session] = [each for each in daemon.get("/api/sessions")["sessions"] if each["session"] == "web:told"]
     return int(session["cursor"])

@@ -18,9 +18,11 @@ from redis.exceptions import RedisError
 
 from daemon.config import load
 from daemon.errors import BusUnavailable
+from daemon.operators import local_token
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
+from tests.api_token import header_of
 from tests.canary.actors import Actor, World
 from tests.canary.canaries import pieces_in, words_in_bytes
 from tests.canary.findings import Findings
@@ -166,6 +168,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
     data, knowledge = folder / "data", Knowledge(SCOPES)
     server = EmbeddedServer(data, idle_s=IDLE_S)
     address = await server.ensure()
+    local_token(data)
     await plainly(server)
     password, ports = address.password.reveal(), free_ports()
     looks, minds = Looks(data, knowledge, findings, counts), Minds(knowledge, findings, random.Random(plan.seed))
@@ -173,7 +176,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
         sink() as platform,
         fake_openai(minds) as minds.server,
         Redis(unix_socket_path=str(address.socket), password=password) as straight,
-        httpx2.AsyncClient(trust_env=False) as client,
+        httpx2.AsyncClient(trust_env=False, headers=header_of(data)) as client,
         anyio.create_task_group() as tg,
     ):
         platform.on_delivery = looks.on_delivery()
