@@ -1,9 +1,7 @@
 """What a person wants to be remembered, and asks for when it has long been consolidated; through the API."""
 
-import json
 import subprocess
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -2,7 +2,6 @@
 
 import json
 import time
-import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial

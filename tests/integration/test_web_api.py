@@ -850,7 +850,9 @@ async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
         async with anyio.create_task_group() as tg:
             await tg.start(serve, process)
             [address] = addresses_in(said)
-            async with client.stream("GET", f"{address}/api/events?session=cut", headers=header_of(data_dir)) as response:
+            async with client.stream(
+                "GET", f"{address}/api/events?session=cut", headers=header_of(data_dir)
+            ) as response:
                 assert response.status_code == 200
                 tg.cancel_scope.cancel()
         with pytest.raises(httpx2.ConnectError):
