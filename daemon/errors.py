@@ -6,7 +6,6 @@
     - BadSessionKey
     - ForeignSession
     - MessageTooLarge
-    - NotOperator
   x BusError
     - BusUnavailable
       + LoginRefused
@@ -116,10 +115,6 @@ class MessageTooLarge(InboundError):
         super().__init__(message)
         self.size_bytes = size_bytes
         self.max_bytes = max_bytes
-
-
-class NotOperator(InboundError):
-    """A message requires the rights of operators, which its client does not have."""
 
 
 class BusError(MillpondError):

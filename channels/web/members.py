@@ -4,10 +4,11 @@ A member chooses the session that it uses, and the session names the person. The
 this channel may follow from that name: no other channel, no rights of an administrator, no memory of another identity.
 """
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from daemon.access import is_admin
-from daemon.errors import ForeignSession, NotOperator
+from daemon.errors import ForeignSession
 from daemon.events import Inbound
 from daemon.people import People
 from daemon.process import Process
@@ -39,7 +40,7 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
     """Check the person that a message of a member would come from.
 
     Raises:
-        NotOperator: the session is another person's, or the person is an administrator or has linked identities.
+        HTTPException: 403, the session is another person's, or the person is an administrator or has linked identities.
         BusUnavailable: Redis is unavailable.
     """
     bot = process.bot(inbound.bot)
@@ -47,7 +48,8 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
     owner = (await SessionReader(process.bus).state(session)).scope
     is_shared = await People(process.bus).family(scope) != [scope]
     if owner not in ("", scope) or is_shared or is_admin(bot, inbound):
-        raise NotOperator(
+        raise HTTPException(
+            403,
             f"Session {session[:80]!r} belongs to another user, to an administrator or to a person with linked "
-            "identities. Only operators may write to it. Send the operators' token, or choose another session."
+            "identities. Only operators may write to it. Send the operators' token, or choose another session.",
         )

@@ -15,7 +15,7 @@ from channels.web.body import check_type
 from channels.web.members import check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
-from daemon.errors import ForeignSession, NotOperator
+from daemon.errors import ForeignSession
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 
@@ -61,9 +61,10 @@ class Messages:
         message = _decoded(await self._body(request))
         key = self._own(message.session)
         if message.user is not None and is_member(request):
-            raise NotOperator(
+            raise HTTPException(
+                403,
                 "Only operators may choose the user of a message. Send the operators' token, or remove user from the "
-                "message: the sender is then named after the session."
+                "message: the sender is then named after the session.",
             )
         inbound = make_inbound(
             self._site.process,

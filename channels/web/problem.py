@@ -21,7 +21,6 @@ from daemon.errors import (
     MillpondError,
     NoSuchMemory,
     NoSuchVersion,
-    NotOperator,
     SessionFull,
     TooFewReplicas,
     VersionMoved,
@@ -45,7 +44,6 @@ class _Kind(NamedTuple):
 
 _KINDS = (
     _Kind(ForeignSession, 403, "foreign_session"),
-    _Kind(NotOperator, 403, "not_operator"),
     _Kind(MessageTooLarge, 413, "message_too_large"),
     _Kind(BadSessionKey, 400, "bad_session"),
     _Kind(InboundError, 400, "bad_message"),
@@ -63,6 +61,7 @@ _KINDS = (
 
 _CODES = {
     400: "bad_request",
+    403: "not_operator",
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",

@@ -14,7 +14,7 @@ def curl_line(site: Site) -> str:
     if site.config.open:
         return f"API: curl {address}"
     if site.header_file is None:
-        return f"API: curl -H 'Authorization: Bearer <token>' {address}   (<token>: the token of channels.{name})"
+        return f"API: curl -H 'Authorization: Bearer <token>' {address}   (<token>: channels.{name}.token)"
     return f"API: curl -H {shlex.quote(f'@{site.header_file}')} {address}"
 
 
