@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 PRIVATE = 0o077
 """Other users get no access to files created here, because names of conversations appear in logs."""
+
+FIRST_OUTPUT = Path("/proc/1/fd/1")
+"""Standard output of the first process. In a container, its runtime keeps everything that is written there."""
 
 
 @click.command()
@@ -98,12 +101,12 @@ def _invite(link: str) -> None:
     _say(f"page: {link}")
 
 
-def is_read_by_one() -> bool:
-    """Whether standard output is a terminal, and not the one whose output a container keeps: its first process's."""
-    if not sys.stdout.isatty():
+def is_read_by_one(output: TextIO, first: Path = FIRST_OUTPUT) -> bool:
+    """Whether ``output`` is a terminal, and not the ``first`` output, which a container keeps."""
+    if not output.isatty():
         return False
     try:
-        return not os.path.samestat(os.fstat(sys.stdout.fileno()), Path("/proc/1/fd/1").stat())
+        return not os.path.samestat(os.fstat(output.fileno()), first.stat())
     except OSError:
         return True  # another user's first process, or no such file on this system
 
@@ -116,6 +119,6 @@ def _say(line: str) -> None:
 async def _serve(config: "Config", data_dir: "Path", services: list[Service], beside: list[Service]) -> None:
     from daemon.run import open_process, run_services
 
-    invite = _invite if is_read_by_one() else None
+    invite = _invite if is_read_by_one(sys.stdout) else None
     async with open_process(config, data_dir, announce=_announce, invite=invite) as process:
         await run_services(process, services, beside=beside)

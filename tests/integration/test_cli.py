@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import pytest
 
+from daemon.cli.run import is_read_by_one
 from tests import forked
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
@@ -141,6 +142,24 @@ def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(
         running.process.send_signal(signal.SIGTERM)
 
         assert running.ended()[0] == 0
+
+
+@each_row(
+    "is_terminal, first, shown",
+    [
+        (True, "other", True),
+        (True, "same", False),
+        (True, "missing", True),
+        (False, "other", False),
+        (False, "same", False),
+    ],
+)
+def test_a_link_is_shown_where_one_person_reads(tmp_path: Path, is_terminal: bool, first: str, shown: bool) -> None:
+    master, slave = os.openpty()
+    with os.fdopen(master), os.fdopen(slave, "w") as terminal, (tmp_path / "out").open("w") as journal:
+        output = terminal if is_terminal else journal
+        firsts = {"other": "/dev/null", "same": f"/proc/self/fd/{output.fileno()}", "missing": str(tmp_path / "none")}
+        assert is_read_by_one(output, Path(firsts[first])) is shown
 
 
 def test_run_on_a_terminal_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Place) -> None:
