@@ -187,6 +187,9 @@ async def test_a_start_tells_how_to_send_the_token_and_does_not_show_it(process:
 async def test_processes_with_different_tokens_are_told_by_the_log_and_by_the_doctor(
     process: Process, lab: Lab, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    looks: list[object] = []
+    compare = service.token_conflicts
+    monkeypatch.setattr(service, "token_conflicts", lambda *args: looks.append(args) or compare(*args))
     monkeypatch.setattr(service, "COMPARE_S", 0.01)
     config = msgspec.structs.replace(process.config, channels={"web": WebConfig(port=0)})
     one = replace(process, config=config, stopping=anyio.Event(), clock=SystemClock(), name="heron-1-a")
@@ -204,6 +207,8 @@ async def test_processes_with_different_tokens_are_told_by_the_log_and_by_the_do
             await tg.start(serve, other)
             await until(lambda: len({each["reason"] for each in lines if each["event"] == "token.differs"}) == 2)
             [warning] = await told()
+            seen = len(looks)
+            await until(lambda: len(looks) > seen + 4)
             tg.cancel_scope.cancel()
 
     assert "on lotus accept another API token" in warning and "channels.web.token_file" in warning

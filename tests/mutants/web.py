@@ -280,7 +280,6 @@ MUTANTS = (
         "daemon/operators/token.py",
         "unit/test_api_token.py",
         ("Of several starts one makes the token.", "replace=False", "replace=True", _ONE_TOKEN),
-        ("A later start makes no other token.", "if (data_dir / FILE_NAME).exists():", "if False:", _ONE_TOKEN),
         (
             "The file of the token holds a whole header.",
             "if not text.startswith(HEADER) or secret_problem(secret):",

@@ -71,16 +71,17 @@ def test_requests_of_a_minute_are_given_back_one_by_one() -> None:
     assert limit.wait_s("b") == 0
     clock.advance(WINDOW_S / 6)
     assert (limit.wait_s("a"), limit.wait_s("a") > 0) == (0, True)
-    clock.advance(WINDOW_S)
+    clock.advance(10 * WINDOW_S)
     assert [limit.wait_s("a") > 0 for _ in range(7)] == [False] * 6 + [True]
     assert {RateLimit(0, clock).wait_s("a") for _ in range(100)} == {0}
 
 
 def test_a_crowd_of_clients_takes_no_more_memory() -> None:
     limit = RateLimit(1, ManualClock())
+    allowed = 0
     for number in range(CLIENTS_MAX + 10):
         limit.wait_s(f"client {number}")
-        limit.wait_s("client 0")
+        allowed += limit.wait_s("busy") == 0
 
     assert len(limit._spent_until) == CLIENTS_MAX
-    assert limit.wait_s("client 0") > 0, "one that still sends is remembered"
+    assert allowed == 1, "a client that still sends is remembered"
