@@ -425,6 +425,12 @@ MUTANTS = (
         ),
         ("A network is one peer.", "NETWORK_BITS = 64", "NETWORK_BITS = 128", _PEER),
         ("An address in another form is the same peer.", "if address.ipv4_mapped is not None:", "if False:", _PEER),
+        (
+            "Connections leave files to the rest of a process.",
+            "FILES_SHARE = 0.5",
+            "FILES_SHARE = 1.0",
+            "test_connections_leave_half_of_the_files_to_the_rest_of_a_process",
+        ),
         ("A peer has a limit.", "len(own) > self._per_peer", "False", _FIRST),
         ("All peers together have a limit.", "len(self._peers) > self._total", "False", _FIRST),
         ("The peer with most connections loses one.", "max(self._open.values(), key=len)", "own", _FIRST),

@@ -1,8 +1,11 @@
 """Limits on connections and requests: those counted together, the connection that is closed first, and the time."""
 
+import resource
 from dataclasses import dataclass, field
 
-from channels.http.peers import LOOPBACK, Peers, peer_of
+import pytest
+
+from channels.http.peers import LOOPBACK, Peers, connections_max, peer_of
 from channels.web.rate_limit import CLIENTS_MAX, WINDOW_S, RateLimit
 from daemon.testing import ManualClock
 from tests.tables import each_row
@@ -61,6 +64,13 @@ def test_a_connection_is_refused_if_all_others_of_its_peer_are_at_work() -> None
         peers.closed(each)
         peers.closed(each)
     assert peers.opened(Connected(), "a") and not any(each.dropped for each in busy)
+
+
+@each_row("files, most", [(1_024, 512), (1, 1), (resource.RLIM_INFINITY, 0)])
+def test_connections_leave_half_of_the_files_to_the_rest_of_a_process(files: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resource, "getrlimit", lambda _what: (files, resource.RLIM_INFINITY))
+        assert connections_max() == most
 
 
 def test_requests_of_a_minute_are_given_back_one_by_one() -> None:
