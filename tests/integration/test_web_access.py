@@ -326,7 +326,7 @@ async def test_operators_may_ask_everything_and_members_a_part(process: Process,
 
 PAGES = [
     ({}, "nobody says where it comes from"),
-    ({"Origin": "https://evil.example"}, "another site"),
+    ({"Origin": "https://evil.example"}, "another website"),
     ({"Origin": "null"}, "a sandboxed frame"),
     ({"Origin": "http://127.0.0.1:1"}, "another program's page on this machine"),
     ({"Origin": "http://localhost"}, "another port"),
