@@ -13,6 +13,7 @@ from channels.web.access import Operators
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
+from daemon.people import codes
 from daemon.recall.index import BuiltinEngine
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
@@ -71,6 +72,8 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     "message": (Swap(Speech, "_shared", _of_anybody),),
     # The API needs no token.
     "token": (Swap(Operators, "admits", _everybody),),
+    # One side alone confirms a link.
+    "consent": (Cut(codes.ANSWER, "return other and 'both' or 'waits'", "return 'both'"),),
     # Of the tiers of forgetting one is left out.
     "forget-memory": (Swap(passing, "forget_memory", _nothing),),
 }
