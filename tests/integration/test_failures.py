@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import pytest
 
 from daemon.bus import pairs, publish
 from daemon.cli.database import examine
@@ -26,11 +27,12 @@ from tests.integration.test_turns import (
     dead_letters,
     notices_of,
     parked_for,
+    replace_queue,
     replies_of,
     said,
     worked_off,
 )
-from tests.limits import until
+from tests.limits import HANG_S, until
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -221,7 +223,12 @@ async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attem
     assert await notices_of(lab) == []
 
 
-async def test_an_outage_is_asked_about_by_all_until_it_lasts(process: Process, lab: Lab) -> None:
+async def test_an_outage_is_asked_about_by_all_until_it_lasts(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each session is claimed again when its pause ends, not when the reaper happens to look."""
+    monkeypatch.setattr("workers.upkeep.REAP_EVERY_S", 100 * HANG_S)
+    process = replace_queue(process, lease_s=100 * HANG_S, renew_s=50 * HANG_S)
     model = ScriptedModel(ModelUnavailable("away"), ModelUnavailable("away"), then=Answer(text="here"))
     await lab.publish("a")
     await lab.publish("a", session="web:bob")
