@@ -22,7 +22,7 @@ LOOK_S = 5.0
 RETRY_S = 0.5
 """Pause before a node is asked again to tell; without its telling, each partition is looked at so often."""
 
-POLL_S = 5.0
+POLL_S = 1.0
 """A node that tells nothing for so long is asked whether it is there."""
 
 PROTOCOL = 2

@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 from redis.asyncio import ConnectionPool, Redis
-from redis.asyncio.connection import parse_url
+from redis.asyncio.connection import UnixDomainSocketConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -21,7 +21,7 @@ from daemon.bus.failover import Failovers
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, Line, Part, connected, master_of, pipeline
+from daemon.bus.line import AWAY, Client, CountingParser, Line, Part, master_of, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
@@ -160,21 +160,23 @@ class Bus:
         except AWAY as error:
             return [error] * len(commands)
 
-    async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+    async def block(self, commands: Sequence[tuple[Part, ...]], *, block_s: float = 0.0) -> list[Any]:
         """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time.
+
+        ``block_s``: how long the server waits before it answers.
 
         Answers are given as they come: a pop's scores take more time to shape than all the rest of it.
         """
         async with self._blocked:
-            return await self._blocking.ask(commands)
+            return await self._blocking.ask(commands, block_s=block_s)
 
     def line(self) -> Line:
         """A connection of the caller's own to the one server, for reads that wait."""
         return Line(self._client)
 
-    async def tapped(self) -> Any:
-        """A connection of the caller's own on which to hear what is published, in RESP2: there it is a plain list."""
-        return await connected(self._client if self.cluster is None else self.cluster.any_node(), protocol=2)
+    def any_server(self) -> Client:
+        """A client of a server on which all that is published is heard."""
+        return self._client if self.cluster is None else self.cluster.any_node()
 
     async def aclose(self) -> None:
         """Close all connections but those of tasks that still run."""
@@ -342,6 +344,7 @@ _pool: Any = ConnectionPool
 _OPTIONS: dict[str, Any] = {
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
+    "parser_class": CountingParser,
     # One owner of retries: Joined sends again, and only what may be repeated.
     "retry": Retry(NoBackoff(), 0),
 }
@@ -376,6 +379,5 @@ async def _of_embedded(server: EmbeddedServer) -> Connected:
         async with lock:
             await server.ensure()
 
-    return Connected(
-        _redis(unix_socket_path=str(address.socket), password=address.password.reveal(), **_OPTIONS), revive
-    )
+    place = {"path": str(address.socket), "password": address.password.reveal()}
+    return Connected(_redis.from_pool(_pool(connection_class=UnixDomainSocketConnection, **place, **_OPTIONS)), revive)

@@ -78,12 +78,12 @@ class MasterPool(SentinelConnectionPool):
 
 def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Client:
     """A client of the master; ``options`` are those of its connections. Nothing is asked yet."""
-    timeouts = {name: min(seconds, ASK_S) for name, seconds in options.items() if name.startswith("socket_")}
+    timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), ASK_S)
     sentinels = _sentinel(
         address.sentinels,
         sentinel_kwargs={
-            **options,
             **timeouts,
+            "retry": options["retry"],
             "username": address.sentinel_user or None,
             "password": address.sentinel_password.reveal() or None,
         },

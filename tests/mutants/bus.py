@@ -98,9 +98,35 @@ MUTANTS = (
         ),
         (
             "A connection is given up only when the server answers elsewhere.",
-            "or not await self._answers_elsewhere()",
+            "or not await answers_elsewhere(self._client)",
             "",
             "test_a_busy_server_is_not_taken_for_a_lost_answer",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/line.py",
+        "integration/test_lost_answers.py",
+        (
+            "Whoever waits for a lost answer notices it soon.",
+            "        await silence.look()\n",
+            "",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
+        ),
+        (
+            "A connection whose opening is lost is opened again.",
+            "    with anyio.move_on_after(CONNECT_S):\n",
+            "    with anyio.move_on_after(1e6):\n",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/listen.py",
+        "integration/test_lost_answers.py",
+        (
+            "A listener notices a lost subscription soon.",
+            "                await silence.look()\n",
+            "                pass\n",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
         ),
     ),
     *mutants_of(
