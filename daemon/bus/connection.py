@@ -89,7 +89,7 @@ class Bus:
         self.failovers: Failovers | None = None
         """Of a server that sentinels replace; None: nobody does."""
         if isinstance(pool := self._client.connection_pool, MasterPool):
-            self.failovers = Failovers(self.call)
+            self.failovers = Failovers(self.call, pool.follow, self.keys.lost)
             pool.on_failover = self.failovers.changed
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""

@@ -30,12 +30,16 @@ REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
 
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
-_LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
+_LATER = (
+    *("LOADING", "MISCONF", "OOM", "READONLY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"),
+    "UNBLOCKED",  # the server became a replica while it let somebody wait
+)
 """Replies by which a server says that it takes nothing just now."""
 
 _REFUSED = {
     "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
     "READONLY": "Redis is a read-only replica and refuses writes. Name its master in redis.url.",
+    "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and refuses writes. Look at the replicas.",
     "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes. Make room on its disk and read its log.",
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""

@@ -321,6 +321,11 @@ class Keys:
         """``errors``, hash, TTL 20 minutes: errors of models in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
 
+    @property
+    def lost(self) -> str:
+        """``lost``, sorted set, TTL 7 days: accepted messages that a failover lost, by when it was found (s)."""
+        return f"{self.prefix}:lost"
+
     def learnt(self, server: str, model: str) -> str:
         """``learnt``, string, TTL 7 days: what a server's model was found to take (JSON)."""
         return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"

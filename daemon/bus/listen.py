@@ -15,7 +15,7 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus.connection import Bus
-from daemon.bus.line import ANSWER_TIMEOUT_S, SILENT_S, Client, Silence, connected, packed
+from daemon.bus.line import ANSWER_TIMEOUT_S, SILENT_S, Client, Silence, connected, is_current, packed
 
 BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
@@ -125,9 +125,10 @@ class Listener:
             await _send(connection, "PSUBSCRIBE", *self._patterns.keys() - patterns)
             for readers in (*self._readers.values(), *self._patterns.values()):
                 _dispatch(readers, None)
-            while True:
+            while is_current(client, connection):
                 if not await self._hear(connection, POLL_S):
                     await self._until_answered(client, connection)
+            raise redis_errors.ConnectionError("another server is the master")
         finally:
             self._connection = None
             with anyio.move_on_after(1, shield=True):

@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Never
 
+import anyio
 import structlog
 from redis import exceptions as redis_errors
 from redis.asyncio import Redis
-from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
+from redis.asyncio.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelConnectionPool,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+)
 
 from daemon.bus.line import Client
 from daemon.config.sentinel_address import SentinelAddress
@@ -15,16 +22,50 @@ from daemon.config.sentinel_address import SentinelAddress
 ASK_S = 1.0
 """How long a sentinel may take to answer before the next one is asked."""
 
+LOOK_S = 1.0
+"""How often sentinels are asked who is the master."""
+
 _log = structlog.get_logger()
 _redis: Any = Redis  # see Client: the library's types are partial
 _sentinel: Any = Sentinel
 _library: Any = SentinelConnectionPool
+_connection: Any = SentinelManagedConnection
+
+
+class _MasterConnection:
+    """Before ``SentinelManagedConnection``: a connection to the master that the sentinels name, which confirms it.
+
+    For some seconds after a failover, sentinels may still name the old master, which has come back as a replica.
+    """
+
+    async def connect_to(self, address: tuple[str, int]) -> None:
+        """See the library.
+
+        Raises:
+            redis.ConnectionError: the server is not the master.
+        """
+        connection: Any = self
+        await _connection.connect_to(connection, address)
+        await connection.send_command("ROLE")
+        try:
+            role, *_ = await connection.read_response()
+        except redis_errors.NoPermissionError:
+            return  # a refused write will tell
+        if role != b"master":
+            await connection.disconnect()
+            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the master now")
+
+
+class _PlainConnection(_MasterConnection, SentinelManagedConnection): ...
+
+
+class _TlsConnection(_MasterConnection, SentinelManagedSSLConnection): ...
 
 
 class MasterPool(SentinelConnectionPool):
     """Opens each connection to the server that the sentinels call the master, and names it in the log.
 
-    A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
+    Connections to a server that is the master no longer are left as soon as ``follow`` knows of the new one.
     """
 
     _told: tuple[str, int] | None = None
@@ -63,6 +104,12 @@ class MasterPool(SentinelConnectionPool):
                 self.on_failover()
         return host, port
 
+    async def follow(self) -> Never:
+        """Look who is the master, for ever: an old one may answer for long, cut off from the sentinels."""
+        while True:
+            await anyio.sleep(LOOK_S)
+            await self.look()
+
     async def look(self) -> None:
         """Ask who is the master, for connections that are open; never raises."""
         with suppress(redis_errors.RedisError, OSError):
@@ -78,11 +125,14 @@ class MasterPool(SentinelConnectionPool):
 
 def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Client:
     """A client of the master; ``options`` are those of its connections. Nothing is asked yet."""
+    tls = address.tls or {}
     timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), ASK_S)
     sentinels = _sentinel(
         address.sentinels,
         sentinel_kwargs={
             **timeouts,
+            **tls,
+            "ssl": address.tls is not None,
             "retry": options["retry"],
             "username": address.sentinel_user or None,
             "password": address.sentinel_password.reveal() or None,
@@ -93,6 +143,8 @@ def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Clien
         address.service,
         sentinels,
         **options,
+        **tls,
+        connection_class=_PlainConnection if address.tls is None else _TlsConnection,
         username=address.user or None,
         password=address.password.reveal() or None,
         db=address.database,

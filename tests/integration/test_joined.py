@@ -255,7 +255,9 @@ async def test_every_exception_of_the_library_becomes_one_of_ours(exception: typ
     assert isinstance(translated(error), BusError)
 
 
-@pytest.mark.parametrize("code", ["LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "BUSY"])
+@pytest.mark.parametrize(
+    "code", ["LOADING", "MISCONF", "OOM", "READONLY", "NOREPLICAS", "UNBLOCKED", "MASTERDOWN", "BUSY"]
+)
 async def test_a_server_that_takes_nothing_just_now_is_away(code: str) -> None:
     """The library cuts off the codes it knows: an out-of-memory reply was a refusal for good."""
     error = BaseParser.parse_error(f"{code} not now")

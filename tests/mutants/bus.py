@@ -173,10 +173,32 @@ MUTANTS = (
         "daemon/bus/failover.py",
         "integration/test_sentinel.py",
         (
+            "Messages that a new master lacks are kept for doctor.",
+            "                    await self._keep(message)\n",
+            "",
+            "test_messages_that_a_new_master_lacks_are_named",
+        ),
+        (
             "Messages that a new master lacks are named.",
-            "if not await self._is_there(message):",
+            'if not await self._patiently("EXISTS", message.seen_key):',
             "if False:",
             "test_messages_that_a_new_master_lacks_are_named",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/sentinel.py",
+        "integration/test_sentinel.py",
+        (
+            "A server that sentinels name has to be the master.",
+            'if role != b"master":',
+            "if False:",
+            "test_a_replica_that_a_sentinel_calls_the_master_is_not_used",
+        ),
+        (
+            "Another master is noticed by a process that asks for nothing.",
+            "            await self.look()\n",
+            "            pass\n",
+            "test_another_master_is_noticed_by_whoever_asks_for_nothing",
         ),
     ),
     *mutants_of(
