@@ -137,7 +137,10 @@ async def _answer(connection: Any, *command: str | int) -> Any:
 
 async def _told(connection: Any) -> Any:
     for _ in range(2):
-        told = await connection.read_response(timeout=POLL_S)
+        try:
+            told = await connection.read_response(timeout=POLL_S)
+        except redis_errors.ResponseError:  # a ping is refused while the server's disk is full
+            told = ()
         if told is not None:
             return told
         await connection.send_command("PING")

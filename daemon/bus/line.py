@@ -50,6 +50,9 @@ Raises:
     UnicodeEncodeError: a part is no valid Unicode.
 """
 
+PROBE = packed(("ECHO", "there?"))
+"""Not PING, which a server refuses that cannot write to its disk."""
+
 
 class Line:
     """A connection to the server of a client, opened when it is needed; the caller limits every wait."""
@@ -225,8 +228,8 @@ async def answers_elsewhere(client: Client) -> bool:
             connection = await connected(client)
             try:
                 for _ in range(PROBES):
-                    await connection.send_packed_command(packed(("PING",)), check_health=False)
-                    if isinstance(await answer_to(client, connection, "PING"), BaseException):
+                    await connection.send_packed_command(PROBE, check_health=False)
+                    if isinstance(await answer_to(client, connection, "ECHO"), BaseException):
                         return False  # it says that it is busy
             finally:
                 await connection.disconnect(nowait=True)

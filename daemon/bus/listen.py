@@ -7,7 +7,7 @@ the start, after a reconnect, when it read too slowly) hears a ``None`` and read
 import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -152,7 +152,8 @@ class Listener:
         # One limit for all of it: the library's, one for each message, costs as much as the message.
         with anyio.move_on_after(seconds):
             while True:
-                self._hand_on(await connection.read_response(timeout=math.inf, disconnect_on_error=False))
+                with suppress(redis_errors.ResponseError):  # a ping is refused while the server's disk is full
+                    self._hand_on(await connection.read_response(timeout=math.inf, disconnect_on_error=False))
                 heard = True
         return heard
 

@@ -45,7 +45,7 @@ async def examine(bus: Bus, *, embedded: bool) -> list[Finding]:
 async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
     began = time.perf_counter()
     for _ in range(PINGS):
-        await bus.call("PING")
+        await bus.call("ECHO", "")
     each_s = (time.perf_counter() - began) / PINGS
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
     text = f"{'embedded ' if embedded else ''}{name}, answers in {each_s * 1000:.1f} ms"

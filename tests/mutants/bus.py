@@ -130,6 +130,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/web/health.py",
+        "integration/test_health.py",
+        (
+            "A process says that Redis cannot write to its disk.",
+            'await self._process.bus.call("ECHO", "")',
+            'await self._process.bus.call("PING")',
+            "test_a_process_is_not_ready_while_redis_cannot_write_to_its_disk",
+        ),
+    ),
+    *mutants_of(
         "daemon/config/secret.py",
         "unit/test_sentinel_address.py",
         (
