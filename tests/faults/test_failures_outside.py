@@ -304,15 +304,17 @@ def _see_all_together(folder: Path, site: Site) -> None:
     """``doctor``, ``queue``, the page and the metrics."""
     operator, parks = Operator(folder, site), {name: row for name, row in ROWS.items() if row.parks}
 
+    listed, page = set[str](), dict[str, str]()
+
     def are_listed() -> bool:
-        listed = command(folder, "queue", "list", "--json")["reasons"]
+        listed.update(command(folder, "queue", "list", "--json")["reasons"])
         return all(any(is_reason(row, reason) for reason in listed) for row in parks.values())
 
     def are_on_the_page() -> bool:
-        reasons = {each["session"]: each["reason"] for each in operator.get("/api/system")["parked"]}
-        return all(is_reason(row, reasons.get(f"{name}:ann", "")) for name, row in parks.items())
+        page.update({each["session"]: each["reason"] for each in operator.get("/api/system")["parked"]})
+        return all(is_reason(row, page.get(f"{name}:ann", "")) for name, row in parks.items())
 
-    # Whoever looks whether its model works is not listed meanwhile.
+    # A session that looks whether its model works is not listed meanwhile.
     until(are_listed)
     until(are_on_the_page)
     findings = command(folder, "doctor", "--json")["findings"]
@@ -320,11 +322,11 @@ def _see_all_together(folder: Path, site: Site) -> None:
     assert errors.keys() == {f"model {name}" for name in parks}
     assert [name for name, row in parks.items() if row.reason not in errors[f"model {name}"]] == []
     given_up = {f"{name}:ann": row.reason for name, row in ROWS.items() if not row.parks}
-    for letters in (command(folder, "queue", "dead", "list", "--json"), operator.get("/api/dead")["dead"]):
-        reasons = {each["session"]: each["reason"] for each in letters}
+    for found in (command(folder, "queue", "dead", "list", "--json"), operator.get("/api/dead")):
+        reasons = {each["session"]: each["reason"] for each in found["dead"]}
         assert reasons.keys() == given_up.keys()
         assert all(given_up[session] in reason for session, reason in reasons.items())
-        assert "I will not read" not in json.dumps(letters)
+        assert "I will not read" not in json.dumps(found)
     assert any(each["check"] == "dead letters" and each["text"].startswith("6 messages") for each in findings)
     with urllib.request.urlopen(f"{site.of('web').url}/metrics", timeout=HANG_S) as response:
         metrics = response.read().decode()
