@@ -27,6 +27,17 @@ ENGLISH: Mapping[str, str] = {
     "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
+    "forget_incomplete": (
+        "{count} steps failed, so some of the text may remain. An administrator can see the reasons with `millpond "
+        "queue jobs --json`."
+    ),
+    "forget_waits": (
+        "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "
+        "That part waits for the archive: I will delete it as soon as the archive can be reached, and notify you here."
+    ),
+    "forget_unsearched": (
+        "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
+    ),
     "forget_untouched": (
         "The following copies were not deleted: earlier backups, and copies kept by the chat platform, by the "
         "model's provider and by tools that call external services."
@@ -70,6 +81,14 @@ CHINESE: Mapping[str, str] = {
     "forget_nothing_left": "这些内容之前已经删除，不需要再删除。",
     "forget_removed": "- {tier}：{count}",
     "forget_failed": "以下步骤失败：",
+    "forget_incomplete": (
+        "有 {count} 个步骤失败，部分内容可能仍然保留。管理员可以用 `millpond queue jobs --json` 查看原因。"
+    ),
+    "forget_waits": (
+        "除了旧消息的归档以外，其他地方的内容都已经删除。归档目前无法访问，"
+        "这一部分会等归档恢复后再删除，删除后会在这里告诉你。"
+    ),
+    "forget_unsearched": "旧消息的归档目前无法访问，所以这个列表不包含归档的消息。",
     "forget_untouched": "以下副本没有删除：以前的备份，以及聊天平台、模型服务商和调用外部服务的工具所保存的副本。",
     "tier_memory": "记忆",
     "tier_history": "历史",

@@ -65,6 +65,8 @@ class Health:
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
     async def _redis_problem(self) -> str:
+        if suspended := self._process.bus.suspension.reason:
+            return suspended
         with anyio.move_on_after(PING_S):
             try:
                 # A server that cannot write to its disk refuses PING, which would be sent again until it is mended.

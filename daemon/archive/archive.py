@@ -6,6 +6,7 @@ from pathlib import Path
 
 import structlog
 
+from daemon.archive.breaker import Breaker
 from daemon.archive.catalogue import entry_of
 from daemon.archive.cover import Piece, cover, gaps, spelled
 from daemon.archive.files import ArchiveFiles
@@ -58,7 +59,7 @@ class Archive:
         self.config = config or ArchiveConfig()
         self._bus = bus
         self._clock = clock or SystemClock()
-        self.storage = storage or storage_of(self.config, data_dir)
+        self.storage = Breaker(storage or storage_of(self.config, data_dir), self._clock)
         self.files = ArchiveFiles(bus, self.storage, self._clock)
         self._lists = ShelfLists(bus, self.files, most=self.config.segments_listed)
         self.orphans = Orphans(bus, self.files, self._clock, older_s=self.config.orphan_after_s)

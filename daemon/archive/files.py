@@ -17,7 +17,7 @@ from daemon.archive.shelf import Shelf
 from daemon.archive.storage import Storage
 from daemon.bus import Bus
 from daemon.clock import Clock
-from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 
 REWRITTEN_MAX_BYTES = 256 * 1024 * 1024
 """Of lines whose length nothing says."""
@@ -186,7 +186,7 @@ class ArchiveFiles:
         except ArchiveMissing as error:
             if self._marker is None or await marker_in(self.storage) is not None:
                 raise
-            raise ArchiveError(
+            raise ArchiveUnavailable(
                 f"the archive in {self.storage.where} was not found, although it existed before. Check "
                 "whether the storage is mounted."
             ) from error

@@ -26,6 +26,7 @@ from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
 from daemon.bus.sentinel import MasterPool, master_client
+from daemon.bus.suspension import Suspension
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
 from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
@@ -61,6 +62,8 @@ class Connected:
     client: Client
     revive: Callable[[], Awaitable[None]] = _nothing
     """Brings the server back."""
+    gone: Callable[[], Awaitable[str]] | None = None
+    """Why the server's data folder is not the one that was opened, a sentence; None: nobody can say."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Of its connections; with another host and port, those of the other nodes of its cluster."""
 
@@ -82,6 +85,7 @@ class Bus:
         self._tasks: TaskGroup | None = None
         self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
+        self.suspension = Suspension()
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self._replication = (
             Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
@@ -116,10 +120,12 @@ class Bus:
             BusUnavailable: Redis is away; what was sent may or may not have been carried out.
             BusError: Redis refused it.
         """
+        self.suspension.check()
         return await self._joined.call(*command)
 
     async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
         """The result of ``script``; errors as for ``call``."""
+        self.suspension.check()
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
     def share(self, script: Script, shared: Shared, own: Asked) -> Awaitable[Any]:
@@ -153,6 +159,8 @@ class Bus:
 
         For what takes something out of Redis: sent again it would take more.
         """
+        if suspended := self.suspension.answers(len(commands)):
+            return suspended
         if self.cluster is not None:
             return await self.cluster.each(commands)
         try:
@@ -167,6 +175,8 @@ class Bus:
 
         Answers are given as they come: a pop's scores take more time to shape than all the rest of it.
         """
+        if suspended := self.suspension.answers(len(commands)):
+            return suspended
         async with self._blocked:
             return await self._blocking.ask(commands, block_s=block_s)
 
@@ -201,6 +211,8 @@ class Bus:
             self._tasks.start_soon(self._joined.run)
             self._tasks.start_soon(self._together.run)
             self._tasks.start_soon(self.activity.run)
+            if self._connected.gone is not None:
+                self._tasks.start_soon(self.suspension.watch, self._connected.gone)
             if self.failovers is not None:
                 self._tasks.start_soon(self.failovers.run)
 
@@ -380,4 +392,5 @@ async def _of_embedded(server: EmbeddedServer) -> Connected:
             await server.ensure()
 
     place = {"path": str(address.socket), "password": address.password.reveal()}
-    return Connected(_redis.from_pool(_pool(connection_class=UnixDomainSocketConnection, **place, **_OPTIONS)), revive)
+    client = _redis.from_pool(_pool(connection_class=UnixDomainSocketConnection, **place, **_OPTIONS))
+    return Connected(client, revive, server.gone)

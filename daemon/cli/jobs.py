@@ -42,4 +42,4 @@ def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
 
 def _row(record: "JobRecord") -> tuple[object, ...]:
-    return record.id, record.kind, record.status, record.created, record.ended, record.attempts
+    return record.id, record.kind, record.shown_status, record.created, record.ended, record.attempts

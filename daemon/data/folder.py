@@ -62,7 +62,8 @@ def files_of(folder: Path) -> Iterator[FileTaken]:
         with (folder / FILES).open("rb") as lines:
             for line in lines:
                 taken = decode_file(line)
-                if any(part in ("", ".", "..") for part in taken.path.split("/")):
+                parts = [*taken.path.split("/"), *taken.restored_path.split("/")]
+                if any(part in ("", ".", "..") for part in parts) or "\0" in taken.restored_path:
                     raise DataError(f"{folder / FILES} lists {taken.path!r}, which is not a file of a backup")
                 yield taken
     except (OSError, *UNREADABLE) as error:

@@ -14,7 +14,7 @@ from anyio import to_thread
 from daemon.archive import Shelf
 from daemon.bus import load_script, pairs
 from daemon.clock import stamp
-from daemon.errors import UNREADABLE, ArchiveError
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveUnavailable
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.needle import Needle
@@ -93,6 +93,8 @@ async def forget_unlisted(work: Work, shelf: Shelf, bury: Bury) -> None:
                 work.found("archive", hits)
                 if not work.looks:
                     await archive.storage.delete(file.name)
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
     except (ArchiveError, msgspec.MsgspecError) as error:
         work.fail(f"{shelf.what}: {error}")
 

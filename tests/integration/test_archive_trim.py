@@ -32,6 +32,7 @@ from daemon.testing import FailingBus, ManualClock
 from daemon.transcripts import Transcripts
 from tests.apart import Copy
 from tests.conftest import Lab, an_entry
+from tests.limits import HANG_S
 
 ANN = "web:ann"
 SCOPE = "pond:person:web:ann"
@@ -701,6 +702,10 @@ async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> 
 async def test_a_process_notes_its_archive_before_it_writes_to_it(process: Process) -> None:
     async with anyio.create_task_group() as tg:
         await tg.start(lambda *, task_status: mark_archive(process, task_status=task_status))
+        with anyio.fail_after(HANG_S):
+            while not (found := await noted(process.bus)):
+                await anyio.lowlevel.checkpoint()
+        process.stopping.set()
 
-    (known,) = (await noted(process.bus)).values()
+    (known,) = found.values()
     assert known.where == str(process.data_dir / "transcripts")

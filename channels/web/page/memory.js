@@ -225,16 +225,17 @@ export class Memory extends View {
 
   choices(scope, list, close) {
     const items = list.found ?? list.list ?? [];
-    if (!items.length) return h("p.soft", null, "No stored data contains this text.");
+    const unsearched = list.waits && h("p.soft", null, "The archive cannot be reached at present, so this list does not contain archived messages.");
+    if (!items.length) return h("div.stack", null, h("p.soft", null, "No stored data contains this text."), unsearched);
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
-      await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast("The selected texts are being deleted");
+      const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
+      toast(done.reason ? `Deleted except for one part: ${done.reason}` : "The selected texts are being deleted");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
     const some = sure("Forget selected texts", "Delete the selected texts permanently?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
-    return fill(form,
+    return fill(form, unsearched,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),

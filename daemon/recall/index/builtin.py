@@ -14,9 +14,10 @@ import anyio
 import structlog
 
 from daemon.clock import Clock
-from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError, brief
+from daemon.errors import brief
 from daemon.memory import Memories
 from daemon.recall.found import Found, Hit, InPrompt, Mode
+from daemon.recall.index.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.recall.index.feed import Feeder, Look, scopes_in
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after

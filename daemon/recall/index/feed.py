@@ -17,8 +17,9 @@ import anyio
 import structlog
 
 from daemon.bus import load_script
-from daemon.errors import ArchiveError, IndexDamaged
+from daemon.errors import ArchiveError
 from daemon.memory import Memories
+from daemon.recall.index.errors import IndexDamaged
 from daemon.recall.index.records import (
     add_history,
     add_messages,

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import anyio
 import structlog
 
-from daemon.errors import IndexUnusable, brief
+from daemon.errors import brief
+from daemon.recall.index.errors import IndexUnusable
 from daemon.recall.index.store import Index
 from daemon.threads import Threads
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from daemon.errors import IndexBusy, IndexDamaged, IndexGone, IndexUnusable
 from daemon.recall.chunk import Chunk
 from daemon.recall.index.about import about
+from daemon.recall.index.errors import IndexBusy, IndexDamaged, IndexGone, IndexUnusable
 from daemon.recall.index.files import index_file, is_there
 from daemon.recall.index.schema import BUSY_MS, PRAGMAS, SCHEMA, TABLES
 from daemon.recall.words import indexed
