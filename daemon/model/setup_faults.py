@@ -65,7 +65,7 @@ def connection_fault(causes: Iterable[BaseException], host: str) -> str | None:
                 f"The certificate of {host} could not be verified ({cause.verify_message or 'no reason given'}). Check "
                 "model.base_url, SSL_CERT_FILE and the clock of this machine."
             )
-        if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+        if isinstance(cause, ssl.SSLError) and getattr(cause, "reason", "") in _NO_TLS:
             return f"The server at {host} does not use TLS. Write http:// in model.base_url, or correct the port."
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             return f"The host {host} was not found. Check model.base_url and the name server of this machine."

@@ -200,7 +200,7 @@ MUTANTS = (
         "integration/test_sentinel.py",
         (
             "A server that sentinels name has to be the master.",
-            'if role != b"master":',
+            'if b"role:master" not in await connection.read_response():',
             "if False:",
             "test_a_replica_that_a_sentinel_calls_the_master_is_not_used",
         ),
