@@ -357,6 +357,8 @@ _OPTIONS: dict[str, Any] = {
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
     "parser_class": CountingParser,
+    # Its default is found out anew for each connection, from the files of the package.
+    "driver_info": None,
     # One owner of retries: Joined sends again, and only what may be repeated.
     "retry": Retry(NoBackoff(), 0),
 }
