@@ -15,7 +15,7 @@ from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
-from daemon.model import RETRY_AFTER_MAX_S, Answer
+from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -173,6 +173,22 @@ async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: P
     assert [notice.text for notice in await notices_of(lab)] == [say("parked", "en")], "that it lasts is known at once"
     session = await lab.fields()
     assert int(session["retry_at"]) - int(session["parked_at"]) <= RETRY_AFTER_MAX_S * 1000
+
+
+async def test_an_outage_that_nobody_has_noticed_for_long_is_another_one(process: Process, lab: Lab) -> None:
+    """A model that failed in the morning, and again in the evening, had failed all day."""
+    model = configured(process).config.bots["pond"].model
+    await note_failing(lab.bus, model, "outage", "It fails.")
+    [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*")
+    since = await lab.server_ms() - 3_600_000
+
+    found: list[bool] = []
+    for seconds in (60, 1_200):
+        at = await lab.server_ms() - seconds * 1000
+        await lab.bus.call("HSET", key, "since", since, "at", at)
+        found.append((await note_failing(lab.bus, model, "outage", "It fails.")).since_s > 3_000)
+
+    assert found == [True, False]
 
 
 async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process: Process, lab: Lab) -> None:
