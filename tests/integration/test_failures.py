@@ -14,7 +14,7 @@ from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
-from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
+from daemon.errors import InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited, SetupFault
 from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
@@ -110,6 +110,39 @@ async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(proces
 
     assert len(model.requests) == 4
     assert await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*") == []
+
+
+@pytest.mark.parametrize("error", [ModelRefused("no", status=400), InvalidAnswer("nothing")])
+async def test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there(
+    process: Process, lab: Lab, error: Exception
+) -> None:
+    """All others waited for two minutes, until somebody else found that out."""
+    model = ScriptedModel(SetupFault(FAULT), error, then="here")
+    await lab.publish("a", session="web:0")
+
+    async with Bot(configured(process), model).working():
+        await until(lambda: is_parked(lab, "web:0"))
+        await probe_now(lab)
+        await until(lambda: len(model.requests) > 1)
+        await until(lambda: no_model_fails(lab))
+        await lab.publish("b", session="web:1")
+        await until(lambda: lab.is_idle("web:1"))
+
+
+async def test_a_stop_says_nothing_about_a_model_that_fails(process: Process, lab: Lab) -> None:
+    """The next messages asked the model at once, and its administrators were told again."""
+    await lab.publish("a")
+
+    async with Bot(configured(process), ScriptedModel(then=SetupFault(FAULT))).working():
+        await until(lambda: is_parked(lab, "web:ann"))
+        await lab.publish("s", command="stop")
+        await until(lab.is_idle)
+
+    assert not await no_model_fails(lab)
+
+
+async def no_model_fails(lab: Lab) -> bool:
+    return not await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*")
 
 
 async def all_wait(lab: Lab, sessions: list[str]) -> bool:

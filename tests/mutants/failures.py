@@ -58,6 +58,22 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/agent/turn.py",
+        TESTS,
+        (
+            "A caller whose message is refused finds out that the model is there.",
+            "            await self._health.works(model, was_parked=parked_s > 0)\n            return",
+            "            return",
+            "test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there",
+        ),
+        (
+            "A stop says nothing about a model that fails.",
+            "        if answer is None:\n",
+            "        await self._health.works(model, was_parked=parked_s > 0)\n        if answer is None:\n",
+            "test_a_stop_says_nothing_about_a_model_that_fails",
+        ),
+    ),
+    *mutants_of(
         "daemon/model/http_model.py",
         "integration/test_openai_model.py",
         (
