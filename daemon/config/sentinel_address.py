@@ -62,7 +62,7 @@ def _read(parts: SplitResult) -> SentinelAddress:
     options = parse_qs(parts.query, strict_parsing=bool(parts.query), keep_blank_values=True)
     service, database = unquote(parts.path.removeprefix("/")), options.get("db", ["0"])[-1]
     with_tls = parts.scheme == TLS_SCHEME
-    known = _OPTIONS | (_TLS_OPTIONS if with_tls else set())
+    known = _OPTIONS | _TLS_OPTIONS if with_tls else _OPTIONS
     if not service or "/" in service or not database.isdecimal() or options.keys() - known:
         raise ValueError(FORM)
     return SentinelAddress(
