@@ -1,4 +1,4 @@
-"""Accepted messages that a new master lacks, told in the log and to ``doctor``: replicas follow with a delay."""
+"""Reports accepted messages that a new Redis master lacks, since replicas follow the master with a delay."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
@@ -30,7 +30,7 @@ class _Message(NamedTuple):
 
 
 class Failovers:
-    """Looks after each failover which of the last messages are missing; ``run`` must be running in a task group."""
+    """Checks after each failover which recent messages are missing. ``run`` must be running in a task group."""
 
     def __init__(
         self, call: Callable[..., Awaitable[Any]], follow: Callable[[], Coroutine[Any, Any, Never]], lost_key: str
@@ -47,11 +47,11 @@ class Failovers:
         self._changed = anyio.Event()
 
     def accepted(self, session: str, message_id: str, seen_key: str) -> None:
-        """Remember a message; ``seen_key`` exists wherever it was accepted."""
+        """Remember a message. ``seen_key`` exists on each server that accepted the message."""
         self._recent.append(_Message(session, message_id, seen_key))
 
     def changed(self) -> None:
-        """Take note that another server is the master now."""
+        """Record that another server became the master."""
         self._changed.set()
 
     async def run(self) -> None:
@@ -74,7 +74,7 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="the new master of Redis does not have it; its sender has to repeat it",
+                        reason="the new Redis master does not have this message; the sender must send it again",
                     )
 
     async def _keep(self, message: _Message) -> None:

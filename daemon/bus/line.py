@@ -1,4 +1,4 @@
-"""A connection of its own for pipelines: one that is taken from a pool and given back costs as much as ten commands."""
+"""A separate connection for pipelines, because taking a connection from a pool costs as much as ten commands."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ PROBE = packed(("ECHO", "there?"))
 
 
 class Line:
-    """A connection to the server of a client, opened when it is needed; the caller limits every wait."""
+    """A connection to the server of a client, opened on first use. The caller limits every wait."""
 
     def __init__(self, client: Client, *, shaped: bool = True) -> None:
         """``shaped``: answers are given in the library's shapes, not as they come, which is cheaper."""
@@ -96,7 +96,7 @@ class Line:
             return [error] * len(commands)
 
     async def aclose(self) -> None:
-        """Close the connection; the next exchange opens another."""
+        """Close the connection. The next exchange opens a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with anyio.move_on_after(CLOSE_S, shield=True):
@@ -123,18 +123,18 @@ async def _connected(client: Client, options: Mapping[str, Any]) -> Any:
 
 
 def master_of(client: Client) -> tuple[str, int] | None:
-    """Host and port of the server that sentinels last called the master; None without sentinels."""
+    """Host and port of the last master according to the sentinels; None without sentinels."""
     return getattr(client.connection_pool, "master_address", None)
 
 
 def is_current(client: Client, connection: Any) -> bool:
-    """Whether a connection leads to the master: an old one that came back answers until sentinels reach it."""
+    """Whether a connection leads to the master. A former master answers until the sentinels reach it."""
     master = master_of(client)
     return master is None or (connection.host, connection.port) == master
 
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-    """As ``Line.exchange``, now and then, on a connection of the client's pool.
+    """As ``Line.exchange``, for occasional use, on a connection of the client's pool.
 
     Raises:
         TimeoutError: not all answers came within ``ANSWER_TIMEOUT_S``.
@@ -239,7 +239,7 @@ async def answers_elsewhere(client: Client) -> bool:
 
 
 async def answer_to(client: Client, connection: Any, name: Part) -> Any:
-    """The next answer on a connection, in the shape of a command of this name, if any.
+    """The next answer on a connection, converted to the form of this command, if it has one.
 
     A command that was refused is answered by its exception. Being cancelled it takes nothing along.
     """

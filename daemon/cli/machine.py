@@ -85,7 +85,10 @@ def ports(config: Config) -> Iterator[Finding]:
 
 def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
-        return ok(check, "any free port" if channel.port == 0 else "8765 or the next free port")
+        return ok(
+            check,
+            "the page uses any free port" if channel.port == 0 else ("the page uses port 8765 or the next free port"),
+        )
     where = f"{channel.host}:{channel.port}"
     try:
         family = socket.AF_INET6 if ":" in channel.host else socket.AF_INET
@@ -95,10 +98,12 @@ def _port(check: str, channel: WebConfig) -> Finding:
     except OSError as failure:
         if _is_ours(channel):
             return ok(check, f"Millpond is running and answers at {where}")
-        key = "port or host of the channel"
-        return error(
-            check, f"{where} cannot be used ({failure.strerror}). Stop the program that listens there, or change {key}."
+        text = (
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
+            "or host "
+            "of the channel."
         )
+        return error(check, text)
     return ok(check, f"{where} is free")
 
 

@@ -22,7 +22,7 @@ _PORT_MAX = 65_535
 
 @dataclass(frozen=True, kw_only=True)
 class SentinelAddress:
-    """Where the sentinels are, and how their service is used."""
+    """The addresses of the sentinels, and the options of their service."""
 
     sentinels: tuple[tuple[str, int], ...]
     """Host and port of each, one at least."""
@@ -45,7 +45,7 @@ def is_sentinel(text: str) -> bool:
 
 
 def sentinel_address(text: str) -> SentinelAddress:
-    """What an address of the form ``FORM`` says.
+    """The parsed address, which has the form ``FORM``.
 
     Raises:
         ValueError: it has another form; the text says nothing of what it holds.

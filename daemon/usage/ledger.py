@@ -46,7 +46,7 @@ class Ledger:
         """
         self._kept[note] = anyio.current_time()
         if len(self._kept) > KEPT_MAX:
-            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} notes are waiting for Redis")
+            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting for Redis")
         if self._bus.failing:
             self._saved.add(note)
         reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
@@ -82,9 +82,9 @@ class Ledger:
         """Report what is lost with this process, or kept for the next one."""
         for note in self.kept:
             if note not in self._saved:
-                self._lose(note, "the process stopped before Redis stored the note")
+                self._lose(note, "the process stopped before Redis stored the usage record")
         if self._kept:
-            _log.warning("usage.kept", reason="the next process writes the notes", count=len(self._kept))
+            _log.warning("usage.kept", reason="the next process writes the usage records", count=len(self._kept))
 
     async def _all_written(self) -> bool:
         """Try each note once, or up to the first that finds Redis unavailable."""

@@ -180,7 +180,7 @@ async def test_a_process_is_not_ready_while_redis_cannot_write_to_its_disk(
         await call("CONFIG", "SET", "save", found[b"save"])
         folder.unlink() if folder.is_file() else folder.rmdir()
 
-    assert said.endswith("Make room on its disk and read its log.")
+    assert said.endswith("Free space on the disk of Redis, and read the log of Redis.")
     assert "\n" not in said
 
 

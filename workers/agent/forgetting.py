@@ -1,4 +1,4 @@
-"""``/forget``: lists where something stands in what a chat shares its memory with, and has it forgotten."""
+"""``/forget``: lists stored texts of a chat, and deletes the chosen ones."""
 
 import anyio
 
