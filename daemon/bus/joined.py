@@ -15,7 +15,7 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 from redis import exceptions as redis_errors
 
-from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, packed
 from daemon.bus.script import Script
 from daemon.bus.stream import WOKEN_AT_ONCE, Stream
 from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError
@@ -287,7 +287,9 @@ class Joined:
             raise translated(later) from later
         if missing:
             # A flushed script cache or a new server: load, and send again what was not carried out.
-            await pipeline(self._client, [("SCRIPT", "LOAD", script.text) for script in missing])
+            # On the same connection: another one may lead to another server after a failover.
+            loads = [("SCRIPT", "LOAD", script.text) for script in missing]
+            await line.exchange([(load[0], packed(load)) for load in loads])
             await self._attempt(line, batch)
 
 

@@ -143,6 +143,9 @@ async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list
     connection = await pool.get_connection()
     try:
         with anyio.fail_after(ANSWER_TIMEOUT_S):
+            if not is_current(client, connection):
+                await connection.disconnect()
+                await connection.connect()
             return await _exchanged(client, connection, [(command[0], packed(command)) for command in commands])
     except BaseException:
         await connection.disconnect(nowait=True)
