@@ -76,7 +76,7 @@ ROWS: Mapping[str, Row] = {
     "ends": outage(Events([{"error": {"message": "overloaded", "code": 503}}]), "failed (503)"),
     "key": setup(Failure(401, "Incorrect API key"), "The server refused the API key (401)."),
     "credit": setup(Failure(429, "no", code="insufficient_quota"), "The account has no credit left (402)."),
-    "rights": setup(Failure(403), "The API key may not use this model (403)."),
+    "rights": setup(Failure(403), "The API key is not allowed to use this model (403)."),
     "model": setup(Failure(404, "no such model"), "The model or the address was not found (404)."),
     "unknown": setup(Failure(400, "Model Not Exist"), "The model or the address was not found (404)."),
     "method": setup(Failure(405), "The address does not accept chat requests (405)."),

@@ -154,7 +154,7 @@ MUTANTS = (
         "unit/test_sentinel_address.py",
         (
             "An address of sentinels has no option that is not read.",
-            " or options.keys() - _OPTIONS",
+            " or options.keys() - known",
             "",
             "test_another_form_is_refused_without_showing_it",
         ),
@@ -164,8 +164,8 @@ MUTANTS = (
         "integration/test_sentinel.py",
         (
             "Replicas acknowledge a write of the connection that waits.",
-            '[write, ("WAIT"',
-            '[("PING",), ("WAIT"',
+            "[write, wait]",
+            '[("PING",), wait]',
             "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
         ),
     ),
