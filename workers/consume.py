@@ -77,7 +77,7 @@ class Consumer:
         """Whether all other sessions are kept out, for one that several workers have died with."""
         self._emptied = anyio.Event()
         self._patience_s = process.config.queue.lease_s / 2
-        """How long a suspect waits for the other turns to end, while nobody else is served here."""
+        """Time for which a suspect waits for the other turns to end. Meanwhile, this process claims no sessions."""
 
     @property
     def holding(self) -> int:
@@ -192,8 +192,8 @@ class Consumer:
                     return await self._answer(hold, go_on=self._goes_on)
             finally:
                 self._is_exclusive = False
-            # Others are served for as long as they have waited; the next wait is twice as long, so that turns of any
-            # length end within one.
+            # Other sessions are claimed for as long as they have waited. The next wait is twice as long, so that it is
+            # longer than any turn sooner or later.
             delay_s = max(delay_s, self._patience_s)
             self._patience_s *= 2
         await self._sessions.put_off(hold.claim, delay_s=delay_s)

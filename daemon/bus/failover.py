@@ -39,8 +39,8 @@ class Failovers:
 
         Args:
             call: sends a command.
-            follow: looks who is the master, for ever.
-            lost_key: where lost messages are kept.
+            follow: asks for the current master, for ever.
+            lost_key: name of the key that stores lost messages.
         """
         self._call, self._follow, self._lost_key = call, follow, lost_key
         self._recent: deque[_Message] = deque(maxlen=RECENT)
@@ -55,7 +55,7 @@ class Failovers:
         self._changed.set()
 
     async def run(self) -> None:
-        """Follow the master, and tell what is missing after each failover, for ever."""
+        """Follow the master, and report the missing messages after each failover, for ever."""
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._follow)
             tg.start_soon(self._tell)
@@ -93,7 +93,7 @@ class Failovers:
 
 @dataclass(frozen=True, kw_only=True)
 class Lost:
-    """Accepted messages that failovers lost within ``KEPT_S``."""
+    """Accepted messages that were lost in failovers within the last ``KEPT_S`` seconds."""
 
     count: int
     sessions: tuple[str, ...]
@@ -103,7 +103,7 @@ class Lost:
 
 
 async def read_lost(call: Callable[..., Awaitable[Any]], key: str) -> Lost | None:
-    """What is kept under ``key``; None: nothing was lost. Errors as for ``Bus.call``."""
+    """The lost messages that are stored under ``key``, or None. Errors as for ``Bus.call``."""
     found = [(name.decode(), float(at_s)) for name, at_s in await call("ZRANGE", key, 0, -1, "WITHSCORES")]
     if not found:
         return None

@@ -19,19 +19,19 @@ ANSWER_TIMEOUT_S = 5.0
 """A server that has not answered after so long is away."""
 
 SILENT_S = 0.25
-"""An answer that is this late is lost when the server answers on another connection.
+"""An answer that is this late is lost if the server answers on another connection.
 
-A network that forgets a connection leaves it open and silent: everything behind one lost answer waited for the limit.
+If a network drops a connection without closing it, all commands behind one lost answer would wait until their timeout.
 """
 
 SLOW_BYTES_PER_S = 1_000_000
-"""A command of many bytes is given so much more time: a slow network is no silent one."""
+"""A large command gets additional time at this speed, because a slow network is not a silent one."""
 
 PROBES = 2
 """Answers on the other connection, one after the other: after the first the server has looked at every connection."""
 
 CONNECT_S = 1.0
-"""A connection that is not open after so long is opened once more: the network may have lost a part of its opening."""
+"""Timeout of the first attempt to open a connection, after which a second attempt begins."""
 
 CLOSE_S = 1.0
 """Longest wait for a connection to close."""
@@ -51,7 +51,7 @@ Raises:
 """
 
 PROBE = packed(("ECHO", "there?"))
-"""Not PING, which a server refuses that cannot write to its disk."""
+"""Not PING, because a server that cannot write to its disk refuses PING."""
 
 
 class Line:
@@ -176,18 +176,18 @@ async def _exchanged(
 
 
 def silent_s(sent_bytes: int) -> float:
-    """Seconds after which a command of so many bytes should have an answer."""
+    """Seconds after which the answer to a command of ``sent_bytes`` bytes is late."""
     return SILENT_S + sent_bytes / SLOW_BYTES_PER_S
 
 
 def reads_of(connection: Any) -> int:
-    """How often something came on a connection, be it a part of an answer."""
+    """Number of times that a connection has received data, including parts of answers."""
     reads: int = connection._parser.reads  # noqa: SLF001 - the library shows it nowhere else
     return reads
 
 
 class CountingParser(_parser):  # type: ignore[misc]  # the library chooses one of several classes
-    """The library's parser, which also counts what comes: an answer that is on its way is not lost."""
+    """The library's parser, which also counts reads: an answer that arrives in parts is not lost."""
 
     def __init__(self, socket_read_size: int) -> None:
         _parser.__init__(self, socket_read_size)
@@ -201,7 +201,7 @@ class CountingParser(_parser):  # type: ignore[misc]  # the library chooses one 
 
 
 class Silence:
-    """Tells a lost answer from one that a slow server or network, or a busy process, has not got to yet."""
+    """Distinguishes a lost answer from the late answer of a slow server or network, or of a busy process."""
 
     def __init__(self, client: Client, connection: Any) -> None:
         self._client, self._connection = client, connection
@@ -209,10 +209,10 @@ class Silence:
         self._answers_elsewhere = False
 
     async def look(self) -> None:
-        """Look after each ``SILENT_S`` of waiting.
+        """Check the connection; called after each ``SILENT_S`` of waiting.
 
         Raises:
-            TimeoutError: nothing came on the connection since the server answered on another one.
+            TimeoutError: the connection received nothing since the server answered on another connection.
         """
         reads, self._reads = self._reads, reads_of(self._connection)
         if reads != self._reads:
@@ -225,7 +225,7 @@ class Silence:
 
 
 async def answers_elsewhere(client: Client) -> bool:
-    """Whether the server answers on a connection made for this question."""
+    """Whether the server answers on a new connection."""
     try:
         with anyio.fail_after(ANSWER_TIMEOUT_S):
             connection = await connected(client)
@@ -244,7 +244,7 @@ async def answers_elsewhere(client: Client) -> bool:
 async def answer_to(client: Client, connection: Any, name: Part) -> Any:
     """The next answer on a connection, converted to the form of this command, if it has one.
 
-    A command that was refused is answered by its exception. Being cancelled it takes nothing along.
+    A command that was refused is answered by its exception. A cancellation loses no data.
     """
     try:
         # The library's own time-out, one a reply, costs as much as the rest of reading it.

@@ -23,7 +23,7 @@ ASK_S = 1.0
 """How long a sentinel may take to answer before the next one is asked."""
 
 LOOK_S = 1.0
-"""How often sentinels are asked who is the master."""
+"""Interval at which each process asks the sentinels for the master."""
 
 _log = structlog.get_logger()
 _redis: Any = Redis  # see Client: the library's types are partial
@@ -33,9 +33,9 @@ _connection: Any = SentinelManagedConnection
 
 
 class _MasterConnection:
-    """Before ``SentinelManagedConnection``: a connection to the master that the sentinels name, which confirms it.
+    """A mixin for ``SentinelManagedConnection`` that uses a server only if the server confirms that it is the master.
 
-    For some seconds after a failover, sentinels may still name the old master, which has come back as a replica.
+    For some seconds after a failover, sentinels may still report the old master, which has returned as a replica.
     """
 
     async def connect_to(self, address: tuple[str, int]) -> None:
@@ -62,7 +62,7 @@ class _TlsConnection(_MasterConnection, SentinelManagedSSLConnection): ...
 class MasterPool(SentinelConnectionPool):
     """Opens each connection to the current master according to the sentinels, and logs a change of the master.
 
-    Connections to a server that is the master no longer are left as soon as ``follow`` knows of the new one.
+    As soon as ``follow`` finds a new master, connections to the old master are no longer used.
     """
 
     _told: tuple[str, int] | None = None
@@ -106,7 +106,7 @@ class MasterPool(SentinelConnectionPool):
         return host, port
 
     async def follow(self) -> Never:
-        """Look who is the master, for ever: an old one may answer for long, cut off from the sentinels."""
+        """Ask for the current master every second, because an old master may still answer on open connections."""
         while True:
             await anyio.sleep(LOOK_S)
             await self.look()

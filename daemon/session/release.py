@@ -1,4 +1,4 @@
-"""Giving a session back without a commit."""
+"""Releasing a session without a commit."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """Something said aside to a session's people, together with a change of the session."""
+    """A notice for a session's users that belongs to no turn, together with a change of the session."""
 
     notice: Notice
     reply: Reply | None = None
@@ -28,22 +28,22 @@ class Word:
 
 @dataclass(frozen=True)
 class Pause:
-    """When the session is to be claimed again, and what is said of it meanwhile."""
+    """The time until the next claim of a session, and the notice for its users."""
 
     attempt: Literal["counts", "parked", "undone"]
-    """Whether the attempt counts; of parked sessions it does not, and the time since the first one is counted."""
+    """Whether the attempt counts. For ``parked`` it does not, and the time since the first such attempt is measured."""
     delay_s: float = 0.0
     word: Word | None = None
     reason: str = ""
     """Why the session is parked."""
     tell_after_s: float = 0.0
-    """How long it has to be parked, the delay included, before ``word`` is said."""
+    """Time for which the session must be parked, including the delay, before its users are notified."""
 
 
 async def release(
     bus: Bus, config: QueueConfig, session: str, nonce: str, pause: Pause, *, stop_upto: str = ""
 ) -> bytes:
-    """Give back the session that is held under ``nonce``; ``stop_upto``: the stop that its holder knew.
+    """Release the session that is held under ``nonce``. ``stop_upto`` is the stop command that its holder knew.
 
     Returns:
         ``done``; ``parked`` when its people were told for the first time; ``stale`` when ``nonce`` does not hold it.

@@ -116,9 +116,9 @@ class Sessions:
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
         self._of_partition: dict[int, Shared] = {}
         self._abandoned: dict[str, tuple[str, float]] = {}
-        """Claims without an answer by nonce: the session, and when the lease ends, on the event loop's clock."""
+        """Claims without an answer, by nonce: the session and the end of its lease, on the event loop's clock."""
         self.on_pause: Callable[[float], None] = lambda _seconds: None
-        """Called with the seconds after which a session is to be looked at again."""
+        """Called with the seconds until a session can be claimed again."""
 
     async def claim(self, session: str) -> Claim | None:
         """The session, held for ``lease_s``; None if it is held, backs off, or has no pending messages.
@@ -156,7 +156,7 @@ class Sessions:
         try:
             results = await self._ask_for(partition, sessions, nonces)
         except BaseException:
-            # Carried out or not: nobody else knows under which nonces the sessions may be held.
+            # The claims may have been executed, and no other object knows their nonces.
             until = anyio.current_time() + self._config.lease_s
             self._abandoned.update((nonce, (session, until)) for session, nonce in zip(sessions, nonces, strict=True))
             raise
@@ -177,7 +177,7 @@ class Sessions:
         return claims
 
     async def _ask_for(self, partition: int, sessions: Sequence[str], nonces: Sequence[str]) -> list[Any]:
-        """What the script answers, a list for each session."""
+        """The answer of the script: a list for each session."""
         keys = self._bus.keys
         results: list[Any] = await self._bus.run(
             CLAIM,
@@ -324,12 +324,12 @@ class Sessions:
         return status
 
     async def release_abandoned(self) -> None:
-        """Give back sessions whose claims got no answer: they may be held under nonces that only this object knows.
+        """Release sessions whose claims received no answer, because these claims may have been executed.
 
-        A claim may be carried out after its caller has given up, so each is tried until its lease would have ended.
+        Redis may execute a claim late, so each release is repeated until the lease of the claim would have expired.
 
         Raises:
-            BusUnavailable: Redis is away; the rest is tried again with the next call.
+            BusUnavailable: Redis is unavailable. The next call tries the remaining sessions again.
         """
         for nonce, (session, until) in tuple(self._abandoned.items()):
             status = await release(self._bus, self._config, session, nonce, Pause("undone"))

@@ -1,6 +1,6 @@
-"""Notes of usage on disk: those that Redis has not taken outlive the process that made them.
+"""Usage records on disk, so that records that Redis has not stored survive the end of their process.
 
-Redis adds each name once, so a note may stand in several files, and be written by several processes.
+Redis counts each record once. Several files may therefore contain the same record, and several processes may write it.
 """
 
 import os
@@ -25,10 +25,10 @@ _decode = msgspec.json.Decoder(Note).decode
 
 
 class KeptNotes:
-    """The notes of one process in a folder that all processes of a data directory share."""
+    """The saved usage records of one process, in a folder that all processes of a data directory share."""
 
     def __init__(self, folder: Path, process: str) -> None:
-        """Nothing happens yet; ``process`` is a name that no other process has."""
+        """Nothing happens yet. ``process`` is the unique name of this process."""
         self._folder, self._process = folder, process
         self._own = folder / f"{process}.jsonl"
         self._names: set[str] = set()
@@ -37,7 +37,7 @@ class KeptNotes:
         return note.name in self._names
 
     def add(self, note: Note) -> None:
-        """Keep a note; a disk that takes nothing is told in the log."""
+        """Save a record, or log the reason if the disk does not accept the record."""
         if note in self:
             return
         try:
@@ -51,12 +51,12 @@ class KeptNotes:
             self._names.add(note.name)
 
     def adopt(self) -> Sequence[Note]:
-        """The notes that other processes have kept, which are this one's from now on."""
+        """Take over the records that other processes have saved."""
         notes: list[Note] = []
         others = [path for path in self._folder.glob("*.jsonl") if not path.name.startswith(self._process)]
         for number, path in enumerate(others):
             mine = self._folder / f"{self._process}-{number}.jsonl"
-            # Renamed first: a process that lives and keeps more begins another file.
+            # Renamed first, so that a running process that saves more records begins another file.
             with suppress(OSError):
                 path.replace(mine)
                 late = time.time() - mine.stat().st_mtime > LATE_S
@@ -65,7 +65,7 @@ class KeptNotes:
         return notes
 
     def clear(self) -> None:
-        """Remove what this process has kept: all of it was written."""
+        """Delete the files of this process, after Redis has stored all records."""
         if self._names:
             for path in self._folder.glob(f"{self._process}*.jsonl"):
                 path.unlink(missing_ok=True)
@@ -77,6 +77,6 @@ def _read(path: Path) -> list[Note]:
     for line in path.read_bytes().splitlines():
         try:
             notes.append(_decode(line))
-        except UNREADABLE as error:  # cut off when its process was killed
+        except UNREADABLE as error:  # the last line of a killed process may be incomplete
             _log.warning("usage.unreadable", reason=type(error).__name__)
     return notes
