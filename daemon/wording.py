@@ -74,7 +74,7 @@ _ENGLISH: dict[str, str] = {
         "/usage shows today's token usage and your limits\n"
         "/model shows the available models and selects one for this conversation (administrators)\n"
         "/memory shows my memory of this chat; /memory QUESTION searches all data stored for this chat\n"
-        "/link creates a code; if you send /link CODE in your other chat, both chats share one memory\n"
+        "/link creates a code; if you send /link CODE in your other chat and confirm in both, they share one memory\n"
         "/unlink separates linked chats\n"
         "/whoami shows your ID and the IDs of this chat\n"
         "/help shows this list"
@@ -109,7 +109,7 @@ _ENGLISH: dict[str, str] = {
         "administrators, and /whoami shows your ID."
     ),
     "model_used": "Model: {model}\nAvailable models: {models}\n/model NAME selects a model for this conversation.",
-    "model_chosen": "From now on, {model} answers in this conversation.",
+    "model_chosen": "From now on, {model} will answer you in this conversation.",
     "model_unknown": "This model was not found. {model} stays selected. Available models: {models}",
     "model_unusable": "{model} cannot be used: {reason}",
     "whoami": (
@@ -249,7 +249,7 @@ _CHINESE: dict[str, str] = {
         "/usage 显示今天的用量和剩余额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我对这个聊天的记忆；/memory 问题 在我保存的全部内容中查找\n"
-        "/link 生成一个关联码；在你的另一个聊天里发送 /link 关联码，两个聊天就共用一份记忆\n"
+        "/link 生成一个关联码；在你的另一个聊天里发送 /link 关联码，并在两边确认，两个聊天就共用一份记忆\n"
         "/unlink 取消聊天之间的关联\n"
         "/whoami 显示你的 ID 和这个聊天的 ID\n"
         "/help 显示这份说明"

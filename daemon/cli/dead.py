@@ -9,6 +9,7 @@ import click
 from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
+from daemon.printable import printable
 
 if TYPE_CHECKING:
     from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork
@@ -22,7 +23,9 @@ LIMIT = click.option(
     help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="Select all dead letters with this reason, as shown in the list.")
+REASON = click.option(
+    "--reason", metavar="R", help="Select all dead letters that have this reason. Copy the reason from the list."
+)
 ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
 """Characters of a text that the list shows."""
@@ -128,7 +131,7 @@ async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") ->
         return Counter([await work(letters, await one_letter(letters, name))])
     worked = await work_off(letters, choice, work)
     for error in worked.refused:
-        click.echo(f"millpond: {error}", err=True)
+        click.echo(f"millpond: {printable(str(error))}", err=True)
     return worked.outcomes
 
 
