@@ -31,9 +31,7 @@ class SessionKeys(NamedTuple):
     dead: str
 
 
-_OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")
-"""Fields of ``SessionKeys`` that are the session's own; they stand first."""
-
+_OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
 NAMED_KEPT = 1_024
 """Sessions whose key names are kept: more than a process works on at a time. More would only fill its caches."""
 
