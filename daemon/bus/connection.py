@@ -13,6 +13,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import UnixDomainSocketConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
@@ -360,9 +361,8 @@ _OPTIONS: dict[str, Any] = {
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
     "parser_class": CountingParser,
-    "driver_info": None,  # the default is read from the package's files for each connection
-    # One owner of retries: Joined sends again, and only what may be repeated.
-    "retry": Retry(NoBackoff(), 0),
+    "retry": Retry(NoBackoff(), 0),  # Joined alone sends again, and only what may be repeated
+    "driver_info": DriverInfo(),  # without it each connection reads the library's version from disk
 }
 
 

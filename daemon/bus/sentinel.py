@@ -134,7 +134,7 @@ def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Clien
             **timeouts,
             **tls,
             "ssl": address.tls is not None,
-            "driver_info": None,
+            "driver_info": options["driver_info"],
             "retry": options["retry"],
             "username": address.sentinel_user or None,
             "password": address.sentinel_password.reveal() or None,

@@ -4,9 +4,10 @@ import pytest
 
 from daemon.config import Secret, masked_url
 from daemon.config.sentinel_address import sentinel_address
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentinels", "rest"),
     [
         ("sentinel://a/pond", (("a", 26379),), ("pond", "", "", "", 0)),
@@ -26,7 +27,7 @@ def test_an_address_says_where_the_sentinels_are_and_how_to_log_in(
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "tls"),
     [
         ("sentinel://a/pond", None),
@@ -41,7 +42,7 @@ def test_an_address_says_whether_and_how_tls_is_used(text: str, tls: dict[str, o
     assert sentinel_address(text).tls == tls
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "sentinel://a/pond?ssl_ca_certs=x", "sentinels://a/pond?ssl_check_hostname=no",
