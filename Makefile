@@ -31,7 +31,7 @@ endif
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts mypy pyright imports bench chaos soak fuzz mutants demo audit lock sbom format clean
+.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts packages mypy pyright imports bench chaos soak fuzz mutants demo audit lock sbom format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -59,8 +59,8 @@ $(VENV)/.page: $(SOURCES) | $(BIN)/python
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 $(VENV)/.deploy: $(SOURCES) | $(BIN)/python
-	$(call install,check deploy audit)
-	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+	$(call install,check deploy audit lock)
+	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check $(VENV)/.audit $(VENV)/.lock
 
 $(VENV)/.audit: $(SOURCES) | $(BIN)/python
 	$(call install,audit)
@@ -107,7 +107,7 @@ test-deploy: $(VENV)/.deploy  ## The files in deploy/, the wheel as pipx install
 test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
 
-check: lint $(VENV)/.unit  ## Format, lint, texts, types, imports, module lengths, unit tests
+check: lint $(VENV)/.unit  ## Format, lint, texts, installed packages, types, imports, module lengths, unit tests
 
 $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@touch $(VENV)/.began
@@ -115,7 +115,7 @@ $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@mv $(VENV)/.began $@
 
 lint: $(VENV)/.check  ## The same without the tests
-	@$(MAKE) --no-print-directory -j 2 format-check texts imports pyright mypy
+	@$(MAKE) --no-print-directory -j 2 format-check texts packages imports pyright mypy
 
 format-check:
 	$(BIN)/ruff format --check .
@@ -124,6 +124,9 @@ format-check:
 
 texts:
 	$(BIN)/python -m tests.style.check
+
+packages:
+	$(BIN)/python -m tests.supply.sbom
 
 imports:
 	$(BIN)/lint-imports

@@ -74,7 +74,7 @@ def taken() -> Iterator[Path]:
 def test_nothing_secret_and_nothing_needless_goes_into_the_image() -> None:
     names = {path.as_posix() for path in taken()}
 
-    assert {"pyproject.toml", "constraints.txt", "daemon/run.py", "deploy/slack/manifest.yaml"} <= names
+    assert {"pyproject.toml", "requirements/run.txt", "daemon/run.py", "deploy/slack/manifest.yaml"} <= names
     for pattern in ("tests/*", "deploy/secrets*", ".git/*", "*.token", "*.key"):
         assert not [name for name in names if fnmatch(name, pattern)]
 

@@ -1,9 +1,9 @@
 """``python -m tests.supply.lock``: lock every dependency to a version and to the hashes of its files.
 
-``constraints.txt`` holds the versions. ``requirements/run.txt`` adds the hashes of what a bot needs, ``build.txt`` of what
-builds the wheel, and one file for each extra of ``pyproject.toml`` what the extra needs beyond the files that it names.
-Versions in ``constraints.txt`` stay as they are; ``--upgrade`` takes the newest ones. uv resolves, at the index that is
-set in its own configuration; no address of an index gets into a file.
+``constraints.txt`` holds the versions. In ``requirements/``, ``run.txt`` holds the hashes of the packages that a bot needs,
+``build.txt`` of those that build the wheel, and a file for each extra of ``pyproject.toml`` the packages that the extra
+adds to the files named at its top. ``--upgrade`` takes the newest versions in place of those in ``constraints.txt``. uv
+resolves, with the index of its own configuration. No address of an index gets into a file.
 """
 
 import re
@@ -83,7 +83,7 @@ def project() -> dict[str, Any]:
 
 
 def sources() -> dict[str, tuple[tuple[str, ...], str]]:
-    """Each file's name → the files that it builds on, and its requirements, one a line; bases stand before their users."""
+    """Each file's name → its bases, and its requirements, one a line; bases stand before the files that need them."""
     about = project()
     found: dict[str, tuple[tuple[str, ...], str]] = {
         "build": ((), "\n".join(about["build-system"]["requires"])),
@@ -98,9 +98,9 @@ def sources() -> dict[str, tuple[tuple[str, ...], str]]:
 
 
 def uv(*args: str | Path, text: str = "") -> str:
-    from uv import find_uv_bin
-
-    done = subprocess.run([find_uv_bin(), *args], cwd=ROOT, input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "uv", *args], cwd=ROOT, input=text, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(done.stderr)
     return done.stdout
@@ -121,8 +121,9 @@ def write_constraints(*, upgrade: bool) -> None:
     """Pin the versions of everything that any extra needs."""
     kept: tuple[str | Path, ...] = () if upgrade or not CONSTRAINTS.exists() else ("--constraint", CONSTRAINTS)
     found = blocks(compiled("\n".join(text for _, text in sources().values()), *kept))
-    lines = [f"{each.name}{each.specifier}\n" for each, _ in found.values() if each.name != "millpond" and needed(each)]
-    CONSTRAINTS.write_text(HEADER.format("Exact versions that set-up installs. Names and versions only.") + "".join(lines))
+    pins = [each for each, _ in found.values() if each.name != "millpond" and needed(each)]
+    header = HEADER.format("Exact versions that set-up installs. Names and versions only.")
+    CONSTRAINTS.write_text(header + "".join(f"{each.name}{each.specifier}\n" for each in pins))
 
 
 def write_hashes(name: str) -> None:
