@@ -1,7 +1,7 @@
 """``python -m tests.supply.lock``: lock every dependency to a version and to the hashes of its files.
 
-``constraints.txt`` holds the versions. In ``requirements/``, ``run.txt`` holds the hashes of the packages that a bot needs,
-``build.txt`` of those that build the wheel, and a file for each extra of ``pyproject.toml`` the packages that the extra
+``constraints.txt`` holds the versions. In ``requirements/``, ``run.txt`` holds the hashes of what a bot needs,
+``build.txt`` of what builds the wheel, and a file for each extra of ``pyproject.toml`` the packages that the extra
 adds to the files named at its top. ``--upgrade`` takes the newest versions in place of those in ``constraints.txt``. uv
 resolves, with the index of its own configuration. No address of an index gets into a file.
 """
