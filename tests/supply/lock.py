@@ -107,7 +107,16 @@ def uv(*args: str | Path, text: str = "") -> str:
 
 
 def compiled(requirements: str, *args: str | Path) -> str:
-    options = ("--universal", "--python-version", "3.11", "--no-header", "--no-annotate", "--quiet")
+    options = (
+        "--universal",
+        "--python-version",
+        "3.11",
+        "--no-header",
+        "--no-annotate",
+        "--quiet",
+        "--fork-strategy",
+        "fewest",
+    )
     return uv("pip", "compile", "-", *options, *args, text=requirements)
 
 
