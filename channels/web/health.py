@@ -74,6 +74,8 @@ class Health:
                 return "Redis does not respond"
             if refusing := self._process.bus.refusing:
                 return str(refusing)
+            if forbidden := self._process.bus.forbidden:
+                return forbidden
             return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not respond within {PING_S:g} s"
 

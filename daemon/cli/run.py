@@ -2,12 +2,13 @@
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from daemon.cli.connected import loaded
-from daemon.services import HEALTH, KEEPING, ROLES, TERMINAL, Service, load, service
+from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,9 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     log_to(config, data_dir / "logs" if talks else None)
     _introduce(config, data_dir)
     services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
-    beside = [load(HEALTH)] if config.health.port is not None else []
+    beside: list[Service] = [partial(load(RIGHTS), roles=roles or tuple(ROLES))]
+    if config.health.port is not None:
+        beside.append(load(HEALTH))
     anyio.run(_serve, config, data_dir, services, beside)
 
 
