@@ -100,8 +100,8 @@ RIGHTS: Mapping[str, Rights] = {
     ),
     "agent": Rights(
         reads="overheard moved people ended",
-        writes=f"{_SESSION} {_CONSOLIDATED} forgetting job jobs usage bucket access codes guesses paused pair tries learnt "
-        "failing errors",
+        writes=f"{_SESSION} {_CONSOLIDATED} forgetting job jobs usage bucket access codes guesses paused pair tries "
+        "learnt failing errors",
         hears="events:* commands nudges rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),

@@ -192,31 +192,26 @@ async def look(here: Pond) -> None:
     """What the page shows and does."""
     await here.api("POST", "/api/messages", session="cat", text="my cat is called Tom", id="c1")
     await until(lambda: _answered(here, "cat", "c1"))
-    await here.api("POST", "/api/messages", session="cat", text="/compact", id="c2")
-    scope = "pond:person:web:cat"
-    path = f"/api/memory/{scope.replace(':', '%3A')}"
-    await until(lambda: _remembered(here, path))
-    for rest in ("versions", "history", "notes", "search?q=Tom"):
-        await here.api("GET", f"{path}/{rest}")
+    path = f"/api/memory/pond:person:telegram:{here.admin.id}"
     memory = await here.api("GET", path)
-    await here.api("PUT", path, text="# Cat\n- Tom\n", base=memory["version"])
-    for rest in ("context", "timeline", "search?q=Tom", "turns"):
+    await here.api("PUT", path, text="# Ann\n- Tom\n", expect=memory["version"])
+    await here.api("POST", f"{path}/restore", version=memory["version"], expect=memory["version"] + 1)
+    for rest in ("/versions", "/history", "/notes", "/search?q=Tom"):
+        await here.api("GET", f"{path}{rest}")
+    listed = await here.api("POST", f"{path}/forget", words="Tom")
+    await here.api("POST", f"{path}/forget", token=listed["token"], choose="all")
+    for rest in ("context", "prompt", "timeline", "search?q=Tom", "turns"):
         await here.api("GET", f"/api/sessions/web%3Acat/{rest}")
-    for rest in ("sessions", "system", "dead", "unknown", "audit", "memory"):
+    for rest in ("sessions", "system", "dead", "unknown", "audit", "memory", "me"):
         await here.api("GET", f"/api/{rest}")
-    link = await here.millpond("", "page")
-    code = re.search(r"[#?=/]([\w-]{16,})\s*$", link)
-    assert code is not None, link
+    link = re.search(r"http://\S+#(\S+)", await here.millpond("", "page"))
+    assert link is not None
+    await here.api("POST", "/api/login", code=link[1])
 
 
 async def _answered(here: Pond, session: str, message_id: str) -> bool:
     messages = (await here.api("GET", f"/api/sessions/{session}/messages"))["messages"]
     return any(message_id in message.get("answers", ()) for message in messages)
-
-
-async def _remembered(here: Pond, path: str) -> bool:
-    answer = await here.client.get(f"{here.url}{path}")
-    return answer.status_code == 200 and bool(answer.json().get("version"))
 
 
 async def die(here: Pond) -> None:
@@ -243,8 +238,8 @@ async def test_all_roles_do_their_work_and_the_server_refuses_nothing(server: Se
 
 
 EVERYBODY = """
-FLUSHALL|CONFIG GET dir|ACL LIST|SHUTDOWN NOSAVE|KEYS *|DEBUG SLEEP 0|GET other|REPLICAOF NO ONE|MONITOR|SAVE|CLIENT LIST
-CLIENT KILL TYPE normal|SET mp:new x|MODULE LIST|FUNCTION LIST|GET mp:new|PUBLISH other x|EVAL return 0
+FLUSHALL|CONFIG GET dir|ACL LIST|SHUTDOWN NOSAVE|KEYS *|DEBUG SLEEP 0|GET other|REPLICAOF NO ONE|MONITOR|SAVE
+CLIENT LIST|CLIENT KILL TYPE normal|SET mp:new x|MODULE LIST|FUNCTION LIST|GET mp:new|PUBLISH other x|EVAL return 0
 """
 REFUSED = {
     "web": """
