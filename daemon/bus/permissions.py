@@ -67,7 +67,6 @@ EVERY = Rights(
     hears="listeners replicated",
     calls=(
         "info, time, ping, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
-        "client setinfo lib-name x, "
         "evalsha x 0, script load x, publish c x, subscribe c, psubscribe c, unsubscribe c, punsubscribe c, "
         "get k, set k v, getdel k, del k, unlink k, exists k, type k, pttl k, pexpire k 1, pexpireat k 1, expire k 1, "
         "persist k, rename k k, hset k f v, hget k f, hdel k f, hmget k f, hgetall k, hsetnx k f v, hincrby k f 1, "
@@ -162,7 +161,7 @@ def users(prefix: str, *, read_only: bool = True) -> str:
     lines = {
         # All keys and channels, but not the server's settings. bgrewriteaof removes forgotten data from its files.
         OPERATOR: f"resetkeys ~{prefix}:* resetchannels &{prefix}:* &__redis__:invalidate "
-        "+@all -@admin -@dangerous +info +bgrewriteaof +client|id +client|tracking +client|setinfo +cluster|slots",
+        "+@all -@admin -@dangerous +info +bgrewriteaof +client|id +client|tracking +cluster|slots",
         **{f"{OPERATOR}-{role}": rules_of(role, prefix) for role in RIGHTS},
     }
     text = "".join(f"user {name} on >PASSWORD {rules}\n" for name, rules in lines.items())
