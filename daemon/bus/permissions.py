@@ -15,16 +15,16 @@ from daemon.bus.connection import Bus
 from daemon.bus.joined import translated
 from daemon.bus.line import AWAY, Line, Part
 
-_PARTITIONS = "in ready due asides grew unsettled dead unknown"
+_PARTITIONS = "in,ready,due,asides,grew,unsettled,dead,unknown"
 """Kinds of keys, one a partition."""
 
 _NAMED = (
-    "out leader session log waiting lock live notices traces seen sent said forgetting overheard bots told segments "
-    "restoring memory history versions notes undigested clearing shelved"
+    "out,leader,session,log,waiting,lock,live,notices,traces,seen,sent,said,forgetting,overheard,bots,told,segments,"
+    "restoring,memory,history,versions,notes,undigested,clearing,shelved"
 )
 """Kinds of keys, one for each session, memory, channel or message of a partition."""
 
-_SINGLE = "meta sessions archives collecting retaining workers people audit"
+_SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit"
 """Kinds of keys, one a database. All others are ``<prefix>:<kind>:<name>``."""
 
 
@@ -40,16 +40,16 @@ OPERATOR = "millpond"
 
 def pattern_of(kind: str) -> str:
     """The keys of a kind behind the prefix and its colon, as the server's rules write them."""
-    if kind in _PARTITIONS.split():
+    if kind in _PARTITIONS.split(","):
         return f"{{*}}:{kind}"
-    if kind in _NAMED.split():
+    if kind in _NAMED.split(","):
         return f"{{*}}:{kind}:*"
-    return kind if kind in _SINGLE.split() else f"{kind}:*"
+    return kind if kind in _SINGLE.split(",") else f"{kind}:*"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rights:
-    """Of one role, by the words of the tables above."""
+    """Of one role: kinds of keys, names of channels and calls, separated by commas."""
 
     reads: str
     """Kinds of keys that are read, beside those of every process."""
@@ -62,9 +62,9 @@ class Rights:
 
 EVERY = Rights(
     # Of /metrics, and of the heartbeat.
-    reads="in ready due dead unsettled unknown out session",
-    writes="meta archives workers sessions",
-    hears="listeners replicated",
+    reads="in,ready,due,dead,unsettled,unknown,out,session",
+    writes="meta,archives,workers,sessions",
+    hears="listeners,replicated",
     calls=(
         "info, time, ping, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
         "evalsha x 0, script load x, publish c x, subscribe c, psubscribe c, unsubscribe c, punsubscribe c, "
@@ -78,43 +78,43 @@ EVERY = Rights(
 )
 """Of every process. The data commands are those that the scripts use; the keys are what limits them."""
 
-_PUBLISHED = "in ready due asides session waiting seen overheard"
+_PUBLISHED = "in,ready,due,asides,session,waiting,seen,overheard"
 """Kinds that a message is accepted into (``publish.lua``)."""
 
-_SESSION = "in ready due asides session waiting log live notices traces grew unsettled dead out said told"
+_SESSION = "in,ready,due,asides,session,waiting,log,live,notices,traces,grew,unsettled,dead,out,said,told"
 """Kinds that a turn, its answer and what follows from it are written to."""
 
-_MEMORY = "memory history versions notes"
+_MEMORY = "memory,history,versions,notes"
 
-_CONSOLIDATED = f"{_MEMORY} lock undigested segments shelved clearing"
+_CONSOLIDATED = f"{_MEMORY},lock,undigested,segments,shelved,clearing"
 """Kinds that a consolidation is written to; those of ``/compact`` and of a full context are an agent's."""
 
 RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
-        reads="live lock notices traces segments shelved undigested paused people failing learnt errors usage poller "
-        "leader ended grew",
-        writes=f"{_PUBLISHED} dead out log {_MEMORY} forgetting job jobs login visitor audit",
-        hears="events:* commands nudges rulings",
+        reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,usage,poller,"
+        "leader,ended,grew",
+        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},forgetting,job,jobs,login,visitor,audit",
+        hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),
     "agent": Rights(
-        reads="overheard moved people ended",
-        writes=f"{_SESSION} {_CONSOLIDATED} forgetting job jobs usage bucket access codes guesses paused pair tries "
-        "learnt failing errors",
-        hears="events:* commands nudges rulings",
+        reads="overheard,moved,people,ended",
+        writes=f"{_SESSION},{_CONSOLIDATED},forgetting,job,jobs,usage,bucket,access,codes,guesses,paused,pair,tries,"
+        "learnt,failing,errors",
+        hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),
     "channels": Rights(
-        reads="live access paused",
-        writes=f"{_PUBLISHED} log dead out leader poller sent unknown traces told codes bots moved pace",
-        hears="events:* commands nudges rulings leaders",
+        reads="live,access,paused",
+        writes=f"{_PUBLISHED},log,dead,out,leader,poller,sent,unknown,traces,told,codes,bots,moved,pace",
+        hears="events:*,commands,nudges,rulings,leaders",
         calls="xread streams k 0",
     ),
     "consolidation": Rights(
         reads="moved",
-        writes=f"{_SESSION} {_CONSOLIDATED} unknown collecting retaining restoring "
-        "forgetting overheard job jobs ended people usage learnt failing errors",
-        hears="events:* commands nudges",
+        writes=f"{_SESSION},{_CONSOLIDATED},unknown,collecting,retaining,restoring,"
+        "forgetting,overheard,job,jobs,ended,people,usage,learnt,failing,errors",
+        hears="events:*,commands,nudges",
         calls="scan 0, xreadgroup group x x streams k >, xgroup create k x 0, xautoclaim k x x 1 0, xack k x 0-0, "
         "xtrim k maxlen 1, bgrewriteaof",
     ),
@@ -125,12 +125,12 @@ RIGHTS: Mapping[str, Rights] = {
 def rights_of(role: str) -> Rights:
     """What a role and every process need. A key that is written is not named among those that are read."""
     own = RIGHTS[role]
-    writes = sorted({*EVERY.writes.split(), *own.writes.split()})
-    reads = sorted({*EVERY.reads.split(), *own.reads.split()} - set(writes))
+    writes = sorted({*EVERY.writes.split(","), *own.writes.split(",")})
+    reads = sorted({*EVERY.reads.split(","), *own.reads.split(",")} - set(writes))
     return Rights(
-        reads=" ".join(reads),
-        writes=" ".join(writes),
-        hears=f"{EVERY.hears} {own.hears}",
+        reads=",".join(reads),
+        writes=",".join(writes),
+        hears=f"{EVERY.hears},{own.hears}",
         calls=f"{EVERY.calls}, {own.calls}",
     )
 
@@ -141,10 +141,10 @@ def rules_of(role: str, prefix: str) -> str:
     return " ".join(
         (
             "resetkeys",
-            *(f"~{prefix}:{pattern_of(kind)}" for kind in rights.writes.split()),
-            *(f"%R~{prefix}:{pattern_of(kind)}" for kind in rights.reads.split()),
+            *(f"~{prefix}:{pattern_of(kind)}" for kind in rights.writes.split(",")),
+            *(f"%R~{prefix}:{pattern_of(kind)}" for kind in rights.reads.split(",")),
             "resetchannels",
-            *(f"&{prefix}:{name}" for name in rights.hears.split()),
+            *(f"&{prefix}:{name}" for name in rights.hears.split(",")),
             # The server of a cluster says by it which keys were changed.
             "&__redis__:invalidate",
             "-@all",
@@ -211,10 +211,10 @@ def _tries(prefix: str, rights: Rights, *, is_cluster: bool) -> Iterator[_Try]:
         if not call.startswith(UNTRIED if is_cluster else UNTRIED + OF_CLUSTERS):
             yield f"+{_name(call)}", tuple(words.get(word, word) for word in call.split())
     for sign, command, kinds in (("~", ("HDEL", "x"), rights.writes), ("%R~", ("EXISTS",), rights.reads)):
-        for kind in kinds.split():
+        for kind in kinds.split(","):
             key = f"{prefix}:{pattern_of(kind)}"
             yield f"{sign}{key}", (command[0], key.replace("*", "0"), *command[1:])
-    for name in rights.hears.split():
+    for name in rights.hears.split(","):
         yield f"&{prefix}:{name}", ("PUBLISH", f"{prefix}:{name.replace('*', '0')}", "")
 
 

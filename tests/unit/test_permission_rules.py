@@ -32,7 +32,7 @@ def keys_of() -> dict[str, str]:
 
 
 def granted(key: str, kinds: str) -> list[str]:
-    return [kind for kind in kinds.split() if fnmatchcase(key, f"mp:{pattern_of(kind)}".replace("[", "[[]"))]
+    return [kind for kind in kinds.split(",") if fnmatchcase(key, f"mp:{pattern_of(kind)}".replace("[", "[[]"))]
 
 
 def test_each_key_of_the_code_is_one_kind_and_some_role_writes_it() -> None:
@@ -47,13 +47,13 @@ def test_no_kind_is_named_that_no_key_has_and_none_is_read_and_written() -> None
     keys = [key for name, key in keys_of().items() if name not in CHANNELS]
     for role in RIGHTS:
         rights = rights_of(role)
-        assert not set(rights.reads.split()) & set(rights.writes.split())
-        for kind in (*rights.reads.split(), *rights.writes.split()):
+        assert not set(rights.reads.split(",")) & set(rights.writes.split(","))
+        for kind in (*rights.reads.split(","), *rights.writes.split(",")):
             assert any(granted(key, kind) for key in keys), f"{role}: {kind}"
 
 
 def test_each_channel_of_the_code_is_heard_by_some_role() -> None:
-    heard = {name.partition(":")[0] for role in RIGHTS for name in rights_of(role).hears.split()}
+    heard = {name.partition(":")[0] for role in RIGHTS for name in rights_of(role).hears.split(",")}
 
     assert heard == {*CHANNELS, "listeners", "replicated"}
 
