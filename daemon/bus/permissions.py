@@ -61,8 +61,8 @@ class Rights:
 
 
 EVERY = Rights(
-    # Of /metrics, and of the heartbeat.
-    reads="in,ready,due,dead,unsettled,unknown,out,session",
+    # Of /metrics, of `millpond doctor`, and of the heartbeat.
+    reads="in,ready,due,grew,dead,unsettled,unknown,out,session",
     writes="meta,archives,workers,sessions",
     hears="listeners,replicated",
     calls=(
@@ -92,7 +92,7 @@ _CONSOLIDATED = f"{_MEMORY},lock,undigested,segments,shelved,clearing"
 RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,usage,poller,"
-        "leader,ended,grew",
+        "leader,ended",
         writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},forgetting,job,jobs,login,visitor,audit",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
