@@ -41,17 +41,15 @@
     - VersionMoved
   x ArchiveError
     - ArchiveMissing
+    - ArchiveUnavailable
     - NoSuchTranscript
-  x SearchError
-    - IndexBusy
-    - IndexDamaged
-    - IndexGone
-    - IndexUnusable
+  x SearchError (daemon/recall/index/errors.py)
   x JobError
     - JobLost
     - JobWaits
     - JobRefused
   x DataError
+    - DamagedData
     - DatabaseNotEmpty
   x OutputError
   x ToolError
@@ -304,24 +302,8 @@ class ArchiveMissing(ArchiveError):
     """An archived file was not found or is damaged. Retrying does not help; the archive itself can be used."""
 
 
-class SearchError(MillpondError):
-    """A search index cannot be used. Its contents can be rebuilt from Redis and the archive."""
-
-
-class IndexBusy(SearchError):
-    """Another process or task is using the index exclusively."""
-
-
-class IndexDamaged(SearchError):
-    """An index is damaged and must be deleted and rebuilt."""
-
-
-class IndexGone(SearchError):
-    """An index was deleted while this process had it open. Open it again."""
-
-
-class IndexUnusable(SearchError):
-    """An index cannot be read or written, because the disk is full, read-only or broken."""
+class ArchiveUnavailable(ArchiveError):
+    """The archive's storage cannot be used at present. The same call may succeed later."""
 
 
 class JobError(MillpondError):
@@ -335,9 +317,11 @@ class JobLost(JobError):
 class JobWaits(JobError):
     """A job has to wait for other work and continues later. It is not counted as a failure."""
 
-    def __init__(self, message: str, *, delay_s: float) -> None:
+    def __init__(self, message: str, *, delay_s: float, partly: bool = False) -> None:
+        """``partly``: everything that could be done without waiting is done."""
         super().__init__(message)
         self.delay_s = delay_s
+        self.partly = partly
 
 
 class JobRefused(JobError):
@@ -350,6 +334,10 @@ class NoSuchTranscript(ArchiveError):
 
 class DataError(MillpondError):
     """A backup cannot be used, or the restored data differs from it."""
+
+
+class DamagedData(DataError):
+    """A key of Redis has another type than Millpond gives it, or holds bytes that are not text."""
 
 
 class DatabaseNotEmpty(DataError):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat that contain these words. Then /forget 1 3 deletes "
-        "entries 1 and 3 of the list, and /forget all deletes every entry."
+        "/forget WORDS lists all texts stored for this chat that contain these words. After that, /forget 1 3 "
+        "deletes entries 1 and 3 of the list, and /forget all deletes every entry."
     ),
     "forget_slow": (
         "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
@@ -19,14 +19,25 @@ ENGLISH: Mapping[str, str] = {
         "/forget 1 3 deletes entries 1 and 3 everywhere they are stored. /forget all deletes every entry of the "
         "list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. You can then choose entries from the list for 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. A list of texts can be used for 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
-    "forget_began": "I am deleting the text now, and will notify you here when the text is deleted.",
+    "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
     "forget_done": "The text was forgotten. Deleted:",
     "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
+    "forget_incomplete": (
+        "{count} steps failed, so some of the text may remain. An administrator can see the reasons with `millpond "
+        "queue jobs --json`."
+    ),
+    "forget_waits": (
+        "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "
+        "I will delete the archived text as soon as the archive can be reached, and notify you here."
+    ),
+    "forget_unsearched": (
+        "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
+    ),
     "forget_untouched": (
         "The following copies were not deleted: earlier backups, and copies kept by the chat platform, by the "
         "model's provider and by tools that call external services."
@@ -70,6 +81,14 @@ CHINESE: Mapping[str, str] = {
     "forget_nothing_left": "这些内容之前已经删除，不需要再删除。",
     "forget_removed": "- {tier}：{count}",
     "forget_failed": "以下步骤失败：",
+    "forget_incomplete": (
+        "有 {count} 个步骤失败，部分内容可能仍然保留。管理员可以用 `millpond queue jobs --json` 查看原因。"
+    ),
+    "forget_waits": (
+        "除了旧消息的归档以外，其他地方的内容都已经删除。归档目前无法访问，"
+        "这一部分会等归档恢复后再删除，删除后会在这里告诉你。"
+    ),
+    "forget_unsearched": "旧消息的归档目前无法访问，所以这个列表不包含归档的消息。",
     "forget_untouched": "以下副本没有删除：以前的备份，以及聊天平台、模型服务商和调用外部服务的工具所保存的副本。",
     "tier_memory": "记忆",
     "tier_history": "历史",

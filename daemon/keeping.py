@@ -16,11 +16,19 @@ _log = structlog.get_logger()
 
 
 async def mark_archive(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """A service: note which archive this process reads, also when it writes none.
+    """A service: note which archive this process reads, also when it writes none, and probe it while it hangs.
 
     Messages may leave Redis only when whoever shows them can read them back.
     """
     task_status.started()
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(process.archive.storage.probe)
+        await _mark(process)
+        await process.stopping.wait()
+        tg.cancel_scope.cancel()
+
+
+async def _mark(process: Process) -> None:
     while not process.stopping.is_set():
         try:
             await process.archive.files.opened()

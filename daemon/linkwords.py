@@ -5,7 +5,8 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     "link_code": (
         "Your code is {code}.\n"
-        "Send /link {code} in your other chat with me within {minutes} minutes. Both chats then share one memory. Do "
+        "Send /link {code} in your other chat with me within {minutes} minutes. After that, both chats share "
+        "one memory. Do "
         "not give the code to anyone else: anyone who uses it shares your memory."
     ),
     "link_begun": (
@@ -60,7 +61,7 @@ CHINESE: Mapping[str, str] = {
     "link_kind_session": "按对话保存记忆",
     "link_kind_workspace": "让所有对话共用一份记忆",
     "unlink_begun": "我正在把关联的聊天的记忆分开，完成后会通知你。",
-    "unlink_done": "已取消与 {other} 的关联。双方各自保留关联之前的记忆，以及之后在自己的聊天中新增的内容。",
+    "unlink_done": "已取消与 {other} 的关联。两个聊天各自保留关联之前的记忆，以及之后从自己的消息中保存的内容。",
     "unlink_none": "这个聊天没有与其他聊天关联。",
     "unlink_config": "这个聊天是在配置中与另一个聊天关联的。请让管理员更改配置。",
 }

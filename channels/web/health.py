@@ -65,6 +65,8 @@ class Health:
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
     async def _redis_problem(self) -> str:
+        if suspended := self._process.bus.suspension.reason:
+            return suspended
         with anyio.move_on_after(PING_S):
             try:
                 await self._process.bus.call("PING")
@@ -72,10 +74,8 @@ class Health:
                 return str(error)
             except BusError:
                 return "Redis does not respond"
-            if refusing := self._process.bus.refusing:
-                return str(refusing)
-            if forbidden := self._process.bus.forbidden:
-                return forbidden
+            if refused := self._process.bus.refusing or self._process.bus.forbidden:
+                return str(refused)
             return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not respond within {PING_S:g} s"
 

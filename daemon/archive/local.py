@@ -10,7 +10,7 @@ import anyio
 
 from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
 from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
-from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 from daemon.threads import Threads
 
 LOCK_WAIT_S = 10.0
@@ -124,13 +124,13 @@ class LocalStorage:
             with anyio.fail_after(STORAGE_LIMIT_S):
                 return await self._threads.run(work)
         except TimeoutError as error:
-            raise ArchiveError(
+            raise ArchiveUnavailable(
                 f"{folder}: the disk did not respond for {STORAGE_LIMIT_S:.0f} s. Check the disk."
             ) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
             file = f" ({error.filename})" if error.filename else ""
-            raise ArchiveError(
+            raise ArchiveUnavailable(
                 f"the archive in {folder} cannot be used: {reason}{file}. Free some disk space, or "
                 "correct the permissions."
             ) from error

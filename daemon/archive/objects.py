@@ -9,7 +9,7 @@ import anyio
 
 from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
 from daemon.config import Secret, masked_url
-from daemon.errors import ArchiveError, ArchiveMissing, ConfigError
+from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -122,13 +122,13 @@ class ObjectStorage:
             with anyio.fail_after(STORAGE_LIMIT_S):
                 return await work()
         except TimeoutError as error:
-            raise ArchiveError(
+            raise ArchiveUnavailable(
                 f"{place}: the object store did not respond for {STORAGE_LIMIT_S:.0f} s. Check the network."
             ) from error
         except FileNotFoundError as error:
             raise ArchiveMissing(f"{place} was not found. Restore the object from a backup.") from error
         except (BaseError, OSError, ValueError) as error:
-            raise ArchiveError(
+            raise ArchiveUnavailable(
                 f"{place} cannot be used: {_first_line(error)}. Check archive.url, the credentials in the "
                 "environment, and the network."
             ) from error

@@ -10,13 +10,16 @@ from daemon.cli.exits import FAILED
 from daemon.cli.table import print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from daemon.config import Config
-    from daemon.data import Checked, Flaw, Wanted
+    from daemon.data import Checked, Flaw, Loss, Manifest, Wanted
     from daemon.process import Process
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+LISTED = 20
+"""Sessions, memories or files that are listed for people."""
+
 FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 
 
@@ -31,13 +34,23 @@ def data() -> None:
 @click.option(
     "--verify/--no-verify", default=True, help="Restore the backup into a temporary server and compare the data."
 )
+@click.option(
+    "--leave-out",
+    multiple=True,
+    metavar="NAME",
+    help="Accept a backup without this damaged session, memory, key or file. Repeat the option for several names.",
+)
 @JSON
 @click.pass_context
-def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, as_json: bool) -> None:
+def backup(
+    ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, leave_out: tuple[str, ...], as_json: bool
+) -> None:
     """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
 
     The backup contains the data in Redis, the archive, and the workspaces of this configuration's bots, with their
     memory and the files that came with messages. The backup contains the configuration only if you add --with-config.
+
+    The exit code is 1 if the backup is incomplete, because messages were not found or data could not be read.
     """
     from daemon.data import Verified, back_up
     from daemon.data import verify as verify_backup
@@ -46,7 +59,7 @@ def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool,
     folder = folder.expanduser().absolute()
 
     async def work(process: "Process") -> tuple[Any, Verified | None]:
-        wanted = _wanted(process, found.path if with_config else None, found.config)
+        wanted = _wanted(process, found.path if with_config else None, found.config, leave_out)
         done = await back_up(process.bus, wanted, folder, clock=process.clock, tell=_tell(as_json))
         if not verify:
             return done, None
@@ -62,6 +75,7 @@ def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool,
             f"{manifest.files} files with {manifest.file_bytes:,} bytes"
         )
         _say_verified(verified, folder)
+    _end(ctx, manifest, verified.losses if verified else manifest.losses)
 
 
 def _say_verified(verified: Any, folder: Path) -> None:
@@ -70,7 +84,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the database itself has too: {_line(flaw)}")
+        say(f"inconsistency that the original database contains too: {_line(flaw)}")
 
 
 @data.command()
@@ -78,7 +92,10 @@ def _say_verified(verified: Any, folder: Path) -> None:
 @JSON
 @click.pass_context
 def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
-    """Restore the backup in FOLDER into a temporary server, and compare the data."""
+    """Restore the backup in FOLDER into a temporary server, and compare the data.
+
+    The exit code is 1 if the backup is incomplete.
+    """
     import anyio
 
     from daemon.data import verify as verify_backup
@@ -89,6 +106,41 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
         print_json({"folder": str(folder), "verified": found})
     else:
         _say_verified(found, folder)
+    _end(ctx, found.manifest, found.losses)
+
+
+def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> None:
+    """Tell what a backup lacks, on standard error, and exit with 1 if it lacks anything."""
+    if manifest.left_out:
+        click.echo(f"left out, as requested: {', '.join(manifest.left_out)}", err=True)
+    for kind in sorted({each.kind for each in losses}):
+        of_kind = sorted((each for each in losses if each.kind == kind), key=lambda each: -each.count)
+        records = "messages" if kind == "messages" else f"entries of the {kind}"
+        click.echo(f"{sum(each.count for each in of_kind):,} {records} are missing from the backup:", err=True)
+        _list([f"{each.owner}: {each.count:,}" for each in of_kind])
+    if losses:
+        click.echo(
+            f"Neither Redis nor the archive in {manifest.archive} contains this data. Keep the older backups, and "
+            "restore the missing files of the archive from an older backup.",
+            err=True,
+        )
+    if manifest.damaged:
+        click.echo("The backup does not contain the following data, which cannot be read:", err=True)
+        _list([f"{name}: {why}" for name, why in manifest.damaged.items()])
+        click.echo(
+            "Keep the older backups. Run `millpond data check` and repair the data, or run the backup again with "
+            "`--leave-out NAME` for each of these names.",
+            err=True,
+        )
+    if losses or manifest.damaged:
+        ctx.exit(FAILED)
+
+
+def _list(lines: "Sequence[str]") -> None:
+    for line in lines[:LISTED]:
+        click.echo(f"  {line}", err=True)
+    if len(lines) > LISTED:
+        click.echo(f"  and {len(lines) - LISTED:,} more (`--json` lists all)", err=True)
 
 
 @data.command()
@@ -101,7 +153,7 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
 @click.option(
     "--replace", is_flag=True, help="Delete the existing data first. Without --replace, the database must be empty."
 )
-@click.option("--files/--no-files", default=True, help="Restore the archive and the workspaces too.")
+@click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
 @click.pass_context
 def restore(
@@ -125,7 +177,7 @@ def restore(
     wanted = config.redis.partitions
     if partitions is not None and wanted not in (None, partitions):
         raise ConfigError(
-            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number."
+            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number of partitions."
         )
 
     async def work() -> Restored:
@@ -162,7 +214,7 @@ def restore(
 def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:
     """Check the stored data against every consistency rule. Millpond keeps running meanwhile.
 
-    The exit code is 1 if a rule is broken.
+    The exit code is 1 if a rule is violated.
     """
     from daemon.data import Check
 
@@ -210,7 +262,7 @@ def _tell(as_json: bool) -> "Callable[[str], None]":
     return tell
 
 
-def _wanted(process: "Process", config_path: Path | None, config: "Config") -> "Wanted":
+def _wanted(process: "Process", config_path: Path | None, config: "Config", leave_out: "Sequence[str]") -> "Wanted":
     from daemon.data import Wanted
 
     secrets = frozenset(_secret_files(config))
@@ -220,6 +272,7 @@ def _wanted(process: "Process", config_path: Path | None, config: "Config") -> "
         archive=process.archive.storage,
         config=tuple(path for path in own if path.is_file()),
         secret=secrets,
+        without=frozenset(leave_out),
     )
 
 

@@ -19,11 +19,11 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Show only this number of the newest dead letters.",
+    help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
-ALL = click.option("--all", "everything", is_flag=True, help="All dead letters.")
+REASON = click.option("--reason", metavar="R", help="Select all dead letters with this reason, as shown in the list.")
+ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
 """Characters of a text that the list shows."""
 
@@ -72,9 +72,10 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Queue dead letters again, behind the pending messages of their sessions. Replies are sent again.
+    """Queue dead letters again, after the pending messages of their sessions. Replies are sent again.
 
-    Replayed dead letters are removed from the list. An error message that is already in the conversation stays there.
+    Replayed dead letters are removed from the list. Error messages that the conversation already
+    contains are not removed.
     """
     from daemon.bus import replayed
 

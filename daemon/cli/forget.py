@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.connected import loaded, with_process
+from daemon.cli.exits import EX_TEMPFAIL
 from daemon.cli.memory import scope_named
 from daemon.cli.session import key_of, unknown
 from daemon.cli.table import print_json, say
@@ -41,9 +42,9 @@ class Meant:
 @JSON
 @click.pass_context
 def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -> None:
-    """Delete all messages of SESSION, and everything in memory that came from them.
+    """Delete all messages of SESSION, and all parts of memory that came from these messages.
 
-    This removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came
+    The command removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came
     from the session. The session itself remains and accepts new messages.
     """
     key = key_of(ctx, name)
@@ -91,6 +92,7 @@ def _forget(
     ctx: click.Context, meant: Meant, *, yes: bool, as_json: bool, what: str | None = None, only: str | None = None
 ) -> None:
     from daemon.forget import Search, matches_text, report_text
+    from daemon.wording import text
 
     if not meant.extent:
         raise InboundError(
@@ -102,16 +104,21 @@ def _forget(
     if not yes:
         if meant.matches is not None and not only:
             say(matches_text(meant.matches.shown, meant.matches.more, "en", how=False))
+            if meant.matches.waits:
+                say(text("forget_unsearched", "en"))
         elif meant.matches is None:
             say(f"{meant.order.name}: " + ", ".join(f"{tier} {count}" for tier, count in meant.extent.items()))
         click.confirm("Delete this? It cannot be undone", abort=True)
     record = with_process(ctx, lambda process: _done(process, meant.order, search), makes=False)
-    if as_json:
+    if as_json and record.has_ended:
         print_json(record.report)
     elif record.status == "failed":
         raise InboundError(f"{meant.order.name}: {record.report.get('error', 'the data could not be deleted')}")
+    elif record.partly:
+        click.echo(f"{meant.order.name}: {record.reason} (`millpond queue jobs`).", err=True)
+        ctx.exit(EX_TEMPFAIL)
     else:
-        say(report_text(record.report, "en"))
+        say(report_text(record.report, "en", for_operator=True))
 
 
 def _chosen(matches: "Matches", only: str) -> tuple[str, ...]:

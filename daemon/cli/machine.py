@@ -46,21 +46,34 @@ def rooms() -> Finding:
 
 def data_directory(folder: Path) -> Finding:
     """Whether the data directory can be written and has free space."""
-    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    problem = room("data_dir", folder, "soon messages can no longer be accepted")
+    if problem is None and folder.is_dir() and folder.stat().st_mode & OTHERS:
+        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
+    return problem or ok("data_dir", f"{folder}, {_free_bytes(folder) / 1e9:,.1f} GB free")
+
+
+def room(check: str, folder: Path, consequence: str) -> Finding | None:
+    """What is wrong with a folder that is to be written to; ``consequence``: of a full disk."""
+    existing = _existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return error(
-            "data_dir",
-            f"{existing} cannot be written. Change the folder's permissions, or set another folder in data_dir.",
+            check, f"{existing} cannot be written. Change the folder's permissions, or set another folder in {check}."
         )
-    if folder.is_dir() and folder.stat().st_mode & OTHERS:
-        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
-    free = shutil.disk_usage(existing).free
-    text = f"{folder}, {free / 1e9:,.1f} GB free"
-    if free < FREE_ERROR_BYTES:
-        return error("data_dir", f"{text}. Free some disk space now, because soon messages can no longer be accepted.")
-    if free < FREE_WARNING_BYTES:
-        return warning("data_dir", f"{text}. Free some disk space.")
-    return ok("data_dir", text)
+    free_bytes = _free_bytes(folder)
+    text = f"{folder}, {free_bytes / 1e9:,.1f} GB free"
+    if free_bytes < FREE_ERROR_BYTES:
+        return error(check, f"{text}. Free some disk space now, because {consequence}.")
+    if free_bytes < FREE_WARNING_BYTES:
+        return warning(check, f"{text}. Free some disk space.")
+    return None
+
+
+def _existing(folder: Path) -> Path:
+    return next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+
+
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(_existing(folder)).free
 
 
 def ports(config: Config) -> Iterator[Finding]:
@@ -72,7 +85,10 @@ def ports(config: Config) -> Iterator[Finding]:
 
 def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
-        return ok(check, "any free port" if channel.port == 0 else "8765 or the next free port")
+        return ok(
+            check,
+            "the page uses any free port" if channel.port == 0 else ("the page uses port 8765 or the next free port"),
+        )
     where = f"{channel.host}:{channel.port}"
     try:
         family = socket.AF_INET6 if ":" in channel.host else socket.AF_INET
@@ -82,10 +98,12 @@ def _port(check: str, channel: WebConfig) -> Finding:
     except OSError as failure:
         if _is_ours(channel):
             return ok(check, f"Millpond is running and answers at {where}")
-        key = "port or host of the channel"
-        return error(
-            check, f"{where} cannot be used ({failure.strerror}). Stop the program that listens there, or change {key}."
+        text = (
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
+            "or host "
+            "of the channel."
         )
+        return error(check, text)
     return ok(check, f"{where} is free")
 
 

@@ -6,6 +6,7 @@
 from daemon.data.backup import BackedUp, Wanted, back_up
 from daemon.data.checking import Check, Checked
 from daemon.data.finding import Flaw
+from daemon.data.records import Loss, Manifest
 from daemon.data.restoring import Restored, Target, restore
 from daemon.data.verifying import Verified, verify
 
@@ -14,6 +15,8 @@ __all__ = [
     "Check",
     "Checked",
     "Flaw",
+    "Loss",
+    "Manifest",
     "Restored",
     "Target",
     "Verified",

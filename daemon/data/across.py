@@ -9,6 +9,7 @@ from daemon.data.moment import session_of
 from daemon.data.names import Name
 from daemon.data.reading import number
 from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+from daemon.errors import BusError, BusUnavailable
 
 OVER = frozenset({b"done", b"failed"})
 
@@ -70,12 +71,15 @@ class Across:
 
     async def flaws(self, bus: Bus) -> list[Flaw]:
         """Current disagreements; some may disappear in a moment."""
-        return [
-            *self._of_memories(),
-            *await self._of_index(bus),
-            *await self._of_people(bus),
-            *await self._of_jobs(bus),
-        ]
+        found = list(self._of_memories())
+        for look in (self._of_index, self._of_people, self._of_jobs):
+            try:
+                found += await look(bus)
+            except BusUnavailable:
+                raise
+            except BusError:
+                continue  # a key that is compared here has the wrong type: `key.type` reports the key
+        return found
 
     def _of_memories(self) -> Iterator[Flaw]:
         for (scope, session), upto in sorted(self._memories.items()):
@@ -83,11 +87,14 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="schedule a consolidation now, which brings session and memory into agreement",
+                what="schedule a consolidation now, so that session and memory match again",
                 action="unsettled",
                 owner=session,
             )
-            text = f"the session's cursor is at {cursor} of {head}, but the memory contains the messages before {upto}"
+            text = (
+                f"the session's cursor is {cursor} (of {head} messages), but the memory contains all "
+                f"messages before {upto}"
+            )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
     async def _of_index(self, bus: Bus) -> list[Flaw]:
@@ -111,12 +118,13 @@ class Across:
         return found
 
     async def _of_people(self, bus: Bus) -> list[Flaw]:
-        listed = {scope.decode() for scope, _ in pairs(await bus.call("HGETALL", bus.keys.people))}
+        listed = {scope.decode("utf-8", "replace") for scope, _ in pairs(await bus.call("HGETALL", bus.keys.people))}
         return [
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"this memory is merged into {home}, but `people` does not list the link. Link the two people "
+                text=f"this memory is merged into {home}, but the list of linked people does not contain the "
+                "link. Link the two people "
                 "again.",
             )
             for scope, home in sorted(self._joined.items())
@@ -125,7 +133,7 @@ class Across:
 
     async def _of_jobs(self, bus: Bus) -> list[Flaw]:
         key, found = bus.keys.jobs, list[Flaw]()
-        listed = {member.decode() for member in await bus.call("ZRANGE", key, 0, -1)}
+        listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for job in sorted(listed):
             if not await bus.call("EXISTS", bus.keys.job(job)):
                 mend = Mend(what="remove the job from the list", action="unjob", key=key, args=(job,))
@@ -154,5 +162,5 @@ async def _names(bus: Bus, pattern: str) -> list[str]:
     prefix = pattern.removesuffix("*")
     names = set[str]()
     async for keys in scan_keys(bus, pattern.replace("[", "\\[")):
-        names |= {key.decode().removeprefix(prefix) for key in keys}
+        names |= {key.decode("utf-8", "replace").removeprefix(prefix) for key in keys}
     return sorted(names)

@@ -23,9 +23,10 @@ from daemon.archive.storage import FILE_MAX_BYTES
 from daemon.bus import Bus, pairs
 from daemon.bus.migrations import SCHEMA
 from daemon.clock import Clock, stamp
+from daemon.data.losses import Archived
 from daemon.data.records import FileTaken, KeyTaken, Manifest, encode, text_of
 from daemon.data.taking import Taking
-from daemon.data.tree import copy_tree, sha256_of
+from daemon.data.tree import Unreadable, copy_tree, sha256_of
 from daemon.durable import FOLDER_MODE, folder_below, whole_file, write_whole
 from daemon.errors import ArchiveMissing, OutputError
 from daemon.memory.files import FOLDER as MEMORY_FOLDER
@@ -52,6 +53,8 @@ class Wanted:
     """Configuration and files with its secrets; none unless asked for."""
     secret: frozenset[Path] = frozenset()
     """Files with secrets, which are not copied where they lie in a workspace."""
+    without: frozenset[str] = frozenset()
+    """Sessions and memories that are left out, and damaged keys and files that the operator knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +75,7 @@ async def back_up(
     Raises:
         OutputError: it cannot be written, or something is there already.
         ArchiveError: the archive cannot be read.
-        DataError: what Redis holds cannot be read; the text says what is to be done.
-        BusUnavailable: Redis is away.
+        BusUnavailable: Redis cannot be reached.
     """
     began = stamp(clock.now())
     await _in_thread(lambda: _made(folder), folder)
@@ -83,8 +85,8 @@ async def back_up(
         tell(f"memory files of {bot}")
         await copies.tree(workspace, BOTS, bot, only=MEMORY_FOLDER, secret=wanted.secret)
     tell("data in Redis")
-    taking = Taking(bus)
-    records = await _redis(bus, taking, folder)
+    taking, archived = Taking(bus, without=wanted.without), Archived()
+    records = await _redis(bus, taking, folder, archived)
     # Files come after what names them: a message its attachment, a list its segments.
     for bot, workspace in sorted(wanted.workspaces.items()):
         tell(f"files of {bot}")
@@ -94,6 +96,9 @@ async def back_up(
     for path in wanted.config:
         await copies.file(path, CONFIG)
     await copies.end()
+    tell("looking for missing messages")
+    losses = await archived.losses(bus, folder, ARCHIVE, deep=False)
+    damaged = taking.damaged | copies.unreadable
     manifest = Manifest(
         id=secrets.token_hex(8),
         millpond=__version__,
@@ -112,13 +117,16 @@ async def back_up(
         bots=sorted(wanted.workspaces),
         archive=wanted.archive.where,
         with_config=bool(wanted.config),
+        losses=losses,
+        damaged={name: why for name, why in sorted(damaged.items()) if name not in wanted.without},
+        left_out=sorted(wanted.without),
         sha256={name: await _in_thread(partial(sha256_of, folder / name), folder) for name in (REDIS, FILES)},
     )
     await _in_thread(lambda: _write(folder, MANIFEST, msgspec.json.format(encode(manifest), indent=1) + b"\n"), folder)
     return BackedUp(folder=folder, manifest=manifest)
 
 
-async def _redis(bus: Bus, taking: Taking, folder: Path) -> int:
+async def _redis(bus: Bus, taking: Taking, folder: Path, archived: Archived) -> int:
     """Write the data in Redis; returns the number of records."""
     count = 0
     with (
@@ -130,6 +138,7 @@ async def _redis(bus: Bus, taking: Taking, folder: Path) -> int:
         value = {name.decode(): text_of(each) for name, each in sorted(meta)}
         packer.write(encode(KeyTaken(kind="meta", form="hash", value=value)) + b"\n")
         async for record in taking.records():
+            archived.note(record)
             line = encode(record) + b"\n"
             # Packing half a megabyte takes some milliseconds: beside the event loop.
             await to_thread.run_sync(packer.write, line) if len(line) > 65_536 else packer.write(line)
@@ -153,6 +162,8 @@ class _Copies:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._taken: list[FileTaken] = []
+        self.unreadable: dict[str, str] = {}
+        """Files that cannot be read, and why."""
 
     @property
     def count(self) -> int:
@@ -166,10 +177,12 @@ class _Copies:
         self, source: Path, *inside: str, only: str = "", without: str = "", secret: Collection[Path] = ()
     ) -> None:
         """The files in a folder."""
-        self._taken += await _in_thread(
+        copied = await _in_thread(
             lambda: list(copy_tree(source, self._folder, *inside, only=only, without=without, secret=secret)),
             self._folder,
         )
+        self._taken += [each for each in copied if isinstance(each, FileTaken)]
+        self.unreadable |= {each.path: each.reason for each in copied if isinstance(each, Unreadable)}
 
     async def archive(self, storage: Storage) -> None:
         """All files of an archive; a file that is deleted meanwhile is in none of the lists read before."""

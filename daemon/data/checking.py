@@ -4,6 +4,7 @@ What several keys in different slots must agree about is looked at twice, for in
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.data.across import Across
 from daemon.data.batch import AT_ONCE, at_once
-from daemon.data.finding import Flaw
+from daemon.data.finding import Flaw, Mend
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.mending import is_stray, mend
 from daemon.data.names import SCOPE, Name, key_of
@@ -24,7 +25,7 @@ from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
 from daemon.data.shelves import flaws_of_archive, flaws_of_files
 from daemon.data.taking import ALONE
-from daemon.errors import BusError, BusUnavailable
+from daemon.errors import BusError, BusUnavailable, DamagedData
 
 WAITS_S = 6.0
 """How long until what may be about to become right is looked at again: above ``queue.wakeup_s``."""
@@ -81,6 +82,8 @@ class Check:
         self._flaws: list[Flaw] = []
         self._mended: list[Flaw] = []
         self._later: set[str] = set()
+        self._damaged: dict[str, str] = {}
+        """Sessions that cannot be read, and why."""
         self._messages = 0
         self._keys = 0
         self._names: dict[str, set[str]] = {}
@@ -110,10 +113,26 @@ class Check:
 
     async def _found(self, flaws: Iterable[Flaw]) -> None:
         for flaw in flaws:
-            if self._repairs and flaw.mend is not None and await mend(self._bus, flaw.mend):
+            if self._repairs and flaw.mend is not None and await self._mended_now(flaw.mend):
                 self._mended.append(flaw)
             else:
                 self._flaws.append(flaw)
+
+    async def _mended_now(self, wanted: Mend) -> bool:
+        try:
+            return await mend(self._bus, wanted)
+        except BusUnavailable:
+            raise
+        except BusError:
+            return False  # a key that the repair needs has the wrong type: `key.type` reports the key
+
+    async def _read(self, session: str) -> SessionTaken | None:
+        """A session; None if a key of the session is damaged, which `key.type` reports."""
+        try:
+            return await read_session(self._bus, session)
+        except DamagedData as error:
+            self._damaged.setdefault(session, str(error))
+            return None
 
     async def _all_keys(self) -> None:
         seen = set[Name]()
@@ -141,12 +160,9 @@ class Check:
             await at_once(names[at : at + AT_ONCE], look)
 
     async def _session(self, name: str) -> None:
-        try:
-            taken = await read_session(self._bus, name)
-        except BusUnavailable:
-            raise
-        except BusError:
-            return  # a key of another type was found by its name
+        taken = await self._read(name)
+        if taken is None:
+            return
         if not (taken.fields or taken.log or taken.waiting or taken.segments or taken.scores):
             return  # a lock alone, or forgotten meanwhile
         self._messages += len(taken.log) + len(taken.waiting)
@@ -160,10 +176,8 @@ class Check:
     async def _scope(self, name: str) -> None:
         try:
             taken = await read_scope(self._bus, name)
-        except BusUnavailable:
-            raise
-        except BusError:
-            return
+        except DamagedData:
+            return  # `key.type` reports the key
         self._across.note_scope(taken)
         await self._found(flaws_of_scope(taken))
         await self._archived(taken)
@@ -185,6 +199,8 @@ class Check:
                     for stream_id, words in piece.entries:
                         await self._found(flaws_of_entry(name, stream_id, words))
                         session = self._across.stray_in(name, stream_id, words)
+                        if session in self._damaged:
+                            continue
                         if session and await is_stray(self._bus, session, stream_id):
                             await self._found([self._across.stray(session, stream_id)])
             except BusUnavailable:
@@ -205,10 +221,10 @@ class Check:
             return []
         for member in members:
             session = member.decode("utf-8", "replace")
-            if not self._across.knows(session):
+            if not self._across.knows(session) and session not in self._damaged:
                 # It may have been made since; of one that was not nothing but this is there.
-                taken = await read_session(self._bus, session)
-                found += flaws_of_session(taken) if not taken.fields else []
+                taken = await self._read(session)
+                found += flaws_of_session(taken) if taken and not taken.fields else []
         return found
 
     async def _database(self) -> None:
@@ -217,12 +233,15 @@ class Check:
         if suspects or self._later:
             await anyio.sleep(self._waits_s)
             for session in sorted(self._later):
-                flaws = flaws_of_session(await read_session(self._bus, session))
+                taken = await self._read(session)
+                flaws = flaws_of_session(taken) if taken else []
                 await self._found(flaw for flaw in flaws if flaw.rule in PASSING)
             for session in {flaw.where for flaw in suspects} & self._names.get("session", set()):
-                self._across.note_session(await read_session(self._bus, session))
+                if taken := await self._read(session):
+                    self._across.note_session(taken)
             for scope in sorted(self._across.scopes_of(suspects)):
-                self._across.note_scope(await read_scope(self._bus, scope))
+                with suppress(DamagedData):
+                    self._across.note_scope(await read_scope(self._bus, scope))
             again = await self._across.flaws(self._bus)
             await self._found(
                 [flaw for flaw in again if (flaw.rule, flaw.where) in {(s.rule, s.where) for s in suspects}]

@@ -7,7 +7,8 @@ import msgspec
 from daemon.bus import Bus
 from daemon.data.finding import Flaw, Mend
 from daemon.data.moment import pairs_of
-from daemon.data.names import TTL_S, TYPES, Name, key_of
+from daemon.data.names import TTL_S, Name, key_of
+from daemon.data.reading import wrong_type
 from daemon.errors import UNREADABLE
 from daemon.events import Reply
 
@@ -30,15 +31,13 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
     elif name.partition is not None and name.partition >= bus.keys.partitions:
         text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete the key."
         found.append(Flaw(rule="key.partition", where=key, text=text))
-    wanted = TYPES.get(name.kind)
-    if wanted and (kind := (await bus.call("TYPE", key)).decode()) not in (wanted, "none"):
-        text = f"the key has type {kind} but must have type {wanted}. Restore the key from a backup."
+    if wrong := await wrong_type(bus, key):
+        owner = f" ({'memory' if name.place == 'scope' else name.place} {name.owner})" if name.owner else ""
+        text = f"{wrong}{owner}. Restore the key from a backup, or delete the key."
         found.append(Flaw(rule="key.type", where=key, text=text))
     if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
         mend = Mend(what="set the expiry time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
-        found.append(
-            Flaw(rule="key.ttl", where=key, text="the key has no expiry time, but it must have one", mend=mend)
-        )
+        found.append(Flaw(rule="key.ttl", where=key, text="the expiry time of the key is missing", mend=mend))
     return found
 
 

@@ -138,8 +138,11 @@ _KEY = re.compile(r"(?:\{(\d+)\}:)?([a-z]+)(?::(.*))?", re.DOTALL)
 
 
 def name_of(prefix: str, key: bytes) -> Name | None:
-    """The meaning of ``key``; None if it cannot be one of ours."""
-    text = key.decode("utf-8", "surrogateescape")
+    """The meaning of ``key``; None if it cannot be one of ours, such as a name that is not text."""
+    try:
+        text = key.decode()
+    except UnicodeDecodeError:
+        return None
     found = _KEY.fullmatch(text.removeprefix(f"{prefix}:")) if text.startswith(f"{prefix}:") else None
     if found is None:
         return None

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from daemon.bus import Bus, load_script, scan_keys
-from daemon.data.names import Name, name_of
+from daemon.data.names import TYPES, Name, name_of
 from daemon.data.records import (
     Entries,
     KeyTaken,
@@ -17,6 +17,7 @@ from daemon.data.records import (
     text_of,
     texts_of,
 )
+from daemon.errors import BusError, BusUnavailable, DamagedData
 
 SESSION = load_script(__file__, "session.lua")
 SCOPE = load_script(__file__, "scope.lua")
@@ -41,11 +42,11 @@ async def all_names(bus: Bus) -> AsyncGenerator[list[Name]]:
 
 
 async def read_session(bus: Bus, session: str, *, partition: int | None = None) -> SessionTaken:
-    """All that is a session's; of one that does not exist nothing.
+    """All data of a session; empty if the session does not exist.
 
     Raises:
-        BusError: a key of it is of another type than it should be.
-        BusUnavailable: Redis is away.
+        DamagedData: a key of the session has the wrong type, or holds bytes that are not text where text must be.
+        BusUnavailable: Redis cannot be reached.
     """
     keys = bus.keys
     at = keys.partition(session) if partition is None else partition
@@ -53,6 +54,13 @@ async def read_session(bus: Bus, session: str, *, partition: int | None = None) 
     own = keys.of(session)
     named = [own.session, own.log, own.waiting, own.lock, keys.segments(session), own.inbox, own.ready, own.due]
     named += [own.unsettled, own.asides, _out(bus, at, channel), own.dead]
+    try:
+        return await _read_session(bus, session, named)
+    except (BusError, UnicodeDecodeError) as error:
+        raise await _explained(bus, f"session {session}", named, error) from error
+
+
+async def _read_session(bus: Bus, session: str, named: list[str]) -> SessionTaken:
     have, log = 0, list[bytes]()
     while True:
         status, first, raws, *rest = await bus.run(SESSION, named, [session, have, LOG_PIECE])
@@ -97,10 +105,14 @@ def number(value: Any, otherwise: int = 0) -> int:
 
 
 async def read_scope(bus: Bus, scope: str) -> ScopeTaken:
-    """All that a scope remembers. Errors as for ``read_session``."""
+    """All data of a memory. Errors as for ``read_session``."""
     keys = bus.keys
     named = [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.notes(scope), keys.undigested(scope)]
-    fields, *lists = await bus.run(SCOPE, [*named, keys.shelved(scope)], [])
+    named.append(keys.shelved(scope))
+    try:
+        fields, *lists = await bus.run(SCOPE, named, [])
+    except BusError as error:
+        raise await _explained(bus, f"memory {scope}", named, error) from error
     history, versions, notes, undigested, shelved = map(texts_of, lists)
     return ScopeTaken(
         name=scope,
@@ -113,11 +125,40 @@ async def read_scope(bus: Bus, scope: str) -> ScopeTaken:
     )
 
 
+async def _explained(bus: Bus, owner: str, keys: Sequence[str], error: Exception) -> Exception:
+    """Why data cannot be read: the keys of the wrong type, or the error itself if their types are right."""
+    if isinstance(error, BusUnavailable):
+        return error
+    odd = [text for key in keys if (text := await wrong_type(bus, key))]
+    if not odd and isinstance(error, BusError):
+        return error
+    return DamagedData(f"{owner} cannot be read: {'; '.join(odd) or 'an entry is not text'}")
+
+
+async def wrong_type(bus: Bus, key: str) -> str:
+    """A sentence about the type of a key, if the type is not the one that Millpond gives this kind of key; else empty.
+
+    Raises:
+        BusUnavailable: Redis cannot be reached.
+    """
+    name = name_of(bus.keys.prefix, key.encode())
+    wanted = TYPES.get(name.kind, "") if name else ""
+    found = (await bus.call("TYPE", key)).decode() if wanted else ""
+    return f"the key {key} has type {found} but must have type {wanted}" if found not in (wanted, "none") else ""
+
+
 async def read_key(bus: Bus, key: str, name: Name) -> KeyTaken | None:
-    """Any other key; None when it is gone, or of a type that Millpond has none of."""
+    """Any other key; None if the key does not exist any more.
+
+    Raises:
+        DamagedData: the key has a type that Millpond never uses.
+        BusUnavailable: Redis cannot be reached.
+    """
     kind, *rest = await bus.run(KEY, [key], [])
-    if kind == b"none" or not rest or rest[1] is None:
+    if kind == b"none":
         return None
+    if not rest or rest[1] is None:
+        raise DamagedData(f"the key {key} has type {kind.decode()}, which Millpond never uses")
     ends, value = rest
     return KeyTaken(
         kind=name.kind,

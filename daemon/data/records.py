@@ -4,6 +4,7 @@ Names of keys are kept without prefix and partition, so that a backup can be res
 """
 
 import base64
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -92,13 +93,30 @@ class KeyTaken(msgspec.Struct, frozen=True, kw_only=True, tag="key", omit_defaul
 Taken: TypeAlias = SessionTaken | ScopeTaken | StreamTaken | KeyTaken
 
 
-class FileTaken(msgspec.Struct, frozen=True, kw_only=True):
+class FileTaken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line of ``files.jsonl``."""
 
     path: str
-    """Below the backup's folder, with ``/``."""
+    """Below the backup's folder, with ``/``. Bytes of a name that are not UTF-8 are written as ``%XX``."""
     bytes: int
     sha256: str
+    original: str = ""
+    """The path with its original bytes, base64; empty if it equals ``path``."""
+
+    @property
+    def restored_path(self) -> str:
+        """The path under which the file is restored, as ``os.fsdecode`` gives it."""
+        return os.fsdecode(base64.b64decode(self.original)) if self.original else self.path
+
+
+class Loss(msgspec.Struct, frozen=True, kw_only=True):
+    """Archived or stored records of one owner that a backup does not contain, because they were not found."""
+
+    owner: str
+    """Session or memory."""
+    kind: str
+    """``messages``, or the part of a memory: ``history``, ``versions``, ``notes``."""
+    count: int
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +150,12 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the configuration and its secrets are in it."""
     sha256: dict[str, str]
     """Of ``redis.jsonl.gz`` and ``files.jsonl``."""
+    losses: list[Loss] = []
+    """Records that were not found."""
+    damaged: dict[str, str] = {}
+    """Sessions, memories, keys and files that could not be read, and why."""
+    left_out: list[str] = []
+    """Sessions and memories that the operator left out."""
 
 
 encode = msgspec.json.Encoder().encode

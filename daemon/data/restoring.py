@@ -165,7 +165,7 @@ async def _there(taken: FileTaken, target: Target) -> str | None:
     if kind == ARCHIVE and target.archive is not None:
         return await _archived(target.archive, rest, taken)
     if kind == BOTS:
-        bot, _, path = rest.partition("/")
+        bot, _, path = taken.restored_path.removeprefix(f"{BOTS}/").partition("/")
         return await to_thread.run_sync(sha256_of, target.workspace_of(bot) / path)
     return None  # the configuration is put back by hand
 
@@ -182,7 +182,7 @@ async def _put(folder: Path, taken: FileTaken, target: Target) -> None:
     if kind == ARCHIVE and target.archive is not None:
         await target.archive.put(rest, await to_thread.run_sync((folder / taken.path).read_bytes))
         return
-    bot, _, path = rest.partition("/")
+    bot, _, path = taken.restored_path.removeprefix(f"{BOTS}/").partition("/")
     await to_thread.run_sync(put_file, folder / taken.path, target.workspace_of(bot) / path)
 
 

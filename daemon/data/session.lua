@@ -3,6 +3,9 @@
 -- A long log is read in pieces, of which all but the last are asked for before: nothing in it is changed but by
 -- forgetting, and it grows at its end only.
 --
+-- A key of the partition with the wrong type is read as if it were empty, so that it does not cost other sessions; the
+-- caller looks for such keys. A key of the session with the wrong type ends the script with an error.
+--
 -- KEYS  1 session (hash)  2 log (list)  3 waiting (list)  4 lock (hash)  5 segments (list)  6 in (stream)  7 ready (zset)
 --       8 due (zset)  9 unsettled (zset)  10 asides (zset)  11 out (stream) of its channel  12 dead (stream)
 -- ARGV  1 session key  2 index of the first message that the caller does not have yet  3 most messages at once
@@ -15,26 +18,33 @@ local first, most = math.max(tonumber(ARGV[2]), base), tonumber(ARGV[3])
 local log = redis.call('LRANGE', KEYS[2], first - base, first - base + most - 1)
 if base + redis.call('LLEN', KEYS[2]) > first + #log then return {'more', first, log} end
 
+local function is_typed(any_key, kind)
+  return redis.call('TYPE', any_key).ok == kind
+end
 local session, entries, asides = ARGV[1], {}, {}
 local function entry_of(id)
-  local found = redis.call('XRANGE', KEYS[6], id, id)[1]
+  local found = is_typed(KEYS[6], 'stream') and redis.call('XRANGE', KEYS[6], id, id)[1]
   if found then entries[#entries + 1] = found end
 end
 local waiting = redis.call('LRANGE', KEYS[3], 0, -1)
 for _, id in ipairs(waiting) do
   if string.match(id, '^%d+%-%d+$') then entry_of(id) end
 end
-for _, member in ipairs(redis.call('ZRANGEBYLEX', KEYS[10], '[' .. session .. ' ', '(' .. session .. '!')) do
+local members = is_typed(KEYS[10], 'zset') and
+  redis.call('ZRANGEBYLEX', KEYS[10], '[' .. session .. ' ', '(' .. session .. '!') or {}
+for _, member in ipairs(members) do
   local id = string.sub(member, #session + 2)
   asides[#asides + 1] = id
   if string.match(id, '^%d+%-%d+$') then entry_of(id) end
 end
 
-local scores = {
-  redis.call('ZSCORE', KEYS[7], session) or '', redis.call('ZSCORE', KEYS[8], session) or '',
-  redis.call('ZSCORE', KEYS[9], session) or '',
-}
-local last_out, last_dead = redis.call('XREVRANGE', KEYS[11], '+', '-', 'COUNT', 1)[1],
-  redis.call('XREVRANGE', KEYS[12], '+', '-', 'COUNT', 1)[1]
+local function score(zset_key)
+  return is_typed(zset_key, 'zset') and redis.call('ZSCORE', zset_key, session) or ''
+end
+local scores = {score(KEYS[7]), score(KEYS[8]), score(KEYS[9])}
+local function newest(stream_key)
+  return is_typed(stream_key, 'stream') and redis.call('XREVRANGE', stream_key, '+', '-', 'COUNT', 1)[1]
+end
+local last_out, last_dead = newest(KEYS[11]), newest(KEYS[12])
 return {'whole', first, log, redis.call('HGETALL', KEYS[1]), waiting, entries, redis.call('HGETALL', KEYS[4]),
   redis.call('LRANGE', KEYS[5], 0, -1), scores, asides, last_out and last_out[1] or '', last_dead and last_dead[1] or ''}

@@ -9,7 +9,7 @@ delivered, so the order matters, as it does for what heals a failover (see docs/
 4. what says that something is over: marks of what was sent, ids that were seen. Those of a later moment are left out
 """
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,9 +17,10 @@ import msgspec
 from daemon.bus import Bus
 from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.moment import Moment
-from daemon.data.names import PASSING, SCOPE, STREAMS, ZSETS, Name, key_of
-from daemon.data.reading import all_names, read_key, read_scope, read_session, read_stream
+from daemon.data.names import PASSING, SCOPE, STREAMS, TYPES, ZSETS, Name, key_of
+from daemon.data.reading import all_names, read_key, read_scope, read_session, read_stream, wrong_type
 from daemon.data.records import KeyTaken, ScopeTaken, SessionTaken, StreamTaken, Taken
+from daemon.errors import DamagedData
 
 ALONE = frozenset({"session", "log", "waiting", "lock", "segments"})
 """Kinds that tell that there is a session; notices are kept beside it, by their TTL."""
@@ -33,30 +34,32 @@ _R = TypeVar("_R")
 class Taking:
     """One pass over a database."""
 
-    def __init__(self, bus: Bus) -> None:
-        """Nothing is read yet."""
+    def __init__(self, bus: Bus, *, without: Collection[str] = ()) -> None:
+        """Nothing is read yet. ``without``: sessions and memories that are left out."""
         self._bus = bus
+        self._without = frozenset(without)
         self.moment = Moment(bus.keys.partition)
         self.sessions = 0
         self.scopes = 0
         self.messages = 0
         self.retaken: dict[str, int] = {}
+        self.damaged: dict[str, str] = {}
+        """Sessions, memories and keys that cannot be read, and why: the backup does not contain them."""
 
     async def records(self) -> AsyncGenerator[Taken]:
         """All that belongs into a backup.
 
         Raises:
-            BusError: a key is of another type than it should be; ``millpond data check`` names it.
-            BusUnavailable: Redis is away.
+            BusUnavailable: Redis cannot be reached.
         """
         database, sessions, scopes = await self._names()
         async for key in self._keys(name for name in database if name.kind != "sessions"):
             yield key
         async for piece in self._streams("dead"):
             self.moment.note_dead(piece)
-        async for session in self._each(sorted(sessions), self._session):
+        async for session in self._each(sorted(sessions - self._without), self._session):
             yield session
-        async for scope in self._each(sorted(scopes), self._scope):
+        async for scope in self._each(sorted(scopes - self._without), self._scope):
             yield scope
         async for session in self._again():
             yield session
@@ -82,6 +85,10 @@ class Taking:
                     sessions.add(name.owner)
                 elif name.kind in SCOPE:
                     scopes.add(name.owner)
+                elif name.place == "queue":
+                    key = key_of(self._bus.keys.prefix, name)
+                    if wrong := await wrong_type(self._bus, key):
+                        self.damaged[key] = wrong
                 elif name.kind == "seen":
                     self.moment.note_seen(name.rest)
         return sorted(database, key=lambda name: (name.kind, name.rest)), sessions, scopes
@@ -97,27 +104,46 @@ class Taking:
 
     async def _keys(self, names: Iterable[Name]) -> AsyncGenerator[KeyTaken]:
         async def read(name: Name) -> KeyTaken | None:
-            return await read_key(self._bus, key_of(self._bus.keys.prefix, name), name)
+            key = key_of(self._bus.keys.prefix, name)
+            found = await self._read(key, read_key(self._bus, key, name))
+            if found is not None and found.form != TYPES.get(name.kind, found.form):
+                self.damaged[key] = await wrong_type(self._bus, key)
+                return None
+            return found
 
         async for key in self._each(list(names), read):
-            if key is not None:
-                yield key
+            yield key
 
-    async def _each(self, names: Sequence[_T], read: Callable[[_T], Coroutine[Any, Any, _R]]) -> AsyncGenerator[_R]:
-        """What ``read`` gives of each, in order."""
+    async def _each(
+        self, names: Sequence[_T], read: Callable[[_T], Coroutine[Any, Any, _R | None]]
+    ) -> AsyncGenerator[_R]:
+        """The records that ``read`` returns, in order."""
         for at in range(0, len(names), AT_ONCE):
             for found in await at_once(names[at : at + AT_ONCE], read):
-                yield found
+                if found is not None:
+                    yield found
 
-    async def _session(self, name: str) -> SessionTaken:
-        taken = await read_session(self._bus, name)
+    async def _read(self, name: str, reading: Coroutine[Any, Any, _R]) -> _R | None:
+        """A record; None if it is damaged, which is noted."""
+        try:
+            return await reading
+        except DamagedData as error:
+            self.damaged[name] = str(error)
+            return None
+
+    async def _session(self, name: str) -> SessionTaken | None:
+        taken = await self._read(name, read_session(self._bus, name))
+        if taken is None:
+            return None
         self.moment.note_session(taken)
         self.sessions += 1
         self.messages += len(taken.log) + len(taken.waiting)
         return taken
 
-    async def _scope(self, name: str) -> ScopeTaken:
-        taken = await read_scope(self._bus, name)
+    async def _scope(self, name: str) -> ScopeTaken | None:
+        taken = await self._read(name, read_scope(self._bus, name))
+        if taken is None:
+            return None
         self.moment.note_scope(taken)
         self.scopes += 1
         return taken
@@ -126,9 +152,10 @@ class Taking:
         """Sessions of which a memory has taken in messages that they had not yet when they were read."""
         for session in self.moment.behind():
             for _ in range(RETAKES):
-                taken = msgspec.structs.replace(
-                    await read_session(self._bus, session), taken=self.retaken.get(session, 0) + 1
-                )
+                found = await self._read(session, read_session(self._bus, session))
+                if found is None:
+                    break
+                taken = msgspec.structs.replace(found, taken=self.retaken.get(session, 0) + 1)
                 self.moment.note_session(taken)
                 self.retaken[session] = taken.taken
                 yield taken
@@ -143,7 +170,10 @@ class Taking:
             async for found in all_names(self._bus):
                 names |= {name for name in found if name.kind == kind and name.partition is not None}
         for name in sorted(names, key=lambda name: (name.partition, name.rest)):
-            async for piece in read_stream(self._bus, key_of(self._bus.keys.prefix, name), name):
+            key = key_of(self._bus.keys.prefix, name)
+            if key in self.damaged:
+                continue
+            async for piece in read_stream(self._bus, key, name):
                 yield piece
 
 

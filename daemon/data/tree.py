@@ -1,11 +1,15 @@
 """Copies of files and folders: plain files only, nothing through a link. All of it blocks."""
 
+import base64
 import hashlib
 import os
 import shutil
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 from daemon.data.records import FileTaken
 from daemon.durable import (
@@ -23,11 +27,28 @@ LOCK_WAIT_S = 5.0
 
 PIECE_BYTES = 1024 * 1024
 
+_T = TypeVar("_T")
+
+
+NAME_MAX_BYTES = 255
+"""The longest name of a file on the file systems of Linux and macOS."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreadable:
+    """A file or folder that cannot be read."""
+
+    path: str
+    """As in ``FileTaken``."""
+    reason: str
+
 
 def copy_tree(
     source: Path, target: Path, *inside: str, only: str = "", without: str = "", secret: Collection[Path] = ()
-) -> Iterator[FileTaken]:
-    """Copy what lies in ``source`` to ``inside`` of ``target``; each file as it was copied, once it is durable.
+) -> Iterator[FileTaken | Unreadable]:
+    """Copy the plain files of ``source`` to the folder ``inside`` of ``target``, one by one.
+
+    A name that is not UTF-8 is escaped, and a file that cannot be read does not end the copy.
 
     Args:
         source: a folder; one that is not there is empty.
@@ -38,33 +59,80 @@ def copy_tree(
         secret: files that are left out.
 
     Raises:
-        OSError: a file cannot be read, or written. One that is deleted meanwhile is none.
+        OSError: a file cannot be written.
     """
-    yield from _copied(source, target, inside, frozenset(path.resolve() for path in secret), (only, without))
+    secrets = frozenset(path.resolve() for path in secret)
+    yield from _copied(source, target, _Place(inside, inside), secrets, (only, without))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A folder of a backup: its names there, and the original ones."""
+
+    inside: tuple[str, ...]
+    original: tuple[str, ...]
+
+    def below(self, name: str, names: Collection[str]) -> "_Place":
+        """A file or folder in it; ``names`` are all names of that folder."""
+        return _Place((*self.inside, escaped(name, names)), (*self.original, name))
+
+    @property
+    def path(self) -> str:
+        return "/".join(self.inside)
+
+
+def escaped(name: str, names: Collection[str]) -> str:
+    """A name that is valid UTF-8, and differs from all other ``names`` of its folder."""
+    if not any(_is_odd(sign) for sign in name):
+        return name
+    readable = "".join(f"%{ord(sign) & 0xFF:02X}" if _is_odd(sign) or sign == "%" else sign for sign in name)
+    if len(readable.encode()) > NAME_MAX_BYTES or readable in names:
+        readable = f"{readable[:50]}~{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
+    return readable
+
+
+def _is_odd(sign: str) -> bool:
+    """Whether ``os.fsdecode`` made the sign of a byte that is not UTF-8."""
+    return "\udc80" <= sign <= "\udcff"
+
+
+class _SourceError(Exception):
+    """A file or folder of the source cannot be read; the rest can be copied."""
+
+
+def _opened(stack: ExitStack, source: AbstractContextManager[_T]) -> _T:
+    try:
+        return stack.enter_context(source)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _SourceError(error.strerror or str(error)) from error
 
 
 def _copied(
-    source: Path, target: Path, inside: tuple[str, ...], secret: frozenset[Path], choice: tuple[str, str] = ("", "")
-) -> Iterator[FileTaken]:
+    source: Path, target: Path, place: _Place, secret: frozenset[Path], choice: tuple[str, str] = ("", "")
+) -> Iterator[FileTaken | Unreadable]:
+    only, without = choice
     try:
-        with folder_below(source, make=False) as folder:
-            # The side-car of a memory's files says what they hold: they are copied together.
-            lock = folder_lock(folder, wait_s=LOCK_WAIT_S)
-            with lock:
-                names = names_in(folder)
-                folders = [name for name in names if _is_folder(folder, name)]
-                for name in names:
-                    if name in folders or choice[0] or name.endswith(DRAFT) or (source / name).resolve() in secret:
-                        continue
-                    taken = _copy(folder, name, target, inside)
+        with ExitStack() as stack:
+            folder = _opened(stack, folder_below(source, make=False))
+            # The side-car of a memory's files describes them: all are copied under one lock.
+            _opened(stack, folder_lock(folder, wait_s=LOCK_WAIT_S))
+            names, resolved = names_in(folder), source.resolve()
+            folders = [name for name in names if _is_folder(folder, name)]
+            for name in sorted(set(names) - set(folders)):
+                if not only and not name.endswith(DRAFT) and resolved / name not in secret:
+                    taken = _copy(folder, name, target, place.below(name, names))
                     if taken is not None:
                         yield taken
     except FileNotFoundError:
         return
+    except _SourceError as error:
+        yield Unreadable(path=place.path, reason=str(error))
+        return
     for name in folders:
-        if (choice[0] and name != choice[0]) or (choice[1] and name == choice[1]):
-            continue
-        yield from _copied(source / name, target, (*inside, name), secret)
+        if name != without and only in ("", name):
+            yield from _copied(source / name, target, place.below(name, names), secret)
 
 
 def _is_folder(folder: int, name: str) -> bool:
@@ -75,25 +143,39 @@ def _is_folder(folder: int, name: str) -> bool:
     return stat.S_ISDIR(found.st_mode)
 
 
-def _copy(folder: int, name: str, target: Path, inside: tuple[str, ...]) -> FileTaken | None:
-    """Copy a plain file; None for what is none, or is gone."""
+def _copy(folder: int, name: str, target: Path, place: _Place) -> FileTaken | Unreadable | None:
+    """Copy a plain file; None if it is not a plain file, or does not exist any more."""
     digest, size = hashlib.sha256(), 0
+    *folders, escaped_name = place.inside
     try:
         if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             return None
-        with (
-            plain_file(folder, name) as descriptor,
-            open(descriptor, "rb", closefd=False) as content,
-            folder_below(target, *inside, make=True) as into,
-            whole_file(into, name, replace=True) as file,
-        ):
-            while piece := content.read(PIECE_BYTES):
+        with ExitStack() as stack:
+            content = stack.enter_context(open(_opened(stack, plain_file(folder, name)), "rb", closefd=False))
+            into = stack.enter_context(folder_below(target, *folders, make=True))
+            file = stack.enter_context(whole_file(into, escaped_name, replace=True))
+            while piece := _read(content):
                 digest.update(piece)
                 size += len(piece)
                 file.write(piece)
     except FileNotFoundError:
         return None
-    return FileTaken(path="/".join((*inside, name)), bytes=size, sha256=digest.hexdigest())
+    except _SourceError as error:
+        return Unreadable(path=place.path, reason=str(error))
+    original = "" if place.inside == place.original else "/".join(place.original)
+    return FileTaken(
+        path=place.path,
+        bytes=size,
+        sha256=digest.hexdigest(),
+        original=base64.b64encode(os.fsencode(original)).decode(),
+    )
+
+
+def _read(content: BinaryIO) -> bytes:
+    try:
+        return content.read(PIECE_BYTES)
+    except OSError as error:
+        raise _SourceError(error.strerror or str(error)) from error
 
 
 def sha256_of(path: Path) -> str:

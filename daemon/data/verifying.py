@@ -22,9 +22,20 @@ from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.checking import Check
 from daemon.data.finding import Flaw
 from daemon.data.folder import files_of, manifest_of, records_of
+from daemon.data.losses import Archived
 from daemon.data.names import Name, key_of
 from daemon.data.reading import read_key, read_scope, read_session
-from daemon.data.records import KeyTaken, Manifest, ScopeTaken, SessionTaken, StreamTaken, Taken, encode, entries_of
+from daemon.data.records import (
+    KeyTaken,
+    Loss,
+    Manifest,
+    ScopeTaken,
+    SessionTaken,
+    StreamTaken,
+    Taken,
+    encode,
+    entries_of,
+)
 from daemon.data.restoring import Target, restore
 from daemon.data.tree import sha256_of
 from daemon.errors import DataError
@@ -44,10 +55,13 @@ SOON_MS = 60_000
 class Verified:
     """Findings in a restored backup."""
 
+    manifest: Manifest
     records: int
     """Number of records that were compared."""
     flaws: tuple[Flaw, ...]
     """Rules that the data broke before it was backed up."""
+    losses: tuple[Loss, ...]
+    """Records that neither Redis nor the archive contained when they were backed up."""
 
 
 async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] = lambda _line: None) -> Verified:
@@ -66,12 +80,15 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
     async with _thrown_away(manifest, server) as bus:
         await restore(bus, folder, Target(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")
-        compared = await _compared(bus, folder, manifest)
+        archived = Archived()
+        compared = await _compared(bus, folder, manifest, archived)
+        tell("reading the archive")
+        losses = await archived.losses(bus, folder, ARCHIVE, deep=True)
         tell("checking every rule")
         storage = LocalStorage(folder, ARCHIVE)
         archive = Archive(bus, folder, config=ArchiveConfig(), storage=storage)
         checked = await Check(bus, archive, waits_s=0.0).run()
-    return Verified(records=compared, flaws=checked.flaws)
+    return Verified(manifest=manifest, records=compared, flaws=checked.flaws, losses=tuple(losses))
 
 
 @asynccontextmanager
@@ -103,11 +120,13 @@ def _stop(layout: Layout) -> None:
     os.close(descriptor)
 
 
-async def _compared(bus: Bus, folder: Path, manifest: Manifest) -> int:
+async def _compared(bus: Bus, folder: Path, manifest: Manifest, archived: Archived) -> int:
     """How many records were read back as they were backed up; ``DataError`` when one was not."""
     records, count = records_of(folder, manifest), 0
     while piece := await to_thread.run_sync(lambda: list(islice(records, AT_ONCE))):
         await at_once(piece, lambda record: _compare(bus, record))
+        for record in piece:
+            archived.note(record)
         count += len(piece)
     return count
 

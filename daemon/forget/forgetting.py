@@ -21,6 +21,7 @@ from daemon.forget.passing import pass_over
 from daemon.forget.said import report_text
 from daemon.forget.work import TIERS, Stores, Work
 from daemon.jobs import Job, Report
+from daemon.wording import text as say
 
 PASSES_MAX = 20
 """Who goes on saying it is not followed for ever."""
@@ -28,8 +29,13 @@ PASSES_MAX = 20
 LOOK_S = 0.2
 """How often is looked whether a turn has ended."""
 
+ARCHIVE_AGAIN_S = 30.0
+"""How long a job rests while the archive's storage cannot be used."""
+
 BEYOND_TURN_S = 60.0
 """How long a turn is waited for beyond its own limit."""
+
+WAITING = "the archive's storage cannot be used at present, so the archived part is deleted later"
 
 _log = structlog.get_logger()
 
@@ -43,6 +49,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     counts: dict[str, int] = {}
     """Places that were removed, by tier."""
     failed: tuple[str, ...] = ()
+    waits: bool = False
+    """The archive could not be used in the last pass: its files have to be searched again."""
 
 
 class Forgetting:
@@ -55,14 +63,20 @@ class Forgetting:
         """Forget, and tell whoever asked.
 
         Raises:
-            JobWaits: a session is being consolidated all the time.
+            JobWaits: a session is being consolidated all the time, or the archive cannot be used at present.
             JobRefused: the job cannot be read.
             BusUnavailable: Redis is away.
         """
         order, state = job.spec(Order), job.state(State())
         if not state.is_removed:
+            if state.waits:  # all that failed is tried again
+                state = msgspec.structs.replace(state, failed=())
             state = await self._remove(job, order, state)
             await job.save(state)
+        if state.waits:
+            if job.asked:
+                await job.tell(say("forget_waits", job.asked.language), name="waits")
+            raise JobWaits(WAITING, delay_s=ARCHIVE_AGAIN_S, partly=True)
         # Before the server writes its files anew: what was looked for must not stand in them either.
         await job.hush()
         failed = [*state.failed, *await compacted(self._stores.bus)]
@@ -98,7 +112,7 @@ class Forgetting:
             # A conversation that began meanwhile may have begun with what was remembered then.
             if set(ground.all) <= set(known.all):
                 await self._close_lists(order, known)
-                return msgspec.structs.replace(state, is_removed=True)
+                return msgspec.structs.replace(state, is_removed=not state.waits)
             state = msgspec.structs.replace(state, passes=0)
 
     async def _remove_there(self, job: Job, order: Order, state: State, ground: Ground) -> State:
@@ -118,7 +132,7 @@ class Forgetting:
                     await pass_over(work, order, ground, locks, progress)
                     state = _with(msgspec.structs.replace(before, passes=before.passes + 1), work)
                     await job.save(state)
-                    is_clean = before.passes > 0 and not work.counts
+                    is_clean = (before.passes > 0 and not work.counts) or work.waits
                     if is_clean or not await self._waited(ground, turns):
                         break
                 else:
@@ -172,4 +186,4 @@ def _home(order: Order, scope: str) -> str:
 def _with(state: State, work: Work) -> State:
     counts = Counter(state.counts) + work.counts
     failed = tuple(dict.fromkeys((*state.failed, *work.failed)))
-    return msgspec.structs.replace(state, counts=dict(counts), failed=failed)
+    return msgspec.structs.replace(state, counts=dict(counts), failed=failed, waits=work.waits)

@@ -14,7 +14,7 @@ from anyio import to_thread
 from daemon.archive import Shelf
 from daemon.bus import load_script, pairs
 from daemon.clock import stamp
-from daemon.errors import UNREADABLE, ArchiveError
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveUnavailable
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.needle import Needle
@@ -93,8 +93,10 @@ async def forget_unlisted(work: Work, shelf: Shelf, bury: Bury) -> None:
                 work.found("archive", hits)
                 if not work.looks:
                     await archive.storage.delete(file.name)
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
     except (ArchiveError, msgspec.MsgspecError) as error:
-        work.fail(f"{shelf.what}: {error}")
+        work.fail(f"{shelf.label}: {error}")
 
 
 def _lines_in(content: bytes) -> list[bytes]:
@@ -277,7 +279,7 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
         if not found[1]:
             work.fail(
                 f"{key} has more than {ANEW_MAX:,} entries, so the server still holds entries that were deleted from "
-                "the key. Delete the data again once the key has fewer entries."
+                "the key. Repeat the deletion when the key has fewer entries."
             )
 
 

@@ -31,8 +31,8 @@ def matches_text(matches: Sequence[Match], more: int, language: Language, *, how
     return "\n".join((*lines, "", say("forget_choose", language)) if how else lines)
 
 
-def report_text(report: Mapping[str, Any], language: Language) -> str:
-    """What a job did."""
+def report_text(report: Mapping[str, Any], language: Language, *, for_operator: bool = False) -> str:
+    """The result of a job. Reasons of failed steps name folders, addresses and keys: only operators see them."""
     removed: Mapping[str, int] = report["removed"]
     lines = [say("forget_done" if removed else "forget_nothing_left", language)]
     lines += [
@@ -42,7 +42,9 @@ def report_text(report: Mapping[str, Any], language: Language) -> str:
     ]
     failed: Sequence[str] = report["failed"]
     if failed:
-        lines += ["", say("forget_failed", language), *(f"- {reason}" for reason in failed[:FAILED_MOST])]
+        reasons = [f"- {reason}" for reason in failed[:FAILED_MOST]] if for_operator else []
+        heading = "forget_failed" if for_operator else "forget_incomplete"
+        lines += ["", say(heading, language, count=len(failed)), *reasons]
     backups: Sequence[str] = report["backups"]
     lines += ["", say("forget_untouched", language), *(f"- {path}" for path in backups)]
     return "\n".join(lines)

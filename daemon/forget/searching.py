@@ -41,6 +41,8 @@ class Matches:
     """Places by tier."""
     failed: tuple[str, ...]
     """What could not be looked through, and why."""
+    waits: bool = False
+    """The archive cannot be used at present, so it was not searched."""
 
 
 async def matches_of(stores: Stores, order: Order, text: str) -> Matches:
@@ -63,6 +65,7 @@ async def matches_of(stores: Stores, order: Order, text: str) -> Matches:
         more=max(0, len(found) - MATCHES_MOST),
         counts=dict(work.counts),
         failed=tuple(work.failed),
+        waits=work.waits,
     )
 
 

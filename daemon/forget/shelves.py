@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from daemon.archive import Shelf
 from daemon.bus import load_script
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, ArchiveUnavailable
 from daemon.forget.work import Tier, Work
 
 REPLACE = load_script(__file__, "replace.lua")
@@ -70,6 +70,8 @@ async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
         for segment in await work.stores.archive.segments(shelf):
             if segment.kind == shelf.kind:
                 found |= dict(enumerate(await work.stores.archive.read(segment), segment.first))
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
     except ArchiveError as error:
         work.fail(str(error))
     base = await _base(work, shelf)
@@ -114,6 +116,8 @@ async def _archived(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
                     work.found(tier, new.hits, time=new.time)
                 if found and not work.looks:
                     await archive.rewrite(segment, raws)
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
     except ArchiveError as error:
         # What lies elsewhere, or is spoilt, is told; all the rest goes on.
         work.fail(str(error))

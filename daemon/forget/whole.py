@@ -4,7 +4,7 @@ import msgspec
 
 from daemon.archive import Shelf
 from daemon.bus import Part, load_script
-from daemon.errors import ArchiveError, LockLost
+from daemon.errors import ArchiveError, ArchiveUnavailable, LockLost
 from daemon.events import LogEntry
 from daemon.forget.logs import forget_beside_log
 from daemon.forget.work import Work
@@ -41,6 +41,9 @@ async def leave_session(work: Work, lock: Lock | None, session: str, *, home: st
             await _skip(work, lock, home=home, upto=state.head, last=last)
         await _leave(work, lock, upto=state.head)
         await work.stores.archive.drop(shelf)
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
+        return
     except ArchiveError as error:
         work.fail(str(error))
     # No text is in them; but when somebody talked to whom, and about how much, is his, too.

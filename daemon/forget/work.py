@@ -6,14 +6,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
+import structlog
+
 from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
+from daemon.errors import ArchiveUnavailable, brief
 from daemon.forget.needle import Needle
 from daemon.forget.tombstone import Count, Wanted
 from daemon.memory import Memories, MemoryFiles
 from daemon.session import Locks
+
+_log = structlog.get_logger()
 
 Tier = Literal[
     "memory",
@@ -82,6 +87,8 @@ class Work:
     """Places by tier: found when it looks, else removed."""
     failed: dict[str, None] = field(default_factory=dict[str, None])
     """What could not be done, and why, for people; each once."""
+    waits: bool = False
+    """The storage of the archive cannot be used at present, so its files were not searched or changed."""
     places: list[Found] = field(default_factory=list[Found])
     """When it looks: where."""
 
@@ -99,3 +106,8 @@ class Work:
     def fail(self, reason: str) -> None:
         """Note what could not be done."""
         self.failed[reason] = None
+
+    def wait_for_archive(self, error: ArchiveUnavailable) -> None:
+        """Note that the archive cannot be used at present; the reason is for the operator."""
+        _log.warning("forget.archive_unavailable", reason=brief(error))
+        self.waits = True

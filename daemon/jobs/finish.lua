@@ -8,7 +8,7 @@ local fields = redis.call('HMGET', KEYS[1], 'nonce', 'released')
 if fields[1] ~= ARGV[2] then return fields[2] == ARGV[2] and 'done' or 'lost' end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('HDEL', KEYS[1], 'nonce', 'worker', 'secret', 'state', 'reason')
+redis.call('HDEL', KEYS[1], 'nonce', 'worker', 'secret', 'state', 'reason', 'partly')
 redis.call('HSET', KEYS[1], 'status', ARGV[3], 'report', ARGV[4], 'ended', ARGV[5], 'released', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[6])
 redis.call('ZREM', KEYS[2], ARGV[1])

@@ -177,7 +177,7 @@ class JobRunner:
             self._busy.discard(job_id)
 
     async def until_ended(self, job_id: str, *, within_s: float) -> JobRecord:
-        """Run a job here immediately, or wait for the process that runs it.
+        """Run a job here immediately, or wait for the process that runs it, until it has ended or is partly done.
 
         Raises:
             JobRefused: there is no such job.
@@ -190,7 +190,7 @@ class JobRunner:
                 record = await self.jobs.find(job_id)
                 if record is None:
                     raise JobRefused(f"job {job_id} was not found")
-                if record.has_ended:
+                if record.has_ended or record.partly:
                     return record
                 await anyio.sleep(LOOK_S)
 
@@ -226,7 +226,7 @@ class JobRunner:
         try:
             report = await self._while_held(held, handler)
         except JobWaits as error:
-            await self._put_off(held, delay_s=error.delay_s, reason=str(error), counts=False)
+            await self._put_off(held, delay_s=error.delay_s, reason=str(error), counts=False, partly=error.partly)
         except JobRefused as error:
             _log.warning("job.failed", reason=brief(error))
             await self._finish(held, {"error": str(error)}, failed=True)
@@ -279,10 +279,12 @@ class JobRunner:
         _log.warning("job.put_off", reason=brief(error), attempt=held.attempts)
         await self._put_off(held, delay_s=delay_s, reason=reason)
 
-    async def _put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:
+    async def _put_off(
+        self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
+    ) -> None:
         with anyio.move_on_after(WRITE_TIMEOUT_S, shield=True):
             try:
-                await self.jobs.put_off(held, delay_s=delay_s, reason=reason, counts=counts)
+                await self.jobs.put_off(held, delay_s=delay_s, reason=reason, counts=counts, partly=partly)
             except (BusError, JobLost) as error:  # its lease ends by itself
                 _log.debug("job.kept", reason=brief(error))
 

@@ -80,6 +80,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The process that runs the job."""
     attempts: int = 0
     """Tries since it last got on."""
+    partly: bool = False
+    """Only the part that waits is left to do."""
     reason: str = ""
     """Why it was put off the last time."""
     spec: dict[str, Any] = {}
@@ -90,6 +92,11 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     def has_ended(self) -> bool:
         """Whether nothing more will be done."""
         return self.status in ("done", "failed")
+
+    @property
+    def shown_status(self) -> str:
+        """The status for people: ``partly`` if only the part that waits is left to do."""
+        return "partly" if self.partly and not self.has_ended else self.status
 
 
 class Jobs:
@@ -188,14 +195,18 @@ class Jobs:
         if await self._bus.run(HUSH, [self._bus.keys.job(held.id)], [held.nonce]) != b"done":
             raise _lost(held)
 
-    async def put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:
+    async def put_off(
+        self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
+    ) -> None:
         """Give it back, to be taken again after ``delay_s``; without ``counts`` for no fault of its own.
+
+        ``partly``: only the part that waits is left to do.
 
         Raises:
             JobLost: somebody else has it.
         """
         delay_ms = round(min(delay_s, REST_MAX_S) * 1000)
-        args: list[Part] = [held.id, held.nonce, delay_ms, reason, "" if counts else "1"]
+        args: list[Part] = [held.id, held.nonce, delay_ms, reason, "" if counts else "1", "1" if partly else ""]
         if await self._bus.run(PUT_OFF, self._keys(held.id), args) != b"done":
             raise _lost(held)
 
@@ -248,6 +259,7 @@ def _record(job_id: str, fields: Mapping[bytes, bytes]) -> JobRecord:
             {
                 "id": job_id,
                 **{name: texts.get(name, "") for name in ("kind", "status", "created", "ended", "worker", "reason")},
+                "partly": "partly" in texts,
                 "attempts": int(texts.get("attempts", "0")),
                 "spec": msgspec.json.decode(texts.get("spec") or "{}"),
                 "report": msgspec.json.decode(texts.get("report") or "{}"),

@@ -11,6 +11,7 @@ import structlog
 
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError, ServerNotReady, brief
+from daemon.server.identity import Identity, identity_of
 from daemon.server.launch import Launcher, check_room
 from daemon.server.layout import Layout, State
 
@@ -52,6 +53,7 @@ class EmbeddedServer:
         self._layout = Layout(data_dir.expanduser().resolve())
         self._launcher = Launcher(self._layout, binary=binary, idle_s=idle_s)
         self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._opened: Identity | None = None
         self._failure: ServerNotReady | None = None
         self._backoff_s = 0.0
         self._not_before = 0.0  # time.monotonic()
@@ -69,11 +71,35 @@ class EmbeddedServer:
         state = await anyio.to_thread.run_sync(self._ensure, limiter=self._one_at_a_time)
         return Address(Path(state.socket), state.port, Secret(state.password), state.pid)
 
+    async def gone(self) -> str:
+        """Why the data folder is not the one that was opened, a sentence; empty while it is, or nobody can say."""
+        return await anyio.to_thread.run_sync(self._gone, abandon_on_cancel=True)
+
     def _ensure(self) -> State:
         try:
-            return self._launcher.join() or self._lead()
+            if gone := self._gone():
+                raise ServerNotReady(gone)  # a server that is started now would begin with nothing
+            state = self._launcher.join() or self._lead()
+            self._opened = self._opened or identity_of(self._layout)
         except OSError as error:
             raise _translated(error, self._layout) from error
+        return state
+
+    def _gone(self) -> str:
+        try:
+            found = identity_of(self._layout)
+        except OSError:
+            return ""  # the server's own writes fail, or succeed
+        if self._opened in (None, found):
+            return ""
+        folder = self._layout.folder
+        text = f"the data folder {folder} was removed"
+        if found is not None:
+            text = f"the data folder {folder} was replaced by another folder"
+        return (
+            f"{text}, so new messages would be lost. Mount or move the original "
+            "folder back; Millpond then continues. If the folder is lost, restart Millpond, and restore a backup."
+        )
 
     def _lead(self) -> State:
         """Start the server, unless that failed a moment ago: many callers must not mean many attempts."""

@@ -62,6 +62,8 @@ class Launcher:
 
         Under the shared lock: the keeper cannot stop the server between the look at it and the note that it is wanted.
         """
+        if not self._layout.folder.exists():
+            _refuse_second(self._layout, _place(self._layout))
         self._layout.create()
         with shared_lock(self._layout.start_lock) as nobody_alone:
             if not nobody_alone:
@@ -255,11 +257,25 @@ def _settle(layout: Layout) -> State:
     if kept is not None and Path(kept.socket).parent.is_dir() and os.access(Path(kept.socket).parent, os.W_OK):
         state = replace(kept, port=port, pid=0)
     else:
-        place = socket_path(layout.data_dir, os.environ.get("XDG_RUNTIME_DIR", ""))
+        place = _place(layout)
+        _refuse_second(layout, place)
         password = kept.password if kept else secrets.token_urlsafe(32)
         state = State(str(place), port, password, 0)
     write_state(layout, state)
     return state
+
+
+def _place(layout: Layout) -> Path:
+    return socket_path(layout.data_dir, os.environ.get("XDG_RUNTIME_DIR", ""))
+
+
+def _refuse_second(layout: Layout, place: Path) -> None:
+    """Refuse to start beside a server whose folder was removed: the running processes still use that server."""
+    with contextlib.suppress(OSError), Link.unix(place, timeout_s=REPLY_TIMEOUT_S):
+        raise ServerNotReady(
+            f"the server of {layout.data_dir} is still running ({place}), although its folder was removed. Stop all "
+            "Millpond processes of this data directory. Mount or move the original folder back, and start Millpond."
+        )
 
 
 def _free_port(wanted: int | None) -> int:
@@ -300,15 +316,15 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
         lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
     said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
     return ServerNotReady(
-        f"the embedded server stopped during its start. The end of {layout.log}: "
-        f"{said or 'nothing'}. Correct that problem; Millpond tries again automatically."
+        f"the embedded server stopped during its start. The log {layout.log} ends "
+        f"with: {said or 'nothing'}. Correct the problem. Millpond tries again automatically."
     )
 
 
 def _not_answering(layout: Layout) -> str:
     return (
-        f"the embedded server of {layout.data_dir} is running (it may be loading its data, be "
-        f"stopped, or run in another container; see {layout.log}), but did not answer"
+        f"the embedded server of {layout.data_dir} (which may be loading its data, suspended, or running in another "
+        f"container; see {layout.log}) did not answer"
     )
 
 

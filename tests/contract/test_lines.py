@@ -1,4 +1,4 @@
-"""The example of docs/channels.md, installed as it stands there, found by its entry point, and held to the contract."""
+"""The example of docs/channels-example.md, installed as it is, found by its entry point, and held to the contract."""
 
 import os
 import re
@@ -28,7 +28,7 @@ from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agents
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "channels.md"
+PAGE = ROOT / "docs" / "channels-example.md"
 NAME = "harbour"
 
 FAULTS = {

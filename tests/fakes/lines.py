@@ -1,4 +1,4 @@
-"""A fake server of Lines, the made-up platform of the example in docs/channels.md."""
+"""A fake server of Lines, the made-up platform of the example in docs/channels-example.md."""
 
 import base64
 import json

@@ -32,6 +32,7 @@ from daemon.testing import FailingBus, ManualClock
 from daemon.transcripts import Transcripts
 from tests.apart import Copy
 from tests.conftest import Lab, an_entry
+from tests.limits import HANG_S
 
 ANN = "web:ann"
 SCOPE = "pond:person:web:ann"
@@ -342,7 +343,7 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
     for file in place.data_dir.glob("transcripts/*/catalogue_*"):
         file.write_bytes(b"spoilt")
 
-    with pytest.raises(ArchiveError, match="the list of the older archived parts of session web:ann is lost"):
+    with pytest.raises(ArchiveError, match="the list of the older archive files of session web:ann is lost"):
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"
@@ -400,7 +401,7 @@ async def test_late_writers_do_not_bring_back_what_was_rewritten(place: Place) -
     rewritten = await place.archive.rewrite(segment, new)
 
     await place.lab.bus.repeat("list.lua")
-    with pytest.raises(ArchiveError, match="does not contain messages 0 to 3"):
+    with pytest.raises(ArchiveError, match="messages 0 to 3 in Redis differ"):
         await place.archive.write(ANN, 0, place.raws)
 
     assert await place.archive.segments(ANN) == [rewritten]
@@ -670,7 +671,7 @@ async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:
 async def test_the_doctor_tries_the_archive_and_leaves_nothing_behind(anywhere: Place) -> None:
     before = await told(anywhere)
     assert before["archive"].startswith("ok: ")
-    assert before["trimming"].startswith("ok: nothing is archived yet")
+    assert before["trimming"].startswith("ok: no messages are archived yet")
     assert await noted(anywhere.lab.bus) == {}, "whoever asks is no process that shows messages"
 
     await anywhere.say(4)
@@ -701,6 +702,10 @@ async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> 
 async def test_a_process_notes_its_archive_before_it_writes_to_it(process: Process) -> None:
     async with anyio.create_task_group() as tg:
         await tg.start(lambda *, task_status: mark_archive(process, task_status=task_status))
+        with anyio.fail_after(HANG_S):
+            while not (found := await noted(process.bus)):
+                await anyio.lowlevel.checkpoint()
+        process.stopping.set()
 
-    (known,) = (await noted(process.bus)).values()
+    (known,) = found.values()
     assert known.where == str(process.data_dir / "transcripts")

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.archive import Archive
+from daemon.archive.breaker import PAUSE_MAX_S, SLOW_S
+from daemon.archive.local import LocalStorage
 from daemon.config import MemoryFlushConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
 from daemon.process import Process
 from daemon.session import Change, Commit, SessionReader
+from daemon.testing import ManualClock
 from tests.apart import lock_shifted
 from tests.conftest import HASTY, Lab
 from tests.cut_short import StoppingBus
@@ -712,6 +715,32 @@ async def test_while_the_archive_is_away_nothing_is_passed_over(small: Process, 
     for _ in range(4):
         await memory.consolidator.consolidate(memory.session)
     assert {entry.kind for entry in await memory.history()} == {"summary"}
+
+
+async def test_an_archive_that_hangs_costs_one_turn_its_wait_and_no_further_summary(
+    small: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, calls, clock = Summaries(), list[str](), ManualClock()
+    memory = MemoryLab(replace(small, clock=clock), lab, model)
+    await memory.talk(25)
+
+    async def hangs(*_args: object) -> object:
+        calls.append("call")
+        clock.advance(SLOW_S)
+        return await anyio.sleep(HANG_S)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalStorage, "_run", hangs)
+        first = await memory.consolidator.awaited(memory.session, NOW, within_s=0.05)
+        paid = len(model.requests)
+        later = await memory.consolidator.awaited(memory.session, NOW, within_s=HANG_S)
+        paid_later = len(model.requests)
+    clock.advance(PAUSE_MAX_S)
+    back = await memory.consolidator.consolidate(memory.session, NOW)
+
+    assert (first.outcome, later.outcome, back.outcome) == ("skipped", "failed", "settled")
+    assert (len(calls), paid_later) == (1, paid)
+    await memory.whole()
 
 
 async def test_what_a_worker_that_died_had_no_time_to_trim_leaves_with_the_next_consolidation(

@@ -260,7 +260,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name begins with a letter"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
@@ -427,7 +427,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C continues without you …")
+        terminal.shows("Press Ctrl-C to continue without an owner …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

@@ -30,7 +30,7 @@ from daemon.errors import (
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
 from daemon.model.dialect import Dialect, dialect_of
-from daemon.model.errors import KINDS, Asked, Refusal, by_status, reported, retry_after_s, translated
+from daemon.model.errors import KINDS, Endpoint, Refusal, by_status, reported, retry_after_s, translated
 from daemon.model.meter import priced
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.places import places_of
@@ -731,14 +731,14 @@ async def test_a_refusal_that_stays_ends_after_a_few_requests():
 async def test_the_words_of_a_rate_limit_say_how_long_it_lasts(text, seconds):
     refused = Refusal(httpx2.Response(429, text=text), text)
 
-    assert translated(refused, Asked(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
+    assert translated(refused, Endpoint(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
 
 
 async def test_another_address_and_words_within_words_are_understood():
     meant = {"metadata": {"raw": '{"message":"prompt is too long"}'}, "message": "Provider returned error"}
 
-    assert type(by_status(400, meant, Asked(model="m", host="h", key=Secret("")))) is ContextOverflow
-    assert type(by_status(307, "", Asked(model="m", host="h", key=Secret("")))) is SetupFault
+    assert type(by_status(400, meant, Endpoint(model="m", host="h", key=Secret("")))) is ContextOverflow
+    assert type(by_status(307, "", Endpoint(model="m", host="h", key=Secret("")))) is SetupFault
 
 
 @pytest.mark.parametrize("where", ["waiting for the next piece", "busy with the first"])
@@ -804,7 +804,7 @@ def test_a_key_with_a_line_break_is_not_shown():
     error = openai.APIConnectionError(request=httpx2.Request("POST", "http://x"))
     error.__cause__ = cause
 
-    assert KEY not in str(translated(error, Asked(model="m", host="h", key=Secret(KEY)), NOW))
+    assert KEY not in str(translated(error, Endpoint(model="m", host="h", key=Secret(KEY)), NOW))
 
 
 @pytest.mark.parametrize(
@@ -874,11 +874,11 @@ def test_every_exception_of_the_library_below_is_translated_by_the_one_above(kin
 
 @pytest.mark.parametrize("error", [TimeoutError(), ssl.SSLError(), ConnectionResetError(), ValueError("unmapped")])
 def test_other_exceptions_become_an_outage(error):
-    assert isinstance(translated(error, Asked(model="m", host="h", key=Secret("")), NOW), ModelUnavailable)
+    assert isinstance(translated(error, Endpoint(model="m", host="h", key=Secret("")), NOW), ModelUnavailable)
 
 
 def test_a_long_error_is_quoted_in_part():
-    asked = Asked(model="m", host="h", key=Secret(KEY))
+    asked = Endpoint(model="m", host="h", key=Secret(KEY))
 
     assert len(str(by_status(400, {"message": "x" * 10_000}, asked))) < 500
     assert KEY not in str(reported({"message": KEY}, asked))

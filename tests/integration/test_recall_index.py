@@ -17,7 +17,7 @@ import daemon.recall.index.builtin
 import daemon.recall.index.feed
 import daemon.recall.index.indexes
 from daemon.archive import Shelf
-from daemon.errors import ArchiveError, BusUnavailable, IndexGone
+from daemon.errors import ArchiveError, BusUnavailable
 from daemon.forget.order import Ground, Order
 from daemon.forget.tombstone import EVERYTHING
 from daemon.forget.work import Work
@@ -26,6 +26,7 @@ from daemon.process import Process
 from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.found import SNIPPET_CHARS, Found, InPrompt
 from daemon.recall.index import BuiltinEngine
+from daemon.recall.index.errors import IndexGone
 from daemon.recall.index.files import FOLDER, index_file
 from daemon.recall.index.indexes import THREADS
 from daemon.recall.index.store import Index

@@ -329,7 +329,7 @@ async def test_with_a_token_all_but_the_page_needs_an_operator(process: Process)
 
 PAGES = [
     ({}, "nobody says where it comes from"),
-    ({"Origin": "https://evil.example"}, "another site"),
+    ({"Origin": "https://evil.example"}, "another website"),
     ({"Origin": "null"}, "a sandboxed frame"),
     ({"Origin": "http://127.0.0.1:1"}, "another program's page on this machine"),
     ({"Origin": "http://localhost"}, "another port"),

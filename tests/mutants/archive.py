@@ -199,6 +199,40 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/archive/breaker.py",
+        "unit/test_breaker.py",
+        (
+            "A slow failure of the archive opens its breaker.",
+            "if self._is_open or self._clock.monotonic() - began >= SLOW_S:",
+            "if self._is_open:",
+            "test_after_a_slow_failure_calls_fail_at_once_until_one_succeeds",
+        ),
+        (
+            "A fast failure of the archive opens no breaker.",
+            "if self._is_open or self._clock.monotonic() - began >= SLOW_S:",
+            "if True:",
+            "test_a_fast_failure_opens_nothing",
+        ),
+        (
+            "A caller that gives up on the archive opens its breaker.",
+            "except (ArchiveUnavailable, anyio.get_cancelled_exc_class()) as error:",
+            "except ArchiveUnavailable as error:",
+            "test_a_caller_that_gives_up_on_a_slow_call_opens_it",
+        ),
+        (
+            "One call at a time finds out whether the archive is back.",
+            "        self._until = self._clock.monotonic() + self._pause_s\n        return await",
+            "        return await",
+            "test_one_call_at_a_time_finds_out_whether_the_storage_is_back",
+        ),
+        (
+            "A background probe spares every other call.",
+            "self._has_prober or ",
+            "",
+            "test_a_background_probe_spares_every_other_call",
+        ),
+    ),
+    *mutants_of(
         "daemon/archive/trim.lua",
         _COMPARED,
         ("A log leaves Redis up to the cursor.", "tonumber(fields[2] or 0), ", "", _NEEDED),

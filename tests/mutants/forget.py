@@ -2,13 +2,53 @@
 
 from tests.mutants.mutant import mutants_of
 
-MUTANTS = mutants_of(
-    "daemon/forget/passing.py",
-    "integration/test_forgetting.py",
-    (
-        "A text is forgotten in memories too.",
-        "            await forget_memory(work, scope)\n",
-        "            pass\n",
-        "test_what_was_forgotten_stands_nowhere_and_what_was_not_is_still_there",
+_AWAY = "test_the_archived_part_waits_for_the_archive_and_is_deleted_then"
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/forget/passing.py",
+        "integration/test_forgetting.py",
+        (
+            "A text is forgotten in memories too.",
+            "            await forget_memory(work, scope)\n",
+            "            pass\n",
+            "test_what_was_forgotten_stands_nowhere_and_what_was_not_is_still_there",
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/forgetting.py",
+        "integration/test_forgetting_archive_away.py",
+        (
+            "Forgetting is not done before the archived part is deleted.",
+            "is_removed=not state.waits",
+            "is_removed=True",
+            _AWAY,
+        ),
+        (
+            "A job that waits is not done.",
+            "        if state.waits:\n            if job",
+            "        if False:\n            if job",
+            _AWAY,
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/local.py",
+        "integration/test_forgetting_archive_away.py",
+        (
+            "A folder that cannot be used is told from a missing file.",
+            '            raise ArchiveUnavailable(\n                f"the archive in',
+            '            raise ArchiveError(\n                f"the archive in',
+            _AWAY,
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/said.py",
+        "integration/test_forgetting_archive_away.py",
+        (
+            "A chat is not told technical reasons.",
+            "if for_operator else []",
+            "or []",
+            "test_a_chat_is_not_told_technical_reasons",
+        ),
     ),
 )

@@ -51,7 +51,7 @@ MUTANTS = (
     *mutants_of(
         "channels/web/health.py",
         "integration/test_permissions.py",
-        ("/readyz names what is missing.", "return forbidden\n", 'return ""\n', _READY),
+        ("/readyz names what is missing.", "refusing or self._process.bus.forbidden", "refusing", _READY),
     ),
     *mutants_of(
         "channels/showing/showing.py",

@@ -53,7 +53,7 @@ ALLOWED: tuple[tuple[str, str], ...] = (
     # The table of old names in the glossary: cells have no full stop.
     ("docs/glossary.md", r"[^.]$"),
     # Names of scripts.
-    ("docs/redis.md", r"^(\w+, )*settle\b(, \w+)*($|;)"),
+    ("docs/redis-session.md", r"^(\w+, )*settle\b(, \w+)*($|;)"),
 )
 """A file, and a pattern of sentences in it that may keep a habit."""
 

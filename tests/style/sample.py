@@ -16,6 +16,13 @@ WHOLE = re.compile(r"[.?!:)]$")
 
 CELL_WORDS_MIN = 8
 
+CODE = re.compile(r"`[^`]*`|\b\w*[_/]\w*\b")
+PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
+"""Code, paths and names, and the words beside them. A cell of a table without such words is no sentence of prose."""
+
+EXAMPLES = "docs/style.md"
+"""The page that quotes bad sentences, and lists words to replace in a table. Neither is prose of the page."""
+
 
 def main() -> None:
     """Print the sentences, numbered, with their kind and place."""
@@ -37,7 +44,11 @@ def main() -> None:
 
 
 def is_judged(sentence: Sentence) -> bool:
-    words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", re.sub(r"\{\w*\}", "", sentence.text)))
+    if sentence.kind in ("readme", "docs") and not PROSE.search(CODE.sub("", sentence.text)):
+        return False
+    if sentence.path == EXAMPLES and ('"' in sentence.text or not re.search(r"[.?!:]$", sentence.text)):
+        return False
     if sentence.kind in ("readme", "docs") and not WHOLE.search(sentence.text):
         return words >= CELL_WORDS_MIN
     return words >= (2 if sentence.kind == LABELS else WORDS_MIN) and sentence.text[0] not in ",;:)"

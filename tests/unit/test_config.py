@@ -299,7 +299,10 @@ def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
     assert lines == [
-        "millpond_agent__slots: the variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
+        (
+            "millpond_agent__slots: the environment variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one "
+            "of the two settings"
+        )
     ]
 
 
@@ -540,11 +543,11 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[run]\nlog_level = 'loud'", "run.log_level: expected one of debug, info, warning, error, got 'loud'"),
         ("[redis]\nprefix = 'a:b'", "redis.prefix: expected text of 1 to 64 letters, digits and _ . -, got 'a:b'"),
         ("[redis]\nprefix = \"mp\\n\"", "redis.prefix: expected text of 1 to 64"),
-        ("[bots.Pond]", "bots.Pond: the name is not valid: a name has at most 64 characters"),
+        ("[bots.Pond]", "bots.Pond: the name is not valid: a name begins with a letter"),
         ("[bots.\"a b\"]", "bots.'a b': the name is not valid"),
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
-        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type that this version knows (terminal, web"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type that this version knows (terminal, web"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type of this version of Millpond (terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type of this version of Millpond (terminal, web"),
         ("[channels.tele]", "channels.tele.type: the key is not set. Set this key to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
@@ -775,7 +778,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: the key is not set, and the bot's own model uses a different API. Set this key, "
+            f"{path}.api_key: the key is not set, and the key of the bot's own model is for a different API. "
+            "Set this key, "
             "ANTHROPIC_API_KEY"
         ), line
 
@@ -1165,7 +1169,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
-    with pytest.raises(ConfigError, match="got an environment variable, which cannot set a section"):
+    with pytest.raises(ConfigError, match="an environment variable cannot set this list"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 

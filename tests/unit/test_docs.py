@@ -80,8 +80,8 @@ def key_patterns():
 
 @functools.cache
 def key_sections():
-    """Text below each key's heading in the three pages, by the key."""
-    names = ("redis.md", "redis-memory.md", "redis-database.md")
+    """Text below each key's heading in the four pages, by the key."""
+    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md")
     pages = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
     parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {
@@ -153,7 +153,7 @@ def test_tests_that_a_page_names_exist(page):
 
 
 def test_the_walk_links_each_piece_of_code_to_the_file_it_names():
-    text = (DOCS / "walk.md").read_text(encoding="utf-8")
+    text = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("walk.md", "walk-cases.md"))
     linked = re.findall(r"\[`([^`:]+\.(?:py|lua))(?::[\w.]+)?`\]\(([^)]+)\)", text)
 
     wrong = [path for path, target in linked if target != f"../{path}"]

@@ -127,5 +127,5 @@ def test_a_configured_program_that_cannot_serve_is_named_with_the_reason(
 
 
 def test_a_configured_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nowhere was not found"):
+    with pytest.raises(ConfigError, match="nowhere: the file was not found"):
         find_program(str(tmp_path / "nowhere"))

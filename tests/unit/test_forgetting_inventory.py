@@ -38,4 +38,4 @@ def test_the_page_says_nothing_of_kinds_that_are_gone() -> None:
 def test_what_the_page_says_is_a_tier_or_a_reason() -> None:
     for kind, said in rows().items():
         tier = re.fullmatch(r"`(\w+)`", said)
-        assert said.startswith("none: ") if tier is None else tier[1] in TIERS, (kind, said)
+        assert said.startswith("No tier. ") if tier is None else tier[1] in TIERS, (kind, said)

@@ -23,7 +23,7 @@ from daemon.errors import InvalidAnswer
 from daemon.log import configure
 from daemon.model import untrusted
 from daemon.model.answer import AnswerParts
-from daemon.model.errors import Asked, shows
+from daemon.model.errors import Endpoint, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
@@ -98,14 +98,14 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     said = f"no {key}: next index of knowledge, none"
 
     assert without(said, Secret(key)) == shown
-    assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
+    assert Endpoint(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
     assert shows(ValueError(said), Secret(key)) == (said != shown)
 
 
 @each_row(
     ("payload", "shape"),
     [
-        (b"Anna has", "8 bytes that are no JSON"),
+        (b"Anna has", "8 bytes that are not JSON"),
         (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
         (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
         (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),
@@ -113,7 +113,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     ],
 )
 def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
-    parts = AnswerParts(Asked(model="m", host="h", key=Secret("")))
+    parts = AnswerParts(Endpoint(model="m", host="h", key=Secret("")))
     parts.feed(payload)
     with pytest.raises(InvalidAnswer) as refused:
         parts.finished(marked=True)
@@ -259,7 +259,7 @@ def test_a_path_of_a_tool_has_a_largest_length(tmp_path: Path, length: int) -> N
     path = ("/".join(["x" * 200] * 6))[:length]
 
     if length <= 1_024:
-        assert folders.place(path).shown == path
+        assert folders.place(path).path == path
     else:
         with pytest.raises(Exception, match="1,025 characters"):
             folders.place(path)

@@ -1,6 +1,7 @@
 """The check of texts finds the habits that ``docs/style.md`` warns of, and only in texts that people read."""
 
 from tests.style.rules import RULES, broken
+from tests.style.sample import is_judged
 from tests.style.texts import Sentence, of_html, of_markdown, of_python, of_script
 from tests.tables import each_row
 
@@ -64,6 +65,19 @@ PLAIN = (
     *("Log in to the page.", "Conversations never run out of context.", "The rest of the messages stays."),
 )
 
+NOT_DRAWN = (
+    ("docs/a.md", "`tests/unit/test_a.py` (`test_one_thing`), `tests/unit/test_b.py` and `tests/canary`."),
+    ("docs/a.md", "join_take, join_text, join_end, join_mark or join_switch"),
+    ("docs/style.md", 'The sentence "What changed meanwhile counts" is not acceptable.'),
+    ("docs/style.md", "hears; is heard; is let in (of messages)"),
+)
+"""Cells of code and names, and examples of bad sentences, which are no prose for a reader to judge."""
+
+DRAWN = (
+    ("docs/a.md", "Run `millpond doctor` and `millpond page`."),
+    ("docs/style.md", "Put the subject first in each sentence."),
+)
+
 
 def texts(found) -> list[tuple[int, str]]:
     return [(each.line, each.text) for each in found]
@@ -113,3 +127,8 @@ def test_each_rule_is_broken_by_an_example() -> None:
     found = {rule for text in BREAKING for rule in broken(Sentence("docs", "docs/a.md", 1, text))}
 
     assert set(RULES) == found
+
+
+@each_row(("path", "text", "drawn"), [*((*row, False) for row in NOT_DRAWN), *((*row, True) for row in DRAWN)])
+def test_prose_is_drawn_for_a_reader_and_code_and_bad_examples_are_not(path: str, text: str, drawn: bool) -> None:
+    assert is_judged(Sentence("docs", path, 1, text)) is drawn

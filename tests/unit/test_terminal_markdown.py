@@ -140,8 +140,11 @@ def test_json_for_a_terminal_says_the_same() -> None:
 
 
 NONE = "No agent worker is running. Start a worker with `millpond run`."
-BUSY = "All agent workers are busy with other conversations. To answer more at once, start more workers."
-FAILED = "An attempt to answer failed. Millpond retries automatically."
+BUSY = (
+    "All agent workers are busy with other conversations. Start more workers to answer more conversations at "
+    "the same time."
+)
+FAILED = "An attempt to answer this message failed. Millpond retries automatically."
 
 
 @each_row(

@@ -12,10 +12,10 @@ import anyio
 import pytest
 
 from daemon.archive import local
-from daemon.errors import IndexGone
 from daemon.memory import MemoryFiles
 from daemon.memory import files as memory_files
 from daemon.recall.index import indexes
+from daemon.recall.index.errors import IndexGone
 from daemon.threads import Threads, _Job
 from tests.limits import HANG_S, until
 

@@ -1,4 +1,4 @@
-"""Answers ``/status``, ``/usage``, ``/help`` and others at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage``, ``/help`` and other commands immediately, independent of turns in progress."""
 
 import anyio
 import structlog

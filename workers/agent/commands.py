@@ -1,4 +1,4 @@
-"""Commands that change their session, as ``/new`` and ``/model`` do: each keeps its place among the messages.
+"""Commands that change their session, such as ``/new`` and ``/model``. Each keeps its place among the messages.
 
 What one changes, and what is said of it, is one commit without entries: refused when the lease is lost, and without
 effect when it arrives twice.

@@ -1,4 +1,4 @@
-"""What ``millpond doctor`` says of what turns are made with: files of workspaces, and tools of servers."""
+"""The findings of ``millpond doctor`` about workspaces and tool servers."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
+from daemon.cli import machine
 from daemon.cli.finding import Finding, ok, warning
 from daemon.cli.tooling import program_found
 from daemon.config import Config, McpConfig, data_path
@@ -22,6 +23,10 @@ async def examine(config: Config) -> list[Finding]:
     findings = list[Finding]()
     for name, bot in config.bots.items():
         folder = workspace_of(name, bot, data_path(config))
+        room = await to_thread.run_sync(
+            machine.room, f"bots.{name}.workspace", folder, "soon files and memory can no longer be written"
+        )
+        findings += [room] if room else []
         findings += await to_thread.run_sync(_files, f"files of {name}", folder)
     asked = dict[tuple[str, str], list[Finding]]()
 

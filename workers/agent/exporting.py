@@ -1,4 +1,4 @@
-"""``/export``: everything that is kept of the chat's person or group, as a file that is sent to them."""
+"""``/export``: all stored data of a person or group, sent to the chat as a file."""
 
 import anyio
 import structlog

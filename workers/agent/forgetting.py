@@ -1,4 +1,4 @@
-"""``/forget``: lists where something stands in what a chat shares its memory with, and has it forgotten."""
+"""``/forget``: lists stored texts of a chat, and deletes the chosen ones."""
 
 import anyio
 
@@ -56,10 +56,11 @@ class ForgetCommand:
                 found = await matches_of(self._stores, await self._order(claim), text)
         except TimeoutError:
             return say("forget_slow", bot.language, scope=claim.begun.scope)
+        unsearched = f"\n\n{say('forget_unsearched', bot.language)}" if found.waits else ""
         if not found.shown:
-            return say("forget_none", bot.language)
+            return say("forget_none", bot.language) + unsearched
         await self._asking.keep(claim.session, text, found, by=inbound.sender_id)
-        return matches_text(found.shown, found.more, bot.language)
+        return matches_text(found.shown, found.more, bot.language) + unsearched
 
     async def _ordered(self, claim: Claim, inbound: Inbound, bot: BotConfig, numbers: tuple[int, ...]) -> str:
         pending = await self._asking.pending(claim.session, by=inbound.sender_id)

@@ -1,4 +1,4 @@
-"""The answers to ``/link`` and ``/unlink``: several chats of one person that share a memory.
+"""Answers ``/link`` and ``/unlink``, with which several chats of a person share a memory.
 
 What they ask for is a job; a command that is worked out twice, since its worker died, asks for the same one.
 """

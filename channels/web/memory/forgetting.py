@@ -86,8 +86,8 @@ class Forgetting:
             {"number": number, "text": match.excerpt, "where": match.tier, "time": match.time, "places": match.places}
             for number, match in enumerate(found.shown, 1)
         ]
-        told = {"scope": scope, "token": token if shown else "", "found": shown}
-        return json_response({**told, "more": found.more, "counts": found.counts, "failed": found.failed})
+        told = {"scope": scope, "token": token if shown else "", "found": shown, "more": found.more}
+        return json_response({**told, "counts": found.counts, "failed": found.failed, "waits": found.waits})
 
     async def _order(self, scope: str) -> Order:
         return Order(name=scope, scopes=await scopes_with(self._bus, scope), chat=scope)
@@ -110,6 +110,8 @@ class Forgetting:
         with anyio.move_on_after(END_S):
             while True:
                 record = await self._jobs.find(job_id)
+                if record is not None and record.partly:
+                    return json_response({"job": job_id, "done": False, "reason": record.reason}, 202)
                 if record is not None and record.has_ended:
                     return json_response({"job": job_id, "done": True, "report": record.report})
                 await anyio.sleep(LOOK_AGAIN_S)

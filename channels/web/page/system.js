@@ -14,7 +14,7 @@ const QUEUE = {
   parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
   unsettled: ["Unconsolidated", "conversations with older messages to consolidate"],
   dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
-  unknown: ["Unknown delivery", "parts of replies that may or may not have been delivered"],
+  unknown: ["Unknown delivery status", "parts of replies that may or may not have been delivered"],
 };
 /** Tasks of a channel's leader, by the name that the API gives them. */
 const TASKS = {sends: "sending", asks: "polling"};
@@ -28,7 +28,7 @@ export class System extends View {
     this.body = h("section.stack", {"aria-label": tab});
     fill(this, h("div.page", null, h("h1", null, "System"),
       tabs("System", [["/system", "Overview", tab === "overview"], ["/system/dead", "Dead letters", tab === "dead"],
-        ["/system/unknown", "Unknown delivery", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
+        ["/system/unknown", "Unknown delivery status", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
@@ -141,7 +141,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
       card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Remaining lease time", number: true}],
         leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
         : h("p.soft", null, "No chat platform is connected. To connect a platform, run `millpond init`."))),
-    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "File, tool or tool server", "Reason"],
+    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "Name of the file, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
     (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),

@@ -1,4 +1,4 @@
-"""A tool server that is a program: JSON lines over its standard input and output, within limits.
+"""A tool server that is a program: JSON lines over standard input and output, with limits.
 
 Not the library's own transport: that keeps a line of any length and logs whatever is no message, so that a program that
 floods its output holds up everybody else's turns.
