@@ -40,7 +40,7 @@ MUTANTS = (
     *mutants_of(
         "daemon/rights.py",
         "integration/test_permissions.py",
-        ("A process that lacks a permission says so.", "process.bus.forbidden = lacking\n", "", _READY),
+        ("A process that lacks a permission says so.", "        process.bus.forbidden = lacking\n", "", _READY),
         (
             "It looks again until nothing is missing.",
             "        if not lacking:\n            return\n",
