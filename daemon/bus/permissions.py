@@ -28,8 +28,8 @@ _SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit"
 """Kinds of keys, one a database. All others are ``<prefix>:<kind>:<name>``."""
 
 
-UNTRIED = ("multi", "discard", "subscribe", "psubscribe", "unsubscribe", "punsubscribe")
-"""Commands that cannot be tried in a transaction."""
+UNTRIED = ("multi", "discard", "subscribe", "psubscribe", "unsubscribe", "punsubscribe", "bgrewriteaof")
+"""Commands that cannot be tried in a transaction, and the one that managed servers forbid: forgetting reports that."""
 
 OF_CLUSTERS = ("cluster", "asking", "client")
 """Commands that a single server is not asked for, or whose refusal does not matter there."""
