@@ -109,7 +109,7 @@ _ENGLISH: dict[str, str] = {
         "administrators, and /whoami shows your ID."
     ),
     "model_used": "Model: {model}\nAvailable models: {models}\n/model NAME selects a model for this conversation.",
-    "model_chosen": "From now on, {model} answers in this conversation.",
+    "model_chosen": "From now on, {model} will answer you in this conversation.",
     "model_unknown": "This model was not found. {model} stays selected. Available models: {models}",
     "model_unusable": "{model} cannot be used: {reason}",
     "whoami": (

@@ -22,7 +22,9 @@ LIMIT = click.option(
     help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="Select all dead letters with this reason, as shown in the list.")
+REASON = click.option(
+    "--reason", metavar="R", help="Select all dead letters that have this reason. Copy the reason from the list."
+)
 ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
 """Characters of a text that the list shows."""

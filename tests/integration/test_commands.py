@@ -343,7 +343,7 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
         "Model: big\nAvailable models: big, small, tiny\n/model NAME selects a model for this conversation.",
-        "From now on, small answers in this conversation.",
+        "From now on, small will answer you in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"

@@ -8,15 +8,18 @@ MUTANTS = (
     Mutant(
         rule="A part whose answer was lost is not sent again by the adapter.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
-        new="            return await self._client.post(url, content=_encode(post), timeout=timeout_s)",
+        old="            raise SendUnknown(\n",
+        new=(
+            "            return await self._client.post(url, content=_encode(post), timeout=timeout_s)\n"
+            "            raise SendUnknown(\n"
+        ),
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
         rule="A part whose answer was lost is not said to be unsent.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
-        new='            raise SendRefused(f"{url}: {type(error).__name__} after the message was sent") from error',
+        old="            raise SendUnknown(\n",
+        new="            raise SendRefused(\n",
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(

@@ -82,7 +82,7 @@ export class System extends View {
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
-      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected letters" : "Drop selected letters",
+      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected dead letters" : "Drop selected dead letters",
         what === "replay" ? "Replay the selected dead letters?" : "Delete the selected dead letters permanently?", () => act(what, {ids: [...chosen]}),
         {kind: what === "drop" ? "danger" : "primary", disabled: true}));
       const choose = (id, is) => {
@@ -94,8 +94,8 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
-          sure("Drop all letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+          sure("Replay all dead letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
+          sure("Drop all dead letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all dead letters")),
         table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
           h("input", {type: "checkbox", "aria-label": `Select dead letter ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
