@@ -13,6 +13,10 @@ ENGLISH: Mapping[str, str] = {
         "{correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
+    "group_admins_only": (
+        "In groups, only administrators of this bot can use /{command}, because this command affects all members. "
+        "/help lists the commands that you can use here. The setting bots.<name>.groups_may allows more commands."
+    ),
     "pair_how": (
         "/pair CODE approves the person who received that code. To approve all members of a group, send /pair "
         "without a code in that group."
@@ -82,6 +86,10 @@ CHINESE: Mapping[str, str] = {
     ),
     "arrival_failed": "出现错误，你的消息没有被接收。管理员可以用编号 {correlation} 查到这个错误。",
     "arrival_refused": "我不能接收这条消息：{reason}。",
+    "group_admins_only": (
+        "/{command} 会影响群里的所有人，只有这个机器人的管理员可以在群里使用。/help 列出你在这里可以使用的命令；"
+        "设置 bots.<name>.groups_may 可以让所有成员使用更多命令。"
+    ),
     "pair_how": "/pair 配对码 批准得到这个配对码的人。要批准一个群的所有成员，请在那个群里单独发送 /pair。",
     "pair_done": "{name} 已获批准，并且已经收到通知。",
     "pair_group": "这个群已获批准，现在我接收群里所有成员的消息。",

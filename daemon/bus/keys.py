@@ -296,8 +296,12 @@ class Keys:
         return f"{self.prefix}:people"
 
     def pair(self, code: str) -> str:
-        """``pair``, hash, TTL ten minutes: a code with which another chat can link itself."""
+        """``pair``, hash, TTL ten minutes: a code with which another chat asks for a link, and both answers."""
         return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
+
+    def linking(self, scope: str) -> str:
+        """``linking``, hash, TTL ten minutes: the newest code that a person created or sent."""
+        return f"{self.prefix}:linking:{{pair}}:{scope}"
 
     def tries(self, scope: str) -> str:
         """``tries``, hash, TTL ten minutes: a person's messages with a wrong code."""

@@ -99,8 +99,8 @@ RIGHTS: Mapping[str, Rights] = {
     ),
     "agent": Rights(
         reads="overheard,moved,people,ended",
-        writes=f"{_SESSION},{_CONSOLIDATED},forgetting,job,jobs,usage,bucket,access,codes,guesses,paused,pair,tries,"
-        "learnt,failing,errors",
+        writes=f"{_SESSION},{_CONSOLIDATED},forgetting,job,jobs,usage,bucket,access,codes,guesses,paused,pair,"
+        "linking,tries,learnt,failing,errors",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),
@@ -113,7 +113,7 @@ RIGHTS: Mapping[str, Rights] = {
     "consolidation": Rights(
         reads="moved",
         writes=f"{_SESSION},{_CONSOLIDATED},unknown,collecting,retaining,restoring,"
-        "forgetting,overheard,job,jobs,ended,people,usage,learnt,failing,errors",
+        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors",
         hears="events:*,commands,nudges",
         calls="scan 0, xreadgroup group x x streams k >, xgroup create k x 0, xautoclaim k x x 1 0, xack k x 0-0, "
         "xtrim k maxlen 1, bgrewriteaof",

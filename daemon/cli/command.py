@@ -9,6 +9,7 @@ import click
 
 from daemon.cli.exits import FAILED, INTERRUPTED, code_of, leaves
 from daemon.errors import MillpondError
+from daemon.printable import printable
 from daemon.version import __version__
 
 
@@ -41,7 +42,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     if any(code is None for code in codes):
         raise error
     for text in dict.fromkeys(str(leaf) for leaf in found):
-        click.echo(f"millpond: {text}", err=True)
+        click.echo(f"millpond: {printable(text)}", err=True)
     return codes[0] or FAILED
 
 

@@ -9,6 +9,7 @@ import click
 from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
+from daemon.printable import printable
 
 if TYPE_CHECKING:
     from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork
@@ -130,7 +131,7 @@ async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") ->
         return Counter([await work(letters, await one_letter(letters, name))])
     worked = await work_off(letters, choice, work)
     for error in worked.refused:
-        click.echo(f"millpond: {error}", err=True)
+        click.echo(f"millpond: {printable(str(error))}", err=True)
     return worked.outcomes
 
 

@@ -47,8 +47,8 @@ def rooms() -> Finding:
 def data_directory(folder: Path) -> Finding:
     """Whether the data directory can be written and has free space."""
     problem = room("data_dir", folder, "soon messages can no longer be accepted")
-    if problem is None and folder.is_dir() and folder.stat().st_mode & OTHERS:
-        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
+    if problem is None and (warned := open_to_others(folder)):
+        return warning("data_dir", warned)
     return problem or ok("data_dir", f"{folder}, {_free_bytes(folder) / 1e9:,.1f} GB free")
 
 
@@ -74,6 +74,16 @@ def _existing(folder: Path) -> Path:
 
 def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(_existing(folder)).free
+
+
+def open_to_others(folder: Path) -> str:
+    """A sentence if other users of the machine can enter the data directory.
+
+    It is not closed here, for an administrator may have opened it.
+    """
+    if not folder.is_dir() or not folder.stat().st_mode & OTHERS:
+        return ""
+    return f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}"
 
 
 def ports(config: Config) -> Iterator[Finding]:

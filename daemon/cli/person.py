@@ -89,7 +89,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
 @JSON
 @click.pass_context
 def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Unlink PERSON, who keeps the memory from before the link and all facts from their own chats since then."""
+    """Unlink PERSON, who keeps their memory and every fact that was learned in their own chats."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking

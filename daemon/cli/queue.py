@@ -59,7 +59,7 @@ def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     "resent": the part was sent again and may have arrived twice. On platforms that Millpond
     can search, the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
-    "preview": the chat may still show a preview of the reply above the reply.
+    "preview": the chat may still show a preview above the final reply.
     """
     from daemon.overview import Unknown, read_unknown
 

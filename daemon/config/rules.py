@@ -16,6 +16,7 @@ from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
 from daemon.config.reading import Finding
 from daemon.config.schema import (
+    GROUP_COMMANDS,
     BotConfig,
     Config,
     FallbackConfig,
@@ -142,6 +143,10 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     if text := zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
+    for name in bot.groups_may:
+        if name not in GROUP_COMMANDS:
+            text = f"expected commands of this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
+            yield Finding(f"{path}.groups_may", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):

@@ -304,6 +304,10 @@ class TranscriptionConfig(Section, frozen=True):
     """How long one recording may take."""
 
 
+GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop")
+"""Commands that are about the conversation or the memory that all members of a group share."""
+
+
 class BotConfig(Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
@@ -315,6 +319,8 @@ class BotConfig(Section, frozen=True):
     time_zone: str = "UTC"
     """IANA name."""
     admins: tuple[str, ...] = ()
+    groups_may: tuple[str, ...] = ("memory", "stop")
+    """Of ``GROUP_COMMANDS``, those that also members may use who are no administrators. These two change no memory."""
     context_budget_tokens: Tokens = 0
     """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
     memory: MemoryConfig = MemoryConfig()

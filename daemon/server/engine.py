@@ -155,5 +155,5 @@ def _examine(path: Path) -> Program | str:
     if engine is None:
         return "the program is neither Redis nor Valkey"
     if engine.release < OLDEST:
-        return f"the program is {engine}, which is too old"
+        return f"version {engine} is too old"
     return Program(path.absolute(), engine)

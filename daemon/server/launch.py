@@ -323,8 +323,8 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
 
 def _not_answering(layout: Layout) -> str:
     return (
-        f"the embedded server of {layout.data_dir} (which may be loading its data, suspended, or running in another "
-        f"container; see {layout.log}) did not answer"
+        f"the embedded server of {layout.data_dir} did not answer (it may be loading its data, be suspended, or run in "
+        f"another container; see {layout.log})"
     )
 
 

@@ -337,7 +337,7 @@ class Interview:
                 "  Continuing without an owner. Run `millpond init` again later, or name the owner with --owner ID."
             )
         else:
-            click.echo(f"  You are {owner.name or 'there'} ({owner.id}).")
+            click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
         return owner
 
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:

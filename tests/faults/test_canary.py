@@ -40,6 +40,7 @@ def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_
         pytest.param("links", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("search", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("message", "canaries of others in answers of the API", marks=pytest.mark.long),
+        pytest.param("consent", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("forget-memory", "forgotten canaries on the disk", marks=pytest.mark.long),
     ],
 )

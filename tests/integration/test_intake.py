@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import anyio
+import msgspec
 import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
@@ -463,3 +464,18 @@ async def test_while_redis_is_away_who_was_banned_stays_so(process: Process, mon
 
     assert failing.calls == 3
     assert await texts(process.bus) == []
+
+
+async def test_names_are_cleaned_when_they_arrive(process: Process) -> None:
+    intake = intake_of(with_channel(process, access=AccessConfig(policy="pairing", allow=("ann",))))
+    hidden = "B\u202eo\nB"
+    quote = Quote(text="hi", sender_name=hidden, sender_id="bob")
+    bob = an_arrival(who="bob")
+
+    await intake.take(an_arrival(who="ann", quote=quote))
+    await intake.take(structs.replace(bob, sender=structs.replace(bob.sender, name=hidden)))
+
+    [inbound] = await accepted(process.bus)
+    assert inbound.quote == structs.replace(quote, sender_name="B\ufffdo B")
+    found = await process.bus.call("HGET", process.bus.keys.codes(NAME), "bob")
+    assert msgspec.json.decode(found)["name"] == "B\ufffdo B"

@@ -17,12 +17,12 @@ from daemon.handlers import job_runner
 from daemon.jobs import Tell
 from daemon.memory import HistoryEntry, MemoryFiles, Version, joining
 from daemon.memory.lists import ScopeLists
-from daemon.people import Asking, link_configured
+from daemon.people import Asking, Party, Request, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
 from tests.apart import kept
-from tests.conftest import Lab, RecordingBus
+from tests.conftest import Lab, RecordingBus, server_ms
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
@@ -413,20 +413,19 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     assert (people.process.workspace("pond") / "files" / folder_of(ANN) / "late.txt").read_text() == "late"
 
 
-def chat_of(scope: str, message_id: str = "m") -> Tell:
-    return Tell(session=session_of(scope), message_id=message_id)
-
-
-async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleLab) -> None:
+async def test_both_chats_are_told_once_that_they_are_linked(people: PeopleLab) -> None:
     await two(people)
     asking = Asking(people.process)
-    code = await asking.code(ANN, "pond", chat_of(ANN))
+    ann, bob, cat = (
+        Party(scope=scope, chat=Tell(session=session_of(scope), message_id="m")) for scope in (ANN, BOB, CAT)
+    )
+    code = await asking.code(ann, "pond")
 
-    said = f" {code[:4].lower()}-{code[4:].lower()} "
-    assert await asking.by_code(said, BOB, "pond", chat_of(BOB)) is None
-    assert await asking.by_code(said, BOB, "pond", chat_of(BOB)) is None  # its worker died before it could say so
-    assert await asking.by_code(code, CAT, "pond", chat_of(CAT)) == "wrong"  # used up: who reads along comes late
-    assert await asking.by_code(code, BOB, "pond", chat_of(BOB, "n")) == "wrong"
+    request = await asking.by_code(f" {code[:4].lower()}-{code[4:].lower()} ", bob, "pond")
+    assert isinstance(request, Request)
+    assert await asking.by_code(code, cat, "pond") == "wrong"  # used up: who reads along comes late
+    for side in (request, request.turned):
+        await asking.answer(side, "yes", by=side.own.chat, at_ms=await server_ms(people.bus))
     [job] = await people.jobs.all()
     await people.done(job.id)
 
@@ -435,27 +434,6 @@ async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleL
         notices = await people.bus.call("XRANGE", people.bus.keys.notices(session_of(scope)), "-", "+")
         assert f"now linked with {other}" in str(notices[-1])
         assert len(notices) == 1
-    keys = people.bus.keys
-    assert 0 < await people.bus.call("PTTL", keys.pair(code)) <= 600_000
-    assert 0 < await people.bus.call("PTTL", keys.tries(CAT)) <= 600_000
-
-
-async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab) -> None:
-    await two(people)
-    asking = Asking(people.process)
-    code = await asking.code(ANN, "pond", chat_of(ANN))
-    expired = await asking.code(ANN, "pond", chat_of(ANN))
-    await people.bus.call("UNLINK", people.bus.keys.pair(expired))
-
-    assert await asking.by_code(expired, BOB, "pond", chat_of(BOB, "1")) == "wrong"
-    assert await asking.by_code(code, ANN, "pond", chat_of(ANN, "2")) == "own"
-    assert await asking.by_code(code, "lake:person:web:bob", "lake", chat_of(BOB, "3")) == "bot"
-    for number in range(4, 8):
-        assert await asking.by_code("nonsense", BOB, "pond", chat_of(BOB, str(number))) == "wrong"
-    assert await asking.by_code(code, BOB, "pond", chat_of(BOB, "9")) == "often"
-    assert await asking.by_code(code, CAT, "pond", chat_of(CAT, "9")) is None  # others can go on
-    [job] = await people.jobs.all()
-    assert job.spec["member"] == CAT
 
 
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:

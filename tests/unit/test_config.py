@@ -459,7 +459,7 @@ def _valid_text(path: str) -> str:
         "redis.url": "redis://localhost", "redis.url_file": "secret", "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5", "queue.backoff_max_s": "40", "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1", "people.ann.identities": "web:ann, terminal:ann",
-        "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.groups_may": "new", "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
@@ -593,6 +593,11 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
+        (
+            "[bots.pond]\ngroups_may = ['new', 'pair']",
+            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, stop. "
+            "Got 'pair'",
+        ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: the key is not set, but '0.0.0.0' can be reached"),
         ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),

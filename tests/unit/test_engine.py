@@ -114,7 +114,7 @@ def _program(folder: Path, answer: str, mode: int = 0o755) -> str:
 @each_row(
     ("answer", "mode", "reason"),
     [
-        ("Redis server v=5.0.7 sha=0", 0o755, "is Redis 5.0.7, which is too old"),
+        ("Redis server v=5.0.7 sha=0", 0o755, "version Redis 5.0.7 is too old"),
         ("hello", 0o755, "is neither Redis nor Valkey"),
         ("Redis server v=7.0.0", 0o644, "is not executable"),
     ],

@@ -6,7 +6,7 @@ effect when it arrives twice.
 
 from collections.abc import Sequence
 
-from daemon.access import is_admin
+from daemon.access import may
 from daemon.bus import QUEUED_COMMANDS, argument_of
 from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
@@ -64,7 +64,7 @@ class Commands:
         return Outcome(text=told(report, bot.language))
 
     async def _model(self, options: Options, inbound: Inbound, bot: BotConfig) -> Outcome:
-        if not is_admin(bot, inbound):
+        if not may(bot, inbound, "model"):
             return Outcome(text=say("admins_only", bot.language))
         names, wanted = choices(bot), argument_of(inbound.text)
         used = options.model if options.model in names else names[0]

@@ -230,17 +230,17 @@ export class Memory extends View {
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? `Deleted except for one part: ${done.reason}` : "The selected texts are being deleted");
+      toast(done.reason ? `Deleted except for one part: ${done.reason}` : "The selected passages are being deleted");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
-    const some = sure("Forget selected texts", "Permanently delete the selected passages?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
+    const some = sure("Forget the selected passages", "Permanently delete the selected passages?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
     return fill(form, unsearched,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
         item.where && h("span.badge", null, item.where))))),
-      h("div.row.wrap", null, some, sure("Forget all listed texts", "Permanently delete all the listed passages?", () => forget("all"), {kind: "danger"})));
+      h("div.row.wrap", null, some, sure("Forget all the listed passages", "Permanently delete all the listed passages?", () => forget("all"), {kind: "danger"})));
   }
 }
 
