@@ -75,6 +75,8 @@ async def test_no_attacker_sees_or_changes_anything_of_others(attacker: str) -> 
             seen = [name for name, canary in CANARIES.items() if canary in got]
             assert not seen, f"{attacker} saw {seen} by {what}: {got[:2_000]}"
             assert re.search(wanted, got), f"{attacker}, {what}: {got[:2_000]}"
+        shown = "\n".join(text for chat in (here.eve, here.club, here.bob) for text in chat.texts())
+        assert not [name for name, canary in CANARIES.items() if canary in shown]
         # The victims have everything that they had, and nothing else.
         assert not [text for text in here.ann.texts() if "injected" in text]
         assert CANARIES["chat"] in await here.asked(here.ann, 'use conversation_search {"query": "heron"}')
