@@ -13,6 +13,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
@@ -361,6 +362,7 @@ _OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
     # One owner of retries: Joined sends again, and only what may be repeated.
     "retry": Retry(NoBackoff(), 0),
+    "driver_info": DriverInfo(),  # without it each connection reads the library's version from disk
 }
 
 

@@ -21,6 +21,7 @@ from tests.conftest import Lab, an_inbound
 from tests.intakelab import NAME, OPEN, an_arrival, intake_of, texts, told, with_channel
 from tests.integration.test_turns import Bot
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 
 BOSS = f"{NAME}:boss"
 PAIRING = AccessConfig(policy="pairing")
@@ -77,7 +78,7 @@ def code_in(text: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "command"),
     [
         *(("/pair", "pair"), ("/pair AB-12", "pair"), ("/ban 7", "ban"), ("/unban 7", "unban")),

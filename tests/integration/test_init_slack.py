@@ -11,6 +11,7 @@ from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration import test_init
 from tests.integration.test_init import QUIET, Place, mode
+from tests.tables import each_row
 
 TOKEN = "xoxb-123456789012-AbCdEfGhIjKlMnOpQrStUvWx"
 APP_TOKEN = "xapp-1-A0123456789-987654321098-0123456789abcdef"
@@ -119,7 +120,7 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
     assert place.files() == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("flags", "said"),
     [
         (("--slack",), "--slack-token is not set"),

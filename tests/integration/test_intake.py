@@ -26,6 +26,7 @@ from daemon.testing import FailingBus
 from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, accepted, an_arrival, intake_of, texts, told, with_channel
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 
 GROUP = "-100"
 SESSION = f"{NAME}:{GROUP}"
@@ -362,7 +363,7 @@ async def test_one_bad_update_is_told_with_its_correlation_and_stops_nothing(
     assert [log["reason"] for log in logs if log["event"] == "arrival.failed"] == ["KeyError", "KeyError"]
 
 
-@pytest.mark.parametrize("chat", ["", "x" * 600, "\ud800", "a\nb"])
+@each_row("chat", ["", "x" * 600, "\ud800", "a\nb"])
 async def test_a_chat_that_cannot_be_named_is_left_alone(process: Process, chat: str) -> None:
     await intake_of(with_channel(process)).take(structs.replace(an_arrival("hi"), chat=chat))
 

@@ -752,7 +752,7 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
     assert bots["pond"].model.chain[1].api_key.reveal() == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "problem"),
     [
         ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
