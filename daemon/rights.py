@@ -1,6 +1,8 @@
 """Whether the Redis user of a process may do all that its roles do: looked at when it starts, said by ``/readyz``."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 import anyio
 import structlog
@@ -16,22 +18,29 @@ AGAIN_S = 10.0
 _log = structlog.get_logger()
 
 
+@dataclass
+class Forbidden:
+    """What the Redis user of this process may not do; shared by the process's services."""
+
+    reason: str = ""
+    """A sentence with the missing permissions; empty while none is known to be missing."""
+
+
 async def watch(process: Process, *, roles: Sequence[str], task_status: anyio.abc.TaskStatus[None]) -> None:
     """A service: say which permissions are missing for these roles, until none is.
 
     The embedded server has one user, who may do everything.
     """
     task_status.started()
+    forbidden = process.shared(Forbidden)
     while process.config.redis.url:
-        try:
+        with suppress(BusError):  # whoever needs the server is told
             lacking = await lacks(process.bus, roles)
-        except BusError:
-            lacking = process.bus.forbidden
-        if lacking and lacking != process.bus.forbidden:
-            _log.error("redis.forbidden", reason=lacking)
-        process.bus.forbidden = lacking
-        if not lacking:
-            return
+            if lacking and lacking != forbidden.reason:
+                _log.error("redis.forbidden", reason=lacking)
+            forbidden.reason = lacking
+            if not lacking:
+                return
         await anyio.sleep(AGAIN_S)
 
 

@@ -91,8 +91,6 @@ class Bus:
         self._replication = (
             Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
         )
-        self.forbidden = ""
-        """Permissions that the user of this connection lacks, a sentence; empty while none is known to be missing."""
         self.failovers: Failovers | None = None
         """Of a server that sentinels replace; None: nobody does."""
         if isinstance(pool := self._client.connection_pool, MasterPool):

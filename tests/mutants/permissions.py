@@ -40,18 +40,18 @@ MUTANTS = (
     *mutants_of(
         "daemon/rights.py",
         "integration/test_permissions.py",
-        ("A process that lacks a permission says so.", "        process.bus.forbidden = lacking\n", "", _READY),
+        ("A process that lacks a permission says so.", "            forbidden.reason = lacking\n", "", _READY),
         (
             "It looks again until nothing is missing.",
-            "        if not lacking:\n            return\n",
-            "        return\n",
+            "            if not lacking:\n                return\n",
+            "            return\n",
             _READY,
         ),
     ),
     *mutants_of(
         "channels/web/health.py",
         "integration/test_permissions.py",
-        ("/readyz names what is missing.", "refusing or self._process.bus.forbidden", "refusing", _READY),
+        ("/readyz names what is missing.", "refusing or self._process.shared(Forbidden).reason", "refusing", _READY),
     ),
     *mutants_of(
         "channels/showing/showing.py",
