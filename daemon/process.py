@@ -59,7 +59,8 @@ class Process:
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
     invite: Callable[[str], None] | None = None
-    """Shows that person a link to log in with, which is written nowhere else; None: nobody is there to see it."""
+    """Shows that person a link to log in with, which is written nowhere else; None: others could read it too, or
+    nobody."""
     _shared: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any], init=False, repr=False, compare=False)
 
     def shared(self, kind: type[_T]) -> _T:

@@ -102,6 +102,7 @@ async def _search(config: "Config") -> "list[Finding]":
 async def _redis(config: "Config") -> "list[Finding]":
     from daemon.archive import Archive
     from daemon.bus import open_bus
+    from daemon.cli.api import examine_tokens
     from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
@@ -114,6 +115,7 @@ async def _redis(config: "Config") -> "list[Finding]":
             archive = Archive(bus, data_path(config), config=config.archive)
             found = await examine(bus, embedded=not config.redis.url)
             found += await _permitted("archive", examine_archive(bus, archive))
+            found += await _permitted("api token", examine_tokens(bus, config, data_path(config)))
             return found + await _permitted("models", examine_models(bus, config))
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
