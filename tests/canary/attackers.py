@@ -20,13 +20,13 @@ from anyio import to_thread
 from daemon.recall import Chunk
 from daemon.scope import folder_of
 from daemon.server import EmbeddedServer
+from tests.api_token import header_of
 from tests.fakes.telegram import Chat, FakeTelegram, Person
 from tests.limits import HANG_S
 from tests.processes import Daemon
 
-TOKEN = "a-token-of-the-api"
-CANARIES = {"chat": "cnheron41", "file": "cnheron42", "admin": "cnheron43", "token": TOKEN}
-"""What no attacker may see: of Ann's chat, of a file of hers, of the administrator's chat, and the token of the API."""
+CANARIES = {"chat": "cnheron41", "file": "cnheron42", "admin": "cnheron43"}
+"""What no attacker may see: of Ann's chat, of a file of hers, and of the administrator's chat."""
 
 CONFIG = """
 data_dir = "{data}"
@@ -43,7 +43,6 @@ streaming = false
 access = {{ policy = "pairing", allow = ["{ann}", "{bob}", "{club}"] }}
 [channels.web]
 port = 0
-token = "{api}"
 [channels.terminal]
 enabled = false
 """
@@ -71,6 +70,11 @@ class Scene:
     @property
     def data(self) -> Path:
         return self.folder / "data"
+
+    @property
+    def canaries(self) -> dict[str, str]:
+        """``CANARIES``, and the token of the API that was made at the start."""
+        return {**CANARIES, "token": header_of(self.data)["Authorization"].removeprefix("Bearer ")}
 
     def scope(self, chat: Chat) -> str:
         return f"pond:person:telegram:{chat.id}"
@@ -181,7 +185,7 @@ FILES = (
     + """
 for place in (folder, folder + "/data", folder + "/data/bots", folder + "/data/redis", folder + "/data/transcripts"):
     tried(lambda: os.listdir(place))
-    for name in ("millpond.toml", "api.token", "redis.conf", "server.json", "appendonly.aof"):
+    for name in ("millpond.toml", "api.header", "redis.conf", "server.json", "appendonly.aof"):
         tried(lambda: open(os.path.join(place, name), errors="replace").read())
 """
 )
@@ -242,7 +246,7 @@ ATTACKERS: Mapping[str, Sequence[Attempt]] = {
         at_api("GET", "/api/events?session=telegram%3A{ann}"),
         at_api("GET", "/metrics", token="nearly"),
         at_api("POST", "/api/messages", body={"session": "x", "text": "hello", "user": "ann"}),
-        at_api("POST", "/api/messages", token=TOKEN[:-1], body={"session": "x", "text": "/export", "user": "ann"}),
+        at_api("POST", "/api/messages", token="nearly", body={"session": "x", "text": "/export", "user": "ann"}),
         as_nobody("files", FILES, "Permission denied"),
         as_nobody("the process", PROCESS, "Permission denied"),
         as_nobody("the server", SERVER, "(?s)Permission denied.*NOAUTH"),

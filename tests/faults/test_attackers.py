@@ -12,7 +12,7 @@ import pytest
 from anyio import to_thread
 
 from daemon.scope import folder_of
-from tests.canary.attackers import ATTACKERS, CANARIES, CONFIG, TOKEN, Scene
+from tests.canary.attackers import ATTACKERS, CANARIES, CONFIG, Scene
 from tests.fakes.telegram import fake_telegram
 from tests.places import TEMPORARY
 from tests.processes import shut_down, start
@@ -39,7 +39,6 @@ async def scene() -> AsyncGenerator[Scene]:
                 club=club.id,
                 token=telegram.bot.token,
                 telegram=telegram.base_url,
-                api=TOKEN,
             )
             (folder / "millpond.toml").write_text(text)
             (folder / "millpond.toml").chmod(0o600)
@@ -72,11 +71,11 @@ async def test_no_attacker_sees_or_changes_anything_of_others(attacker: str) -> 
     async with scene() as here:
         for what, act, wanted in ATTACKERS[attacker]:
             got = await act(here)
-            seen = [name for name, canary in CANARIES.items() if canary in got]
+            seen = [name for name, canary in here.canaries.items() if canary in got]
             assert not seen, f"{attacker} saw {seen} by {what}: {got[:2_000]}"
             assert re.search(wanted, got), f"{attacker}, {what}: {got[:2_000]}"
         shown = "\n".join(text for chat in (here.eve, here.club, here.bob) for text in chat.texts())
-        assert not [name for name, canary in CANARIES.items() if canary in shown]
+        assert not [name for name, canary in here.canaries.items() if canary in shown]
         # The victims have everything that they had, and nothing else.
         assert not [text for text in here.ann.texts() if "injected" in text]
         assert CANARIES["chat"] in await here.asked(here.ann, 'use conversation_search {"query": "heron"}')
