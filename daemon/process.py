@@ -23,7 +23,7 @@ from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
-from daemon.usage import Ledger
+from daemon.usage import KeptNotes, Ledger
 
 _T = TypeVar("_T")
 
@@ -72,7 +72,7 @@ class Process:
     @cached_property
     def ledger(self) -> Ledger:
         """Writes what model calls used, also after an outage."""
-        return Ledger(self.bus)
+        return Ledger(self.bus, KeptNotes(self.data_dir / "usage", self.name))
 
     @cached_property
     def archive(self) -> Archive:

@@ -24,7 +24,7 @@ _NAMED = (
 )
 """Kinds of keys, one for each session, memory, channel or message of a partition."""
 
-_SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit"
+_SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit,lost"
 """Kinds of keys, one a database. All others are ``<prefix>:<kind>:<name>``."""
 
 
@@ -63,7 +63,7 @@ class Rights:
 EVERY = Rights(
     # Of /metrics, of `millpond doctor`, and of the heartbeat.
     reads="in,ready,due,grew,dead,unsettled,unknown,out,session",
-    writes="meta,archives,workers,sessions",
+    writes="meta,archives,workers,sessions,lost",
     hears="listeners,replicated",
     calls=(
         "info, time, ping, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
