@@ -66,14 +66,14 @@ EVERY = Rights(
     writes="meta,archives,workers,sessions,lost",
     hears="listeners,replicated",
     calls=(
-        "info, time, ping, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
+        "info, time, ping, echo x, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
         "evalsha x 0, script load x, publish c x, subscribe c, psubscribe c, unsubscribe c, punsubscribe c, "
         "get k, set k v, getdel k, del k, unlink k, exists k, type k, pttl k, pexpire k 1, pexpireat k 1, expire k 1, "
         "persist k, rename k k, hset k f v, hget k f, hdel k f, hmget k f, hgetall k, hsetnx k f v, hincrby k f 1, "
         "hexists k f, hlen k, hkeys k, lrange k 0 0, llen k, rpush k v, lpush k v, rpushx k v, lindex k 0, lrem k 0 v, "
         "ltrim k 0 0, lset k 0 v, lpos k v, linsert k before v v, zadd k 1 v, zrem k v, zscore k v, zmscore k v, "
         "zcard k, zrange k 0 0, zrevrange k 0 0, zrangebyscore k 0 0, zrangebylex k - +, zlexcount k - +, "
-        "zremrangebyscore k 0 0, xadd k * f v, xdel k 0-0, xlen k, xrange k - +, xrevrange k + -, xsetid k 0-0"
+        "zremrangebyscore k 0 0, zremrangebyrank k 0 0, xadd k * f v, xdel k 0-0, xlen k, xrange k - +, xrevrange k + -, xsetid k 0-0"
     ),
 )
 """Of every process. The data commands are those that the scripts use; the keys are what limits them."""
