@@ -73,7 +73,8 @@ EVERY = Rights(
         "hexists k f, hlen k, hkeys k, lrange k 0 0, llen k, rpush k v, lpush k v, rpushx k v, lindex k 0, lrem k 0 v, "
         "ltrim k 0 0, lset k 0 v, lpos k v, linsert k before v v, zadd k 1 v, zrem k v, zscore k v, zmscore k v, "
         "zcard k, zrange k 0 0, zrevrange k 0 0, zrangebyscore k 0 0, zrangebylex k - +, zlexcount k - +, "
-        "zremrangebyscore k 0 0, zremrangebyrank k 0 0, xadd k * f v, xdel k 0-0, xlen k, xrange k - +, xrevrange k + -, xsetid k 0-0"
+        "zremrangebyscore k 0 0, zremrangebyrank k 0 0, xadd k * f v, xdel k 0-0, xlen k, "
+        "xrange k - +, xrevrange k + -, xsetid k 0-0"
     ),
 )
 """Of every process. The data commands are those that the scripts use; the keys are what limits them."""
