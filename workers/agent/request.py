@@ -13,6 +13,7 @@ from daemon.clock import Clock
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
+from workers.agent.memory_changes import changes_block
 from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
 from workers.agent.room import Room
@@ -206,7 +207,10 @@ class Requests:
             time_zone=bot.time_zone,
             language=bot.language,
             missing=self.missing,
-            recalled=f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+            beside=(
+                changes_block(past.memory_changes, bot.language),
+                f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+            ),
         )
         return Scene(
             system=self.system.message,
