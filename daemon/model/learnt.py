@@ -50,6 +50,8 @@ _WORDS = {
     "force": "no forced tool_choice",
     "tools": "no tools",
     "cache": "no prompt cache markers",
+    "marks": "no prompt cache markers",
+    "key": "no prompt_cache_key",
     "schemas": "tool schemas with only the common keywords ({})",
     "form.ids": "tool call IDs of nine letters and digits",
     "form.content": "{} content beside tool calls",

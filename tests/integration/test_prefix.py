@@ -48,6 +48,19 @@ async def test_two_conversations_of_a_person_each_share_90_parts_of_100_with_the
 WORKSPACE, TIME = "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 
+async def test_requests_of_a_conversation_have_a_cache_key_of_their_own(process: Process, lab: Lab) -> None:
+    model = ScriptedModel()
+    for number, session in enumerate(("web:ann", "web:bob", "web:ann")):
+        await lab.publish(f"m{number}", session=session)
+        await worked_off(process, lab, model, session)
+
+    first, other, again = (request.cache_key for request in model.requests)
+
+    assert first == again != other
+    assert len(first) == 32
+    assert "ann" not in first
+
+
 class Remembered:
     """A conversation in a memory that others write to as well."""
 
@@ -80,7 +93,6 @@ class Remembered:
         update = Version(kind="consolidation", time=TIME, session=session, text=text)
         await self.memories.apply(opened, entry, mark="{}", update=update)
 
-
     async def digest(self, text: str, session: str) -> None:
         opened = await self.memories.open(WORKSPACE, session, fence=1, nonce="n")
         await self.lab.bus.call("RPUSH", self.lab.bus.keys.undigested(WORKSPACE), 0)
@@ -108,6 +120,10 @@ async def test_what_memory_learns_stands_beside_the_message_until_the_conversati
     assert "\n- - lives in Bern\n+ - lives in Rome\n+ - plays the cello\n" in said
 
     await remembered.consolidate("- likes tea\n- lives in Oslo", "web:ann")
+    system, said = await remembered.prompt()
+    assert "lives in Oslo" in system
+    assert "Memory Changes" not in said
+
     await remembered.digest("- lives in Oslo\n- has a boat", "web:ann")
     system, said = await remembered.prompt()
     assert "lives in Oslo\n- has a boat" in system

@@ -81,6 +81,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     current_tokens: int
     current: int = 1
     """How many of the last messages are the turn in progress."""
+    head: int = 0
+    """How many of the first messages are the system message and the head; 0: there is no head."""
     history_turns: int = 0
     """How many earlier turns are in it."""
     overflows: bool = False
@@ -126,6 +128,7 @@ def _built(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int,
         history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),
         current_tokens=current_tokens,
         current=len(newest),
+        head=1 + len(head) if head else 0,
         history_turns=len(turns),
         overflows=overflows or not scene.whole,
     )
