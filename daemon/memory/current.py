@@ -9,6 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from daemon.bus import Bus, load_script
+from daemon.errors import UNREADABLE
 from daemon.memory.opened import Recall, decode_version
 
 PIN = load_script(__file__, "pin.lua")
@@ -68,12 +69,12 @@ class Current:
         """Not kept at hand: what was forgotten in it must be gone at once."""
         if not version:
             return ""
-        found = (
-            await self._bus.call("LINDEX", self._bus.keys.versions(scope), version - 1 - base)
-            if version > base
-            else None
-        )
-        decoded = decode_version(found) if found else None
+        at = version - 1 - base
+        found = await self._bus.call("LINDEX", self._bus.keys.versions(scope), at) if at >= 0 else None
+        try:
+            decoded = decode_version(found) if found else None
+        except UNREADABLE:  # somebody changed it by hand
+            return None
         return decoded.text if decoded and decoded.version == version else None
 
     async def _recalled(self, scope: str, version: bytes | None, checksum: bytes) -> Recall:
@@ -83,8 +84,8 @@ class Current:
         if cached is not None and cached[0] == checksum and cached[1].version == int(version):
             self._cached.move_to_end(scope)
             return cached[1]
-        recall, checksum = await self.read(scope)
-        self._cached[scope] = (checksum.encode(), recall)
+        recall, read_checksum = await self.read(scope)
+        self._cached[scope] = (read_checksum.encode(), recall)
         self._cached.move_to_end(scope)
         if len(self._cached) > CACHED:
             self._cached.popitem(last=False)

@@ -27,7 +27,8 @@ def seams(request: Request) -> set[int]:
 
 def marked(messages: Sequence[bytes], request: Request) -> list[bytes]:
     """``messages`` with marks; a result of a tool gets none, for OpenRouter refuses it there."""
-    last = max((at for at, message in enumerate(messages, 1) if not message.startswith(_TOOL)), default=0)
+    can_be = (at for at in range(len(messages), 0, -1) if _marked(messages[at - 1]) is not messages[at - 1])
+    last = next(can_be, 0)
     # Written in another form there may be more or fewer messages than in the request.
     places = {last} | (seams(request) if len(messages) == len(request.messages) else {1})
     return [_marked(message) if at in places else message for at, message in enumerate(messages, 1)]
@@ -36,7 +37,7 @@ def marked(messages: Sequence[bytes], request: Request) -> list[bytes]:
 def _marked(message: bytes) -> bytes:
     fields = _decode(message)
     content = fields.get("content")
-    parts = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"type": "text", "text": content}])
-    if message.startswith(_TOOL) or parts[-1].get("text") == "" or not content:
+    if message.startswith(_TOOL) or not content:
         return message
+    parts = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"type": "text", "text": content}])
     return _encode({**fields, "content": [*parts[:-1], {**parts[-1], "cache_control": {"type": "ephemeral"}}]})

@@ -86,8 +86,8 @@ MUTANTS = (
         "unit/test_dialect.py",
         (
             "A result of a tool has no mark at OpenRouter.",
-            "if not message.startswith(_TOOL)), default=0)",
-            "), default=0)",
+            "if message.startswith(_TOOL) or not content:",
+            "if not content:",
             "test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_result",
         ),
         (

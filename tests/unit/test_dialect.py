@@ -169,7 +169,7 @@ def test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_resu
         return [part["text"] for part in parts]
 
     assert marked("anthropic/claude", current=1, head=3) == ["rules", "understood", "reply", "now"]
-    assert marked("anthropic/claude", 8, current=3) == ["rules", "reply"]
+    assert marked("anthropic/claude", 8, current=3) == ["rules", "reply", "now"]
     assert marked("anthropic/claude") == marked("openai/gpt", current=1) == []
     changed = openrouter.without("messages.0.content.0.cache_control: Extra inputs are not permitted", REQUEST)
     assert changed is not None
