@@ -3,6 +3,10 @@
 import msgspec
 
 from daemon.events import Attachment, ChatKind, Quote
+from daemon.printable import one_line
+
+NAME_CHARS = 128
+"""Longest name of a person; longer ones are abuse."""
 
 
 class Sender(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,3 +49,15 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     else stands here does not matter."""
     original: str = ""
     """Of one that is ``deleted``: the message's own ``seen_as``, under which it may be said yet; empty: it is not."""
+
+
+def cleaned(arrival: Arrival) -> Arrival:
+    """``arrival`` with names as one line without hidden characters, because lists and prompts contain names."""
+    sender = msgspec.structs.replace(arrival.sender, name=_clean(arrival.sender.name))
+    quote = arrival.quote and msgspec.structs.replace(arrival.quote, sender_name=_clean(arrival.quote.sender_name))
+    attachments = tuple([msgspec.structs.replace(each, name=one_line(each.name)) for each in arrival.attachments])
+    return msgspec.structs.replace(arrival, sender=sender, quote=quote, attachments=attachments)
+
+
+def _clean(name: str) -> str:
+    return one_line(name)[:NAME_CHARS]

@@ -66,5 +66,5 @@ async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
 
 
 def _closed(name: str, admins: tuple[str, ...]) -> str:
-    heard = "only messages of administrators are accepted" if admins else "all messages are ignored"
+    heard = "the channel accepts messages only from administrators" if admins else "all messages are ignored"
     return f"access is closed: {heard}. Set channels.{name}.access.policy, for example to pairing."

@@ -26,7 +26,7 @@ async def content_of(workspace: Path, attachment: Attachment, *, max_bytes: int)
 def _read(workspace: Path, attachment: Attachment, max_bytes: int) -> bytes:
     names = PurePosixPath(attachment.path).parts
     if not names or ".." in names or names[0] == "/":
-        raise _unusable(attachment, "is not inside the workspace")
+        raise _unusable(attachment, "the file is not inside the workspace")
     try:
         # Without O_NONBLOCK opening a pipe waits for its other end, for ever.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -34,14 +34,14 @@ def _read(workspace: Path, attachment: Attachment, max_bytes: int) -> bytes:
             descriptor = os.open(names[-1], flags, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _unusable(attachment, "is not a file")
+                raise _unusable(attachment, "this is not a file")
             content = file.read(max_bytes + 1)
     except OSError as error:
-        raise _unusable(attachment, f"cannot be read: {error.strerror}") from error
+        raise _unusable(attachment, f"the file cannot be read: {error.strerror}") from error
     if not 0 < len(content) <= max_bytes:
-        raise _unusable(attachment, f"is empty or larger than {max_bytes:,} bytes")
+        raise _unusable(attachment, f"the file is empty or larger than {max_bytes:,} bytes")
     return content
 
 
 def _unusable(attachment: Attachment, why: str) -> SendRejected:
-    return SendRejected(f"{attachment.path or attachment.name or 'a file'} {why}", brief=f"a file {why}")
+    return SendRejected(f"{attachment.path or attachment.name or 'attachment'}: {why}", brief=f"attachment: {why}")

@@ -95,7 +95,7 @@ def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncCon
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"channels.{name}: the channel's adapter {target} cannot be loaded: {error}. Install or update the "
-            "package that provides it."
+            "package that provides the adapter."
         ) from error
     opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
     return opened

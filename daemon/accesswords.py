@@ -13,6 +13,10 @@ ENGLISH: Mapping[str, str] = {
         "{correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
+    "group_admins_only": (
+        "In groups, only administrators of this bot can use /{command}, because this command affects all members. "
+        "/help lists the commands that you can use here. The setting bots.<name>.groups_may allows more commands."
+    ),
     "pair_how": (
         "/pair CODE approves the person who received that code. To approve all members of a group, send /pair "
         "without a code in that group."
@@ -30,7 +34,7 @@ ENGLISH: Mapping[str, str] = {
         "or Slack."
     ),
     "ban_how": (
-        "/ban ID bans a person or a group, so that I no longer accept their messages. You can also reply to a "
+        "/ban ID bans a person or a group, and I no longer accept their messages. You can also reply to a "
         "message with /ban to ban its sender. /unban ID lifts the ban."
     ),
     "ban_done": (
@@ -44,7 +48,9 @@ ENGLISH: Mapping[str, str] = {
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": "This command had no effect, because a later decision about this person or group exists.",
+    "decided_later": (
+        "This command had no effect, because a newer decision about this person or group has already been made."
+    ),
     "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
@@ -80,13 +86,17 @@ CHINESE: Mapping[str, str] = {
     ),
     "arrival_failed": "出现错误，你的消息没有被接收。管理员可以用编号 {correlation} 查到这个错误。",
     "arrival_refused": "我不能接收这条消息：{reason}。",
+    "group_admins_only": (
+        "/{command} 会影响群里的所有人，只有这个机器人的管理员可以在群里使用。/help 列出你在这里可以使用的命令；"
+        "设置 bots.<name>.groups_may 可以让所有成员使用更多命令。"
+    ),
     "pair_how": "/pair 配对码 批准得到这个配对码的人。要批准一个群的所有成员，请在那个群里单独发送 /pair。",
     "pair_done": "{name} 已获批准，并且已经收到通知。",
     "pair_group": "这个群已获批准，现在我接收群里所有成员的消息。",
     "pair_welcome": "你已获批准，现在可以与我对话了。有什么可以帮你的吗？",
     "pair_wrong": "配对码不正确、已经用过，或者超过了 {minutes} 分钟。对方给我发一条消息，就会得到新的配对码。",
     "pair_often": "错误的配对码太多，请在 {minutes} 分钟后再试。",
-    "pair_pull": "这个渠道接收任何人的消息；配对码只用于聊天平台的渠道。",
+    "pair_pull": "这个渠道接收任何人的消息；只有 Telegram、Slack 等聊天平台才需要配对码。",
     "ban_how": (
         "/ban ID 封禁一个人或一个群，我不再接收他们的消息；也可以用 /ban 回复一条消息来封禁发送者。/unban ID 解除封禁。"
     ),
@@ -99,11 +109,11 @@ CHINESE: Mapping[str, str] = {
     "unban_none": "{name} 在 {channel} 上没有被封禁。",
     "decided_later": "关于这个人或这个群已经有更新的决定，所以这个命令没有作用。",
     "pause_how": "/pause 和 /resume 只对这个聊天有效；/pause all 和 /resume all 对我的所有聊天有效。",
-    "pause_chat": "我在这个聊天中已暂停，直到你发送 /resume。新消息会保存，暂停结束后再回答。命令仍然可用。",
-    "pause_all": "我在所有聊天中已暂停，直到你发送 /resume all。新消息会保存，暂停结束后再回答。命令仍然可用。",
+    "pause_chat": "我已在这个聊天中暂停，发送 /resume 可以恢复。新消息会保存，暂停结束后再回答。命令仍然可用。",
+    "pause_all": "我已在所有聊天中暂停，发送 /resume all 可以恢复。新消息会保存，暂停结束后再回答。命令仍然可用。",
     "pause_already": "我已经处于暂停状态。",
-    "resume_chat": "我在这个聊天中已恢复，现在回答暂停期间收到的消息。",
-    "resume_all": "除了单独暂停的聊天，我在所有聊天中都已恢复，现在回答暂停期间收到的消息。",
+    "resume_chat": "我已在这个聊天中恢复，现在开始回答暂停期间收到的消息。",
+    "resume_all": "除了单独暂停的聊天，我已在所有聊天中恢复，现在开始回答暂停期间收到的消息。",
     "resume_none": "我在这个聊天中没有暂停。",
     "resume_but_all": "我在所有聊天中都处于暂停状态，不只是这个聊天。请发送 /resume all 结束暂停。",
     "paused": "我现在处于暂停状态。你的消息已经保存，暂停结束后会得到回答。",

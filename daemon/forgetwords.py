@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat that contain these words. Then /forget 1 3 deletes "
-        "entries 1 and 3 of the list, and /forget all deletes every entry."
+        "/forget WORDS lists all texts stored for this chat that contain these words. After that, /forget 1 3 "
+        "deletes entries 1 and 3 of the list, and /forget all deletes every entry."
     ),
     "forget_slow": (
         "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
@@ -19,10 +19,10 @@ ENGLISH: Mapping[str, str] = {
         "/forget 1 3 deletes entries 1 and 3 everywhere they are stored. /forget all deletes every entry of the "
         "list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. You can then choose entries from the list for 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. A list of texts can be used for 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
-    "forget_began": "I am deleting the text now, and will notify you here when the text is deleted.",
+    "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
     "forget_done": "The text was forgotten. Deleted:",
     "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
     "forget_removed": "- {tier}: {count}",
@@ -33,7 +33,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "forget_waits": (
         "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "
-        "That part waits for the archive: I will delete it as soon as the archive can be reached, and notify you here."
+        "I will delete the archived text as soon as the archive can be reached, and notify you here."
     ),
     "forget_unsearched": (
         "The archive of old messages cannot be reached at present, so this list does not contain archived messages."

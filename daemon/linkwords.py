@@ -5,19 +5,56 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     "link_code": (
         "Your code is {code}.\n"
-        "Send /link {code} in your other chat with me within {minutes} minutes. Both chats then share one memory. Do "
-        "not give the code to anyone else: anyone who uses it shares your memory."
+        "Send /link {code} in your other chat with me within {minutes} minutes. I will then ask in both chats whether "
+        "the chats should share one memory. Do not give the code to anyone else."
     ),
-    "link_begun": (
-        "The code is correct. I am merging the two memories, and will notify both chats when the merge is complete."
+    "link_ask_member": (
+        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both of you "
+        "can then read and delete everything that I have saved from either chat, and everything that I save later: "
+        "conversations, facts, notes and files.\n"
+        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am asking {other} as "
+        "well, and share nothing until both of you confirm."
+    ),
+    "link_ask_maker": (
+        "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats share one "
+        "memory. Both of you can then read and delete everything that I have saved from either chat, and everything "
+        "that I save later: conversations, facts, notes and files.\n"
+        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
+        "the code yourself, reject the link."
+    ),
+    "link_waits": (
+        "Your confirmation is saved. I am waiting for the confirmation of {other}. Until then, /link no rejects the "
+        "link."
+    ),
+    "link_both": (
+        "Both chats have confirmed the link. I am merging the two memories, and will notify both chats when the merge "
+        "is complete."
+    ),
+    "link_no": "The link was rejected. Nothing was shared.",
+    "link_no_other": "{other} rejected the link. Nothing was shared.",
+    "link_rejected": "This link was already rejected. Nothing was shared. Send /link to get a new code.",
+    "link_gone": (
+        "The chats were not linked, because I no longer accept messages from one of the two people. Nothing was shared."
+    ),
+    "link_none": (
+        "This chat has no open link request. A link request expires after {minutes} minutes. Send /link to get a new "
+        "code."
+    ),
+    "link_over": "Both chats have already confirmed this link. /unlink separates linked chats.",
+    "link_busy": (
+        "This chat already has an open link request. Answer it with /link yes or /link no. Then send this code again."
+    ),
+    "link_old": (
+        "This code was created before Millpond was updated, and is no longer valid. Send /link in your other chat to "
+        "get a new code."
     ),
     "link_done": (
         "This chat is now linked with {other}, and both chats share one memory. /unlink separates the chats again."
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (
-        "This code is wrong, was already used, or is older than {minutes} minutes. Send /link in your other chat to "
-        "get a new code."
+        "This code is wrong, was already used or replaced by a newer code, or is older than {minutes} minutes. Send "
+        "/link in your other chat to get a new code."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "link_own": (
@@ -45,13 +82,36 @@ ENGLISH: Mapping[str, str] = {
 
 CHINESE: Mapping[str, str] = {
     "link_code": (
-        "你的关联码：{code}\n请在 {minutes} 分钟之内，在你与我的另一个聊天中发送 /link {code}；之后两个聊天"
-        "共用一份记忆。不要把关联码告诉别人：使用它的人会与你共用记忆。"
+        "你的关联码：{code}\n请在 {minutes} 分钟之内，在你与我的另一个聊天中发送 /link {code}。之后我会在两个聊天中分别"
+        "询问是否共用一份记忆。不要把关联码告诉别人。"
     ),
-    "link_begun": "关联码正确。我正在合并两份记忆，合并完成后两个聊天都会收到通知。",
+    "link_ask_member": (
+        "这个关联码是 {other} 生成的。如果你同意，你的聊天和 {other} 的聊天就共用一份记忆：我从任何一方保存的对话、"
+        "记忆、笔记和文件，以及以后新增的内容，双方都能查看和删除。\n"
+        "/link 同意 表示确认，/link 拒绝 表示不关联。请在 {minutes} 分钟之内回答。我也在询问 {other}；双方都同意之前，"
+        "不会共享任何内容。"
+    ),
+    "link_ask_maker": (
+        "{other} 发送了你的关联码，想与你的聊天关联。如果你同意，两个聊天就共用一份记忆：我从任何一方保存的对话、"
+        "记忆、笔记和文件，以及以后新增的内容，双方都能查看和删除。\n"
+        "/link 同意 表示确认，/link 拒绝 表示不关联。请在 {minutes} 分钟之内回答。如果不是你自己发送的关联码，请拒绝。"
+    ),
+    "link_waits": "已记下你的同意，正在等待 {other} 确认。在此之前，仍可以用 /link 拒绝 取消。",
+    "link_both": "双方都已同意。我正在合并两份记忆，合并完成后两个聊天都会收到通知。",
+    "link_no": "已拒绝关联，没有共享任何内容。",
+    "link_no_other": "{other} 拒绝了关联，没有共享任何内容。",
+    "link_rejected": "这次关联已被拒绝，没有共享任何内容。发送 /link 可以得到新的关联码。",
+    "link_gone": "两个聊天没有关联，因为我已不再接收其中一方的消息。没有共享任何内容。",
+    "link_none": "这个聊天没有等待确认的关联请求。关联请求在 {minutes} 分钟后失效。发送 /link 可以得到新的关联码。",
+    "link_over": "双方已经同意了这次关联。/unlink 可以取消关联。",
+    "link_busy": "这个聊天还有一个关联请求没有回答。请先用 /link 同意 或 /link 拒绝 回答，再重新发送这个关联码。",
+    "link_old": "这个关联码是 Millpond 更新之前生成的，已经失效。在另一个聊天中发送 /link 可以得到新的关联码。",
     "link_done": "已与 {other} 关联，现在两个聊天共用一份记忆。/unlink 可以取消关联。",
     "link_already": "这个聊天与 {other} 已经关联，它们共用一份记忆。",
-    "link_wrong": "关联码不正确、已经用过，或者超过了 {minutes} 分钟。在另一个聊天中发送 /link 可以得到新的关联码。",
+    "link_wrong": (
+        "关联码不正确、已经用过、已被新的关联码取代，或者超过了 {minutes} 分钟。"
+        "在另一个聊天中发送 /link 可以得到新的关联码。"
+    ),
     "link_often": "错误的关联码太多，请在 {minutes} 分钟后再试。",
     "link_own": "这个关联码是在这个聊天或者与它关联的聊天中生成的。请在另一个聊天里发送。",
     "link_bot": "这个关联码是另一个机器人生成的。请把它发给那个机器人。机器人之间不共用记忆。",
@@ -60,7 +120,7 @@ CHINESE: Mapping[str, str] = {
     "link_kind_session": "按对话保存记忆",
     "link_kind_workspace": "让所有对话共用一份记忆",
     "unlink_begun": "我正在把关联的聊天的记忆分开，完成后会通知你。",
-    "unlink_done": "已取消与 {other} 的关联。双方各自保留关联之前的记忆，以及之后在自己的聊天中新增的内容。",
+    "unlink_done": "已取消与 {other} 的关联。两个聊天各自保留关联之前的记忆，以及之后从自己的消息中保存的内容。",
     "unlink_none": "这个聊天没有与其他聊天关联。",
     "unlink_config": "这个聊天是在配置中与另一个聊天关联的。请让管理员更改配置。",
 }

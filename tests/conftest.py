@@ -348,6 +348,19 @@ class RecordingBus(FailingBus):
         return await self.arrive(*calls[-back])
 
 
+class TwiceBus(RecordingBus):
+    """Every script arrives twice, and only the second reply is seen: the first one was lost."""
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        await super().run(script, keys, args)
+        return await self.arrive(script, keys, args)
+
+
+@pytest.fixture(params=[RecordingBus, TwiceBus], ids=["once", "twice"])
+def recorded(bus: Bus, request: pytest.FixtureRequest) -> RecordingBus:
+    return request.param(bus)
+
+
 class Lab:
     """What tests of the bus and of sessions do over and over: publish, claim, look at everything, let time pass."""
 

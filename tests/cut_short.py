@@ -1,6 +1,9 @@
 """Connections to Redis that are cut short at one call, as those of a process that dies, is stopped or disturbed."""
 
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from anyio.lowlevel import checkpoint
@@ -65,3 +68,63 @@ class InterludeBus(CutBus):
         if self._fails():
             await self._interlude()
         return await call()
+
+
+@dataclass(frozen=True)
+class Made:
+    """A call to Redis that a process made."""
+
+    number: int  # from 1
+    stack: tuple[Any, ...]  # lines of code that wait for it
+    before: Any  # what others can see of the process before it
+    after: Any
+
+
+class NotingBus(CutBus):
+    """Notes every call, and what others see of the process before and after it."""
+
+    def __init__(self, bus: Bus, *, visible: Callable[[], Awaitable[Any]], made: list[Made]) -> None:
+        super().__init__(bus, at=0)
+        self._visible = visible
+        self._made = made
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        self.calls += 1
+        number, before = self.calls, await self._visible()
+        stack = tuple((frame.f_code, line) for frame, line in traceback.walk_stack(None))
+        answer = await call()
+        self._made.append(Made(number, stack, before, await self._visible()))
+        return answer
+
+
+def noting(*buses: Bus, folder: Path) -> dict[str, Any]:
+    """What a ``NotingBus`` is made with, when others see what is on the servers of ``buses`` and in ``folder``."""
+
+    async def visible() -> Any:
+        told = [await Bus.call(bus, "INFO", "persistence") for bus in buses]
+        changes = [about["rdb_changes_since_last_save"] for about in told]
+        return changes, files()
+
+    def files() -> list[Any]:
+        return sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
+
+    return {"visible": visible, "made": []}
+
+
+def to_cut(made: Sequence[Made], kind: type[FailingBus], *, carried_out: bool, seen: set[Any]) -> list[int]:
+    """The calls at which it makes a difference to be cut short, and the one past the last.
+
+    Of a process that died others know only what they see: one death is enough for all calls between two changes. An
+    error or a cancellation comes to different lines of code: once to each line, and wherever something is changed.
+    ``seen``: the lines at which others were cut short before.
+    """
+    numbers, last = [], object()
+    for each in sorted(made, key=lambda each: each.number):
+        if kind is DyingBus:
+            left = each.after if carried_out else each.before
+            differs, last = left != last, left
+        else:
+            differs = each.before != each.after or each.stack not in seen
+            seen.add(each.stack)
+        numbers += [each.number] if differs else []
+    return [*numbers, len(made) + 1]

@@ -126,9 +126,6 @@ class Single(Node):
             "repl-diskless-sync-delay": 0, "logfile": self._folder / "log",
         }  # fmt: skip
 
-    def is_master(self) -> bool:
-        return b"role:master" in self._replication()
-
     def is_in_step(self) -> bool:
         """Whether it follows a master and has all of its data."""
         return b"master_link_status:up" in self._replication()

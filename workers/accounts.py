@@ -1,4 +1,4 @@
-"""What model calls used, added up by model."""
+"""The usage of model calls, summed by model."""
 
 from collections.abc import Mapping
 

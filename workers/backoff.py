@@ -1,4 +1,4 @@
-"""How long a session rests before it is tried again."""
+"""The delay before the next attempt of a session."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Consuming sessions: wake up, claim, have the work done, hand over at the end.
+"""Consumes sessions: waits for wake-ups, claims sessions, starts the work, and hands sessions over at the end.
 
 A session is worked on by one worker at a time, under a lease. This module knows nothing of turns: it gives each claim
 to an ``Answer`` and takes from it the claim of the session's next turn.

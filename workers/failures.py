@@ -1,4 +1,4 @@
-"""Failures of models, counted for the people who look at the system."""
+"""Counts failures of models for operators."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress

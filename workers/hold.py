@@ -1,4 +1,4 @@
-"""Holding a claim while it is worked on: what may end the work early, and who says so."""
+"""Holds a claim during the work on it. A stop command or a lost lease ends the work early."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Facts about models' servers, shared by the workers; nothing depends on them, so Redis may be unavailable."""
+"""Facts about models' servers, shared by the workers. They are optional, so Redis may be unavailable."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Micro-compaction: old tool results in what a model sees, cut to their beginnings. Pure; the log stays whole."""
+"""Micro-compaction: old tool results in prompts, cut to their beginnings. Pure; the log is not changed."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Turns whose messages the model's server refused: the log keeps them, and no model is shown their content again."""
+"""Turns whose messages the model's server refused. The log keeps them, but later prompts do not contain them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Upkeep of leases: renew what this process holds, wake what is overdue, hear who wants a turn to stop."""
+"""Upkeep of leases: renews those of this process, wakes overdue sessions, and receives stop commands."""
 
 import asyncio
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Messages in the form of the chat completions API, JSON: telling their role, taking them apart, making them."""
+"""Messages in the format of the chat completions API (JSON): reading, splitting and creating them."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, cast

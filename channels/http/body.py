@@ -30,4 +30,4 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> by
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:
-    return HTTPException(413, f"The request body is above the limit of {max_bytes:,} bytes.{advice and f' {advice}'}")
+    return HTTPException(413, f"The request body exceeds the limit of {max_bytes:,} bytes.{advice and f' {advice}'}")

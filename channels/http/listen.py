@@ -81,8 +81,9 @@ def _refused(path: str, host: str, port: int, error: OSError) -> str:
 
 def _taken(path: str, host: str, port: int | None) -> str:
     if port is None:
+        last = FIRST_PORT + PORT_TRIES - 1
         return (
-            f"{path}.port: ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all in use on "
+            f"{path}.port: ports {FIRST_PORT} to {last} are all in use on "
             f"{host}. Set another port, or set 0 to use any free port."
         )
     return (

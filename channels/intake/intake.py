@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 import structlog
 
-from channels.arrival import Arrival
+from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.case import Case
@@ -16,7 +16,18 @@ from channels.intake.loops import LoopGuard
 from channels.intake.overhearing import Overhearing
 from channels.intake.runs import plain
 from daemon import metrics
-from daemon.access import VALID_S, Access, Line, Lines, Pairing, Speaker, Stranger, is_listed, verdict
+from daemon.access import (
+    VALID_S,
+    Access,
+    Line,
+    Lines,
+    Pairing,
+    Speaker,
+    Stranger,
+    is_kept_from_members,
+    is_listed,
+    verdict,
+)
 from daemon.bus import Accepted, command_of
 from daemon.clock import stamp
 from daemon.config import PushConfig
@@ -29,9 +40,6 @@ from daemon.wording import text as say
 
 ALBUM_S = 1.0
 """How long the parts of one message are collected: they arrive as separate updates within some tenths of a second."""
-
-NAME_CHARS = 128
-"""Longest name of a person; longer ones are abuse."""
 
 _log = structlog.get_logger()
 
@@ -71,7 +79,7 @@ class Intake:
 
     async def take(self, arrival: Arrival) -> None:
         """See ``channels.base.Intake``."""
-        correlation = secrets.token_hex(8)
+        arrival, correlation = cleaned(arrival), secrets.token_hex(8)
         with structlog.contextvars.bound_contextvars(
             channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
         ):
@@ -105,7 +113,7 @@ class Intake:
         if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
             return 0
         try:
-            cases = [Case(arrival=each, session=session, correlation=secrets.token_hex(8)) for each in run]
+            cases = [Case(arrival=cleaned(each), session=session, correlation=secrets.token_hex(8)) for each in run]
             said = [self._inbound(case) for case in cases]
             outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
         except InboundError:  # handled one by one, the failing one shows
@@ -154,7 +162,8 @@ class Intake:
     async def _hear(self, case: Case) -> str:
         """As ``_judge``, for an accepted sender."""
         arrival = case.arrival
-        place = place_of(self._config.access, arrival, command_of(arrival.text))
+        command = command_of(arrival.text)
+        place = place_of(self._config.access, arrival, command)
         if place == "nothing":
             return "ignored"
         if place == "overheard":
@@ -162,6 +171,11 @@ class Intake:
             return "overheard" if kept else "ignored"
         if arrival.edited:
             return await self._edited(case)
+        if command and is_kept_from_members(self._bot, self._inbound(case)):
+            text = say("group_admins_only", self._bot.language, command=command)
+            # Each member is told once a minute, so that they do not hide each other's.
+            await self._tell(case, f"command-{arrival.sender.id}", text, reply_to=arrival.id)
+            return "refused"
         if not await self._may_answer(case):
             return "loop"
         return await self._accept(case)
@@ -180,7 +194,7 @@ class Intake:
         if arrival.edited or arrival.sender.is_bot:
             return "silent"
         stranger = Stranger(
-            id=arrival.sender.id, name=arrival.sender.name[:NAME_CHARS] or arrival.sender.id, session=str(case.session)
+            id=arrival.sender.id, name=arrival.sender.name or arrival.sender.id, session=str(case.session)
         )
         code = await self._pairing.offer(stranger)
         if not code:
@@ -256,7 +270,7 @@ class Intake:
             thread=arrival.thread,
             text=_text(arrival, bot=self._config.bot),
             sender_id=arrival.sender.id,
-            sender_name=arrival.sender.name[:NAME_CHARS],
+            sender_name=arrival.sender.name,
             message_id=arrival.id,
         )
         return msgspec.structs.replace(
@@ -287,7 +301,7 @@ class Intake:
     def _now(self) -> str:
         return stamp(self._process.clock.now())
 
-    async def _tell(self, case: Case, kind: str, text: str) -> None:
+    async def _tell(self, case: Case, kind: str, text: str, *, reply_to: str = "") -> None:
         """Send a line to the chat, at most one of each kind a minute."""
         line = Line(
             session=case.session,
@@ -295,6 +309,7 @@ class Intake:
             name=case.arrival.id[:LOGGED_CHARS],
             text=text,
             correlation=case.correlation,
+            reply_to=reply_to,
         )
         await self._lines.say(line)
 

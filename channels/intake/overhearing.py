@@ -7,7 +7,6 @@ import msgspec
 from channels.arrival import Arrival
 from daemon.bus import Bus, load_script
 from daemon.events import Attachment, Overheard
-from daemon.printable import one_line
 
 OVERHEAR = load_script(__file__, "overhear.lua")
 UNHEAR = load_script(__file__, "unhear.lua")
@@ -39,7 +38,7 @@ class Overhearing:
         if not text:
             return False
         overheard = Overheard(
-            id=arrival.id, sender_id=arrival.sender.id, sender_name=one_line(arrival.sender.name), text=text, at=at
+            id=arrival.id, sender_id=arrival.sender.id, sender_name=arrival.sender.name, text=text, at=at
         )
         status: bytes = await self._bus.run(
             OVERHEAR,

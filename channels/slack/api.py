@@ -190,7 +190,8 @@ class Api:
             return answer
         if not request.connected:
             raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
-        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after {method} was sent"
+        failure = failure or f"no answer within {timeout_s:g} s"
+        text = f"the request {method} was sent to {self._base}, but failed: {failure}"
         raise SendRefused(text) if method in READS else SendUnknown(text)
 
     async def _fetched(
@@ -350,11 +351,11 @@ def _form(params: Mapping[str, Any]) -> dict[str, str]:
     return {name: value if isinstance(value, str) else _encode(value).decode() for name, value in params.items()}
 
 
-def _check_status(status: int, who: str) -> None:
+def _check_status(status: int, server: str) -> None:
     if status == 429 or status >= 500:
-        raise SendRefused(f"{who} answered with status {status}")
+        raise SendRefused(f"{server} answered with status {status}")
     if not 200 <= status < 300:
-        raise SendRejected(f"{who} answered with status {status}")
+        raise SendRejected(f"{server} answered with status {status}")
 
 
 async def _bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:

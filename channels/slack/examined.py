@@ -77,19 +77,20 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
 async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> list[Remark]:
     """The way in which the app receives events, and whether it works."""
     if config.events.url or not config.app_token:
-        where = f"at {config.events.url}" if config.events.url else "through the channel with the same signing secret"
+        sent = f"Slack sends the app's events to {config.events.url}"
+        if not config.events.url:
+            sent = "Slack sends the app's events to the URL of the channel with the same signing secret"
         text = (
-            f"the app receives events {where}. In the app's settings, enter that address under Event Subscriptions "
-            "and in "
-            "the slash command, and turn Socket Mode off."
+            f"{sent}. In the app's settings, enter this URL under Event "
+            "Subscriptions and in the slash command, and turn Socket Mode off."
         )
         return [Remark(state="ok", text=text)]
     app_id = await _app_id(api, bot_id)
     named = config.app_token.reveal().split("-")[2:3]
     if app_id and named and named[0].startswith("A") and named[0] != app_id:
         text = (
-            f"channels.{name}.app_token is for another app, {named[0]}. The bot_token is for {app_id}. Use two "
-            "tokens of the same app."
+            f"channels.{name}.app_token belongs to the app {named[0]}, but the bot_token belongs to the app {app_id}. "
+            "Use two tokens of the same app."
         )
         return [Remark(state="error", text=text)]
     try:

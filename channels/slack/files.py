@@ -83,7 +83,9 @@ class Files:
         url = found[2] or await self._address(found[1], deadline)
         content, kind = await self._api.download(url, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s(deadline))
         if kind.startswith(KINDS_OF_PAGES) and not attachment.name.lower().endswith((".html", ".htm")):
-            raise SendRejected("Slack returned a web page instead of the file. The app may lack the scope files:read.")
+            raise SendRejected(
+                "Slack returned a web page instead of the file. The app may be missing the `files:read` scope."
+            )
         return content
 
     async def _brought(self, name: str, content: bytes, deadline: float) -> dict[str, str]:

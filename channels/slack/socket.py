@@ -58,7 +58,7 @@ CROWDED_S = 20.0
 DISABLED_S = 60.0
 """Rest when only a person can help."""
 
-DISABLED = "Socket Mode is off for the app. Turn it on at https://api.slack.com/apps, under Socket Mode."
+DISABLED = "Socket Mode is off for the app. Turn Socket Mode on at https://api.slack.com/apps, under Socket Mode."
 
 LIVELY = frozenset({aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.PING, aiohttp.WSMsgType.PONG, aiohttp.WSMsgType.BINARY})
 """Messages behind which others come; Slack sends no binary ones, which are passed over."""

@@ -7,6 +7,8 @@ something special (docs.slack.dev, "Formatting message text").
 import re
 from collections.abc import Iterator, Mapping
 
+from daemon.printable import one_line
+
 NOBODY: Mapping[str, str] = {}
 """No names are known."""
 
@@ -53,7 +55,7 @@ def sound(text: str) -> str:
 
 def name_in(text: str) -> str:
     """A name as it stands in a text: one line, which cannot be taken for more than a name."""
-    return " ".join(sound(text[: 4 * NAME_MAX_CHARS]).split())[:NAME_MAX_CHARS]
+    return one_line(sound(text[: 4 * NAME_MAX_CHARS]))[:NAME_MAX_CHARS]
 
 
 def linked(url: str, label: str) -> str:

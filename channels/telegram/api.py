@@ -88,7 +88,7 @@ class Api:
             raise Unreached(f"{self._base} cannot be reached: {type(error).__name__}") from None
         except httpx2.HTTPError as error:
             raise SendUnknown(
-                f"the connection to {self._base} broke after {method} was sent: {type(error).__name__}"
+                f"the connection to {self._base} was lost after {method} was sent: {type(error).__name__}"
             ) from None
         if content is None or status is None:
             raise SendUnknown(f"{self._base} did not answer {method} within {timeout_s:g} s")

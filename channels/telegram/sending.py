@@ -158,7 +158,7 @@ class Sending:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendRefused("the platform did not accept any format of the message in time")
+                raise SendRefused("the platform did not accept the message in any format before the timeout")
             method = rich if form.rich else plain
             try:
                 params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
@@ -173,12 +173,12 @@ class Sending:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
         raise SendRefused(
-            "the platform did not accept any format of the message"
+            "the platform did not accept the message in any format"
         )  # not reached: the last one is never rich
 
 
 def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
-    text = f"message {sent} was sent, but the rest of the reply was not"
+    text = f"message {sent} was sent, but the remaining part of the reply was not sent"
     return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 

@@ -9,6 +9,7 @@ from channels.telegram.attached import attachments_of, kind_of, line_of
 from channels.telegram.types import Chat, Entity, Message, Update, User, lenient
 from channels.telegram.units import Units
 from daemon.events import Quote
+from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member")
 """What the server is asked for; it sends nothing else."""
@@ -99,7 +100,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
     answered = _answered(message)
     if message.forward_origin is not None:
         # What somebody else said is no command of the person's who passes it on, and names nobody.
-        text = f"[forwarded from {message.forward_origin.name or '?'}]\n{text}"
+        text = f"[forwarded from {one_line(message.forward_origin.name) or '?'}]\n{text}"
     return Arrival(
         seen_as=str(update.update_id),
         id=str(message.message_id),

@@ -25,6 +25,9 @@ def reason(state: SessionState, *, running: bool, now_ms: int) -> str:
     if state.parked_why:
         return state.parked_why.partition(": ")[2]
     if state.retry_at_ms <= now_ms:
-        return "All agent workers are busy with other conversations. To answer more at once, start more workers."
+        return (
+            "All agent workers are busy with other conversations. Start more workers to answer more "
+            "conversations at the same time."
+        )
     # A limit or a pause announces itself, and is not counted as an attempt.
-    return "An attempt to answer failed. Millpond retries automatically." if state.attempts else ""
+    return "An attempt to answer this message failed. Millpond retries automatically." if state.attempts else ""

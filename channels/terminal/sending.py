@@ -42,8 +42,9 @@ class Sending:
         except TimeoutError:
             raise TimeoutError(
                 f"no answer arrived within {limit_s:g} s. Message {self.sent.id} is stored and will be "
-                f"answered. Check later with `millpond session show {self.sent.session}`. Run `millpond doctor` to "
-                "see whether a worker is running."
+                f"answered. Run `millpond session show {self.sent.session}` later to see the answer. Run "
+                "`millpond doctor` "
+                "to check whether a worker is running."
             ) from None
         return Sent(id=self.sent.id, session=self.sent.session, status=self.sent.status, reply=text)
 
@@ -55,7 +56,7 @@ class Sending:
             async for shown in events:
                 if isinstance(shown, Said | Notice) and self.sent.id in settled_by(shown):
                     return shown.text
-        raise AssertionError("the stream of events ended before the answer")
+        raise AssertionError("the event stream ended before the answer arrived")
 
 
 async def send(process: Process, *, session: str, text: str, message_id: str = "") -> Sending:

@@ -153,9 +153,11 @@ class TestingChannel:
                     check(answer)
                     return await _bounded(answer)
         except TimeoutError as error:
-            raise SendRefused(f"{self._config.url}: the file did not arrive within {timeout_s:g} s") from error
+            raise SendRefused(f"the file from {self._config.url} did not arrive within {timeout_s:g} s") from error
         except httpx2.HTTPError as error:
-            raise SendRefused(f"{self._config.url}: {type(error).__name__} while the file was downloaded") from error
+            raise SendRefused(
+                f"the file could not be downloaded from {self._config.url}: {type(error).__name__}"
+            ) from error
 
     async def health(self) -> Health:
         """The server's name."""
@@ -181,7 +183,9 @@ class TestingChannel:
         except NOTHING_SENT as error:
             raise SendRefused(f"{url} cannot be reached: {error}") from error
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error
+            raise SendUnknown(
+                f"the connection to {url} was lost after the message was sent: {type(error).__name__}"
+            ) from error
 
 
 def _post(chat: SessionKey, part: Part) -> _Post:

@@ -121,7 +121,7 @@ def words_of(request: Request) -> str:
         raise HTTPException(400, "The search words are missing. Add ?q=<words>.")
     if len(words) > WORDS_MAX_CHARS:
         raise HTTPException(
-            400, f"The search text q has {len(words):,} characters. The limit is {WORDS_MAX_CHARS} characters."
+            400, f"The search text q has {len(words):,} characters. Use at most {WORDS_MAX_CHARS} characters."
         )
     return words
 

@@ -144,7 +144,8 @@ class Guard:
             return problem(
                 403,
                 "cross_site",
-                "The request was refused because it comes from another site. Send the request from this server's own "
+                "The request was refused because it comes from another website. Send the request from this "
+                "server's own "
                 "page.",
             )
         # A browser also sends the cookie with requests that a page on another port of this host makes.

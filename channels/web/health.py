@@ -105,12 +105,12 @@ async def _queues(process: Process) -> bytes:
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
     Gauge(
-        "millpond_in_flight", "Sessions held by workers, among at most 1,000 examined sessions", registry=registry
+        "millpond_in_flight", "Sessions held by workers (at most 1,000 sessions are examined)", registry=registry
     ).set(in_flight)
     parked = sum(standing.parked for standing in found)
     Gauge(
         "millpond_parked",
-        "Sessions that back off after a failure, among at most 1,000 examined sessions",
+        "Sessions that wait to be tried again after a failure (at most 1,000 sessions are examined)",
         registry=registry,
     ).set(parked)
     lag = Gauge(

@@ -78,7 +78,7 @@ class Archive:
         """
         shelf = _shelf(shelf)
         if not raws:
-            raise ValueError(f"{shelf.what}: no messages are ready to be archived")
+            raise ValueError(f"{shelf.label}: no messages are ready to be archived")
         self.is_failing = True  # until it is written
         marker = await self.files.opened()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
@@ -87,7 +87,7 @@ class Archive:
         found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
+                f"{shelf.label}: messages {first} to {stored.upto - 1} in Redis differ from the archived messages. "
                 "Redis was restored to an older state, or its data was changed by hand. "
                 f"The file {self.storage.where}/{stored.place} was not added to the archive's list."
             )
@@ -140,7 +140,7 @@ class Archive:
                 continue
             if missing:
                 raise failure or ArchiveMissing(
-                    f"{shelf.what}: messages {spelled(missing)} were not found in any listed segment of the "
+                    f"{shelf.label}: messages {spelled(missing)} were not found in any listed segment of the "
                     "archive. Restore the list from a backup."
                 )
             try:
@@ -209,7 +209,7 @@ class Archive:
                 return new
         await self.storage.delete(new.place)
         raise ArchiveError(
-            f"{segment.shelf.what}: {segment.name} is no longer in the list of archive segments, or the list keeps "
+            f"{segment.shelf.label}: {segment.name} is no longer in the list of archive segments, or the list keeps "
             "changing. Try again."
         )
 
@@ -235,7 +235,7 @@ class Archive:
                 break
         else:
             raise ArchiveError(
-                f"{shelf.what}: the list of archive segments keeps changing. Delete the data again in a moment."
+                f"{shelf.label}: the list of archive segments keeps changing. Repeat the deletion in a moment."
             )
         for stored in await self.storage.list(shelf.folder):
             name = stored.name.rpartition("/")[2]

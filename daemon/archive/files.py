@@ -96,7 +96,7 @@ class ArchiveFiles:
             ArchiveError: the storage cannot be used, or it lies in another archive.
         """
         await self._check_here(
-            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}"
+            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.label}"
         )
         try:
             lines = await self._lines_or_raise(segment.place, segment.bytes)
@@ -105,10 +105,10 @@ class ArchiveFiles:
                 raise
             return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
-            reason = "it cannot be decompressed" if lines is None else "its checksum does not match"
+            reason = "the file cannot be decompressed" if lines is None else "the checksum does not match"
             raise ArchiveMissing(
                 f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
-                f"{segment.upto - 1} of {segment.shelf.what} cannot be read from it. Restore the file "
+                f"{segment.upto - 1} of {segment.shelf.label} cannot be read from it. Restore the file "
                 "from a backup."
             )
         return raws_of(lines)
@@ -122,7 +122,7 @@ class ArchiveFiles:
 
     async def load_catalogue(self, shelf: Shelf, catalogue: Catalogue) -> list[Segment]:
         """The segments of a catalogue. Errors as for ``load``."""
-        await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
+        await self._check_here(catalogue.archive, f"the catalogue of {shelf.label}")
         place = f"{shelf.folder}/{catalogue.catalogue}"
         where = f"{self.storage.where}/{place}"
         try:
@@ -132,8 +132,8 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} differs from the file that Millpond wrote, so the list of the older archived parts of "
-                f"{shelf.what} is lost. Restore the file from a backup."
+                f"{where} differs from the file that Millpond wrote, so the list of the older archive files of "
+                f"{shelf.label} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
 
@@ -163,10 +163,10 @@ class ArchiveFiles:
         if not archive or (marker and archive == marker.archive):
             return
         lies = (await noted(self._bus)).get(archive)
-        told = lies.told if lies else "an archive that no process uses any more"
+        told = lies.told if lies else "an archive that is no longer used by any process"
         raise ArchiveError(
             f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
-            f"({self.storage.where}). Read the messages with that archive, or set the same archive.url in all "
+            f"({self.storage.where}). Set the same archive.url in all "
             "processes."
         )
 

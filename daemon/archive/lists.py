@@ -136,4 +136,4 @@ class ShelfLists:
             if found != b"busy":
                 return found
             await anyio.sleep(CLEARED_LOOK_S)
-        raise ArchiveError(f"{shelf.what}: unlisted files are being deleted. Try again in a minute.")
+        raise ArchiveError(f"{shelf.label}: unlisted files are being deleted. Try again in a minute.")

@@ -96,7 +96,8 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
         found = await marker_in(storage)  # somebody else may have been first
     if found is None:
         raise ArchiveError(
-            f"{storage.where}/{MARKER} was written but was not found afterwards. Check what deletes files there."
+            f"{storage.where}/{MARKER} was written but was not found afterwards. Find the program that deletes "
+            "files in this folder."
         )
     if found.database and found.database != database:
         # Also one database that began anew: what lies here may be all that is left of the old one.

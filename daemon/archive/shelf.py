@@ -43,7 +43,7 @@ class Shelf:
         return self.kind == "log"
 
     @property
-    def what(self) -> str:
+    def label(self) -> str:
         """It for people."""
         return f"session {self.owner}" if self.is_log else f"{self.kind} of scope {self.owner}"
 

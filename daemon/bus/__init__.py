@@ -1,4 +1,4 @@
-"""The bus: publishing, wake-ups, live events; everything between processes goes through Redis, and through here.
+"""Publishing, wake-ups and live events. All communication between processes goes through Redis and this package.
 
 ``open_bus`` connects; ``publish`` accepts a message; ``take``, ``wake`` and ``reap`` deal in ready sessions;
 ``Listener`` hears what is published in passing; ``DeadLetters`` replays and drops.

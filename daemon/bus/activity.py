@@ -1,4 +1,4 @@
-"""The index of sessions by their last activity, which lists them for people; nothing is decided by it."""
+"""The index of sessions by their last activity. It is used only to list sessions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,7 +12,7 @@ _log = structlog.get_logger()
 
 
 class Activity:
-    """Notes sessions: those that come while a note is under way share the next one."""
+    """Updates the index. Sessions that are noted during an update are written together in the next update."""
 
     def __init__(self, write: Callable[[Sequence[str]], Awaitable[object]]) -> None:
         """``write`` puts sessions into the index, by the server's clock."""
@@ -23,17 +23,17 @@ class Activity:
         self._waiters: list[asyncio.Future[None]] = []
 
     def note(self, session: str) -> None:
-        """Have a session noted soon."""
+        """Schedule an update for a session."""
         self._noted.add(session)
         self._asked.set()
 
     async def noted(self, session: str) -> None:
-        """Have a session noted, and wait until that was tried."""
+        """Update the index for a session, and wait until this was tried."""
         self.note(session)
         await self._tried()
 
     async def written(self) -> None:
-        """Wait until all that was to be noted was tried: whoever looks at the index then sees his own sessions."""
+        """Wait until all scheduled updates were tried, so that the caller sees its own sessions in the index."""
         if self._noted or self._writing:
             await self._tried()
 
@@ -44,7 +44,7 @@ class Activity:
         await waiter
 
     async def run(self) -> None:
-        """Write what is noted, for ever."""
+        """Write scheduled updates, for ever."""
         while True:
             await self._asked.wait()
             self._asked = anyio.Event()

@@ -1,4 +1,4 @@
-"""Hearing on a cluster which partitions are worth a look: no command there waits for keys of several slots.
+"""Tells on a cluster which partitions changed, because no command there can wait for keys of several slots.
 
 Each node is asked to tell of changes to one key a partition, as to a client that caches them (CLIENT TRACKING in
 broadcasting mode, Redis 6.0). All of it is a hint: every partition is looked at now and then in any case.
@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 class Changes:
-    """Partitions whose key may have changed since they were last looked at; ``run`` must be running in a task group."""
+    """Partitions whose key may have changed since the last look. ``run`` must be running in a task group."""
 
     def __init__(self, cluster: Cluster, keys: Sequence[str]) -> None:
         """All are worth a look at first.
@@ -50,12 +50,12 @@ class Changes:
         self._event = anyio.Event()
 
     def put(self, partition: int) -> None:
-        """Have a partition looked at, again or for the first time."""
+        """Add a partition to the changed ones."""
         self._open.add(partition)
         self._event.set()
 
     async def next(self, at_most: int, *, within_s: float) -> list[int]:
-        """Up to ``at_most`` partitions to look at, any of them, waiting for the first; nobody else is given these."""
+        """Up to ``at_most`` changed partitions, waiting for the first. No other caller gets these partitions."""
         with anyio.move_on_after(within_s):
             while not self._open:
                 self._event = anyio.Event()
@@ -66,7 +66,7 @@ class Changes:
         return chosen
 
     async def run(self) -> None:
-        """Hear what the nodes tell, for ever."""
+        """Read the notifications of all nodes, for ever."""
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._look)
             while True:

@@ -1,4 +1,4 @@
-"""A cluster: which node holds which slot, and a client of each node.
+"""The nodes of a cluster: the slots of each node, and a client for each node.
 
 The library's own cluster client is not used: it refuses scripts in pipelines, sends again by itself, and drops the
 connections of all nodes when one fails. What is left to do without it: a map of slots, and following redirections.
@@ -37,7 +37,7 @@ _pool: Any = ConnectionPool
 
 
 def slot_of(command: Sequence[Part]) -> int | None:
-    """The slot that a command belongs to; None when any node may answer it."""
+    """The slot of a command; None if any node can answer the command."""
     name = str(command[0])
     if name in _KEYLESS:
         return None
@@ -49,7 +49,7 @@ def slot_of(command: Sequence[Part]) -> int | None:
 
 
 def address_of(redirection: Any) -> Address:
-    """Where an ``AskError`` or ``MovedError`` points to; the library gives their fields no types."""
+    """The address in an ``AskError`` or ``MovedError``, whose fields have no types in the library."""
     return str(redirection.host), int(redirection.port)
 
 
@@ -58,7 +58,7 @@ def _streams_at(command: Sequence[Part]) -> int:
 
 
 class Cluster:
-    """The nodes that take writes; knows one of them at first, and the others from ``learn`` on."""
+    """The nodes of a cluster that accept writes. One node is known at first; ``learn`` finds the others."""
 
     def __init__(self, seed: Client, options: Mapping[str, Any]) -> None:
         """Nothing happens yet.
@@ -79,11 +79,11 @@ class Cluster:
 
     @property
     def nodes(self) -> list[Client]:
-        """A client of every node that holds slots."""
+        """A client for each node that holds slots."""
         return [self._clients[address] for address in self._nodes]
 
     def client_of(self, command: Sequence[Part]) -> Client:
-        """The client of the node that a command is to be sent to.
+        """The client of the node that must get a command.
 
         Raises:
             BusUnavailable: no node holds its slot just now.
@@ -95,18 +95,18 @@ class Cluster:
         return self._clients[owner]
 
     def client_at(self, address: Address) -> Client:
-        """The client of the node with an address."""
+        """The client of the node at an address."""
         if address not in self._clients:
             self._clients[address] = self.connect(address)
         return self._clients[address]
 
     def connect(self, address: Address, **options: Any) -> Client:
-        """A client of its own of a node, to be closed by the caller; ``options``: of its connections, if unusual."""
+        """A new client of a node, which the caller closes. ``options``: unusual options of its connections."""
         host, port = address
         return _redis.from_pool(_pool(**{**self._options, "host": host, "port": port, **options}))
 
     def nodes_of(self, keys: Sequence[str]) -> dict[Address, list[str]]:
-        """The keys by the address of the node that holds them; keys in a slot that nobody holds are left out."""
+        """The keys, grouped by the address of their node. Keys in a slot without a node are left out."""
         found: dict[Address, list[str]] = {}
         for key in keys:
             owner = self._owners[key_slot(key.encode())]
@@ -115,7 +115,7 @@ class Cluster:
         return found
 
     def follow(self, moved: redis_errors.MovedError) -> None:
-        """Note where a slot is now."""
+        """Record the new node of a slot."""
         address = address_of(moved)
         # A node that does not know its own name leaves it out; the next ``learn`` finds it.
         if address[0]:
@@ -125,7 +125,7 @@ class Cluster:
             self._take_in(owners)
 
     async def learn(self) -> None:
-        """Ask which node holds which slot.
+        """Ask the nodes which slots they hold.
 
         Raises:
             BusUnavailable: no node answers.
@@ -169,9 +169,10 @@ class Cluster:
         self.changed = anyio.Event()
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-        """The answers to ``commands``, one pipeline a node; one that failed is answered by its exception."""
+        """The answers to ``commands``, with one pipeline for each node. The answer to a failed command is its
+        exception."""
         answers: list[Any] = [
-            BusUnavailable("no node of the Redis cluster serves that slot. Check the cluster's state.")
+            BusUnavailable("no node of the Redis cluster serves the slot of this key. Check the cluster's state.")
         ] * len(commands)
         by_client: dict[Client, list[int]] = {}
         for at, command in enumerate(commands):
@@ -202,7 +203,7 @@ class Cluster:
         return answers
 
     async def execute_command(self, *command: Part) -> Any:
-        """The answer to a command that may block, over a connection of its own; errors are the library's."""
+        """The answer to a command that may block, on a separate connection. Errors are those of the library."""
         try:
             return await self.client_of(command).execute_command(*command)
         except BusUnavailable as error:
@@ -217,7 +218,7 @@ class Cluster:
             raise
 
     def any_node(self) -> Client:
-        """A client of one of the nodes: what is published on one is heard on all."""
+        """A client of any node. Messages published on one node reach all nodes."""
         return random.choice(self.nodes)
 
     async def aclose(self) -> None:

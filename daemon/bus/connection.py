@@ -1,4 +1,4 @@
-"""One process's connection to Redis, embedded or one's own."""
+"""A process's connection to Redis, either the embedded server or an external server."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +13,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
@@ -57,7 +58,7 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Connected:
-    """A client of a server, and what is needed to come back to it."""
+    """A client of a server, and the function that reconnects it."""
 
     client: Client
     revive: Callable[[], Awaitable[None]] = _nothing
@@ -69,7 +70,7 @@ class Connected:
 
 
 class Bus:
-    """Scripts and reads, with the key names they need; survives a restart of the server.
+    """Runs scripts and commands, and knows the names of keys. A restart of the server is survived.
 
     Made by ``open_bus``, which owns its tasks.
     """
@@ -100,17 +101,17 @@ class Bus:
 
     @property
     def client(self) -> Client:
-        """The client below, for what a pipeline cannot do."""
+        """The underlying client, for commands that a pipeline cannot run."""
         return self._client
 
     @property
     def failing(self) -> BaseException | None:
-        """Why Redis does not answer just now; None while it does."""
+        """The reason why Redis does not answer right now; None if Redis answers."""
         return self._joined.failing
 
     @property
     def refusing(self) -> BaseException | None:
-        """Why Redis refuses writes, a sentence; None while it takes them, as far as is known."""
+        """The reason why Redis refuses writes, as a sentence; None if no refusal is known."""
         return self._joined.refusing
 
     async def call(self, *command: Part) -> Any:
@@ -129,7 +130,7 @@ class Bus:
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
     def share(self, script: Script, shared: Shared, own: Asked) -> Awaitable[Any]:
-        """The result for ``own`` of a script that does the same for several: with what is asked in this tick or next.
+        """The result of a script for ``own``. One run of the script serves all requests of this and the next loop tick.
 
         ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.
         """
@@ -137,11 +138,11 @@ class Bus:
 
     @property
     def master(self) -> tuple[str, int] | None:
-        """Host and port of the server that sentinels call the master; None without sentinels."""
+        """Host and port of the current master according to the sentinels; None without sentinels."""
         return None if self.cluster else master_of(self._client)
 
     async def replicated(self, master: tuple[str, int] | None) -> None:
-        """Return when as many replicas as ``redis.min_replicas`` says have all that was written before.
+        """Return when ``redis.min_replicas`` replicas have received all earlier writes.
 
         ``master``: what ``master`` was before the write, which is nowhere else.
 
@@ -152,10 +153,12 @@ class Bus:
         if self._replication is not None:
             await self._replication.confirm()
             if self.master != master:
-                raise TooFewReplicas("Redis has another master now, and may not have this. Send it again.")
+                raise TooFewReplicas(
+                    "Redis has switched to another master, which may not have received this write. Repeat the request."
+                )
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-        """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
+        """The answers to commands that are sent only once. The answer to a failed command is its exception.
 
         For what takes something out of Redis: sent again it would take more.
         """
@@ -169,7 +172,7 @@ class Bus:
             return [error] * len(commands)
 
     async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-        """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time.
+        """As ``each`` on a single server, on a connection for blocking commands. Only one caller uses it at a time.
 
         Answers are given as they come: a pop's scores take more time to shape than all the rest of it.
         """
@@ -179,22 +182,22 @@ class Bus:
             return await self._blocking.ask(commands)
 
     def line(self) -> Line:
-        """A connection of the caller's own to the one server, for reads that wait."""
+        """A new connection to the single server, for reads that wait."""
         return Line(self._client)
 
     async def tapped(self) -> Any:
-        """A connection of the caller's own on which to hear what is published, in RESP2: there it is a plain list."""
+        """A new connection for published messages. It uses RESP2, where a message is a plain list."""
         return await connected(self._client if self.cluster is None else self.cluster.any_node(), protocol=2)
 
     async def aclose(self) -> None:
-        """Close all connections but those of tasks that still run."""
+        """Close all connections, except those of tasks that are still running."""
         await self._blocking.aclose()
         if self._replication is not None:
             await self._replication.aclose()
         await self._client.aclose()
 
     def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
-        """Partitions worth a look, by changes of their ``key``; None where one blocking read sees them all."""
+        """Partitions whose ``key`` changed; None if one blocking read covers all partitions."""
         if self.cluster is None or self._tasks is None:
             return None
         if kind not in self._changes:
@@ -204,7 +207,7 @@ class Bus:
         return self._changes[kind]
 
     async def serve(self) -> None:
-        """Send what is called, for ever; started by ``open_bus``."""
+        """Send the commands of all callers, for ever. ``open_bus`` starts this task."""
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self._joined.run)
             self._tasks.start_soon(self._together.run)
@@ -215,7 +218,7 @@ class Bus:
                 self._tasks.start_soon(self.failovers.run)
 
     async def check(self, partitions: int | None, *, patience_s: float, restoring: bool = False) -> None:
-        """Make sure that this database can be used, and fix its number of partitions at first use.
+        """Verify that this database can be used. The first use fixes the number of partitions.
 
         ``restoring``: for whoever restores a backup into it, also where that was cut short before.
 
@@ -226,7 +229,7 @@ class Bus:
         _refuse_sentinel(about)
         _check_version(str(about.get("redis_version", "")))
         if about.get("cluster_enabled") and self._replication is not None:
-            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Leave it out")
+            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Remove the key")
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions, restoring=restoring)
@@ -263,13 +266,14 @@ class Bus:
         if restored and not restoring:
             raise ConfigError(
                 "a restore into this database is running or was interrupted, so the database cannot be "
-                "used yet. Wait, or start the restore again with `millpond data restore FOLDER`."
+                "used yet. Wait until the restore is complete, or run `millpond data restore FOLDER` again."
             )
         if partitions not in (None, int(fixed)) and not restoring:
             raise ConfigError(
                 f"redis.partitions does not match: this database was created with {int(fixed)} "
-                f"partitions. Set it to {int(fixed)}, remove it, or restore a backup with another number "
-                "(docs/data.md)."
+                f"partitions. Set redis.partitions to {int(fixed)}, or remove the key. To change the number of "
+                "partitions, "
+                "restore a backup (docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 
@@ -277,7 +281,7 @@ class Bus:
 def _refuse_sentinel(about: Mapping[str, Any]) -> None:
     # Redis and Valkey name their mode by another word each.
     if "sentinel" in (about.get("redis_mode"), about.get("server_mode")):
-        raise ConfigError(f"redis.url names a sentinel, which holds no data. Write {FORM}")
+        raise ConfigError(f"redis.url is the address of a Redis Sentinel, which stores no data. Write {FORM}")
 
 
 def _check_version(version: str) -> None:
@@ -292,7 +296,7 @@ def _check_version(version: str) -> None:
 async def open_bus(
     config: RedisConfig, data_dir: Path, *, patience_s: float = START_PATIENCE_S, restoring: bool = False
 ) -> AsyncGenerator[Bus]:
-    """A bus for the length of the block; starts the embedded server when no URL is configured.
+    """Open a bus for a block of code. The embedded server is started if no URL is configured.
 
     ``patience_s``: how long a server that is not there yet, or reads its data, is waited for. ``restoring``: as for
     ``Bus.check``.
@@ -356,6 +360,7 @@ _OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
     # One owner of retries: Joined sends again, and only what may be repeated.
     "retry": Retry(NoBackoff(), 0),
+    "driver_info": DriverInfo(),  # without it each connection reads the library's version from disk
 }
 
 

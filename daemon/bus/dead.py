@@ -1,4 +1,4 @@
-"""Dead letters: what could not be answered or delivered, until a person replays or drops it."""
+"""Dead letters: messages that could not be answered and replies that could not be delivered."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -51,7 +51,7 @@ class DeadLetter:
 
     @property
     def message(self) -> Inbound | None:
-        """The message; None when it cannot be read, or is a reply."""
+        """The message; None if it cannot be read, or if the letter is a reply."""
         try:
             return _decode_message(self.payload) if self.kind == "message" else None
         except UNREADABLE:
@@ -59,7 +59,7 @@ class DeadLetter:
 
     @property
     def reply(self) -> Reply | None:
-        """The reply; None when it cannot be read, or is a message."""
+        """The reply; None if it cannot be read, or if the letter is a message."""
         try:
             return _decode_reply(self.payload) if self.kind == "reply" else None
         except UNREADABLE:
@@ -83,7 +83,7 @@ class DeadLetters:
         return sorted(found, key=_age)[-limit:]
 
     async def all(self, *, reason: str | None = None) -> AsyncGenerator[DeadLetter]:
-        """Every letter there is now, each partition's oldest first; not those that come meanwhile.
+        """All current letters, oldest first within each partition. Letters that arrive later are not included.
 
         With a ``reason`` those that were given up for it, whatever their reason says more behind a colon.
         """
@@ -102,7 +102,8 @@ class DeadLetters:
                 first = b"(" + entries[-1][0]
 
     async def named(self, name: str) -> list[DeadLetter]:
-        """The letters called ``name``, ``<stream id>`` or ``<partition>:<stream id>``; several only without partition.
+        """The letters with the name ``<stream id>`` or ``<partition>:<stream id>``. Several can match without a
+        partition.
 
         Raises:
             InboundError: that is no name.
@@ -118,7 +119,7 @@ class DeadLetters:
         return found
 
     async def replay(self, letter: DeadLetter) -> Outcome:
-        """Have the letter's message wait again, or its reply be sent again.
+        """Queue the letter's message again, or send its reply again.
 
         Raises:
             InboundError: that can never be; the text says why.
@@ -150,7 +151,7 @@ class DeadLetters:
         return outcome
 
     async def drop(self, letter: DeadLetter) -> bool:
-        """Delete the letter; False when it was gone already."""
+        """Delete the letter; False if it was already deleted."""
         return bool(await self._bus.call("XDEL", self._bus.keys.dead(letter.partition), letter.stream_id))
 
     def _channel(self, letter: DeadLetter) -> str:
@@ -165,7 +166,8 @@ class DeadLetters:
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
             raise InboundError(
-                f"dead letter {letter.name} cannot be replayed: it is stored with another session than its own"
+                f"dead letter {letter.name} cannot be replayed: the dead letter and its message belong to "
+                "different sessions"
             )
         return SessionKey.parse(session).channel
 

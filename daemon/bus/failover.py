@@ -1,4 +1,4 @@
-"""Accepted messages that a new master lacks, told in the log: replicas follow with a delay."""
+"""Logs accepted messages that a new Redis master lacks, because replicas follow the master with a delay."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ class _Message(NamedTuple):
 
 
 class Failovers:
-    """Looks after each failover which of the last messages are missing; ``run`` must be running in a task group."""
+    """Checks after each failover which recent messages are missing. ``run`` must be running in a task group."""
 
     def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
         """``call`` sends a command."""
@@ -34,15 +34,15 @@ class Failovers:
         self._changed = anyio.Event()
 
     def accepted(self, session: str, message_id: str, seen_key: str) -> None:
-        """Remember a message; ``seen_key`` exists wherever it was accepted."""
+        """Remember a message. ``seen_key`` exists on each server that accepted the message."""
         self._recent.append(_Message(session, message_id, seen_key))
 
     def changed(self) -> None:
-        """Take note that another server is the master now."""
+        """Record that another server became the master."""
         self._changed.set()
 
     async def run(self) -> None:
-        """Tell what is missing, after each failover, for ever."""
+        """Log the missing messages after each failover, for ever."""
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
@@ -55,7 +55,7 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="the new master of Redis does not have it; its sender has to repeat it",
+                        reason="the new Redis master does not have this message; the sender must send it again",
                     )
 
     async def _is_there(self, message: _Message) -> bool:

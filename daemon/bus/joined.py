@@ -1,4 +1,4 @@
-"""Commands of one loop tick sent together, and sent again until the server answers or their time is up.
+"""Sends the commands of one loop tick together, and repeats them until the server answers or their time is up.
 
 They go over a stream, ahead of the answers to earlier ones; what comes to nothing there is sent again, in pipelines.
 Every command that goes through here may arrive twice or late: they are reads, or scripts that are harmless when
@@ -35,8 +35,11 @@ _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", 
 
 _REFUSED = {
     "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
-    "READONLY": "Redis is a read-only replica and refuses writes. Name its master in redis.url.",
-    "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes. Make room on its disk and read its log.",
+    "READONLY": "Redis is a read-only replica and refuses writes. Set redis.url to the address of the master.",
+    "MISCONF": (
+        "Redis cannot write to its disk (MISCONF) and refuses writes. Free space on the disk of Redis, "
+        "and read the log of Redis."
+    ),
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""
 
@@ -44,7 +47,7 @@ _INSIDE = re.compile(r"Error running script .*: -([A-Z]+) ")
 
 
 class Elsewhere(BusUnavailable):
-    """What was to be sent belongs to another node of the cluster; its cause, if any, is the redirection."""
+    """The command belongs to another node of the cluster. The cause, if any, is the redirection."""
 
 
 @dataclass(eq=False, slots=True)
@@ -59,11 +62,11 @@ class _Call:
 
     @property
     def kind(self) -> Part | Script:
-        """Its script, or the name of its command."""
+        """The script, or the name of the command."""
         return self.script or self.command[0]
 
     def settle(self, answer: Any) -> None:
-        """Give the caller an answer or, in its place, an exception; one that was cancelled wants none."""
+        """Give the caller an answer or an exception, unless the caller was cancelled."""
         if not self.answer.done():
             self.answer.set_result(answer)
 
@@ -79,13 +82,13 @@ class _Pending:
         """Whether a sender was woken and has not looked yet: it will take all that comes in the same tick."""
 
     def put(self, calls: Sequence[_Call]) -> None:
-        """Have them sent."""
+        """Queue calls for sending."""
         self.calls += calls
         if self.calls:
             self._wake_sender()
 
     async def take(self, at_most: int | None = None) -> list[_Call]:
-        """Those that wait, the oldest first; when there are none, the next that come."""
+        """The queued calls, oldest first. If none are queued, wait for the next calls."""
         while not self.calls:
             idle = asyncio.get_running_loop().create_future()
             self._idle.append(idle)
@@ -105,7 +108,7 @@ class _Pending:
 
 
 class Joined:
-    """Sends commands; ``run`` must be running in a task group for ``call`` to be answered."""
+    """Sends commands. ``run`` must be running in a task group, or ``call`` is not answered."""
 
     def __init__(
         self,
@@ -161,7 +164,7 @@ class Joined:
         return answer
 
     async def run(self) -> None:
-        """Send what is called, for ever."""
+        """Send the queued calls, for ever."""
         try:
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._stream.run)
@@ -255,7 +258,7 @@ class Joined:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(Elsewhere("another node of the Redis cluster serves that slot now"))
+                call.settle(Elsewhere("the data has moved to another node of the Redis cluster"))
 
     async def _attempt(self, line: Line, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -290,7 +293,7 @@ def _is_login_refused(error: BaseException) -> bool:
 
 
 def is_later(error: BaseException) -> bool:
-    """Whether the same command may succeed on the same server later."""
+    """Whether the same command may succeed later on the same server."""
     return isinstance(error, AWAY) or _code(error) in _LATER
 
 
@@ -303,7 +306,7 @@ def _code(error: BaseException) -> str:
 
 
 def translated(error: BaseException) -> BaseException:
-    """An exception of the client library as ours; the one place where this is decided."""
+    """The client library's exception as one of Millpond's exceptions. Only this function decides it."""
     if isinstance(error, BusError):
         return error
     if isinstance(error, MillpondError):
@@ -315,7 +318,7 @@ def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return Elsewhere(f"another node of the Redis cluster serves that slot now: {error}")
+        return Elsewhere(f"the data has moved to another node of the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):

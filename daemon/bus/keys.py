@@ -1,4 +1,4 @@
-"""Every key that Millpond keeps in Redis, in one place, with its type and why it may live for ever.
+"""The names of all Redis keys of Millpond, each with its type and the reason why it has no expiry time.
 
 ``{n}`` is the partition, a hash tag: all keys of one session share a slot, so a script can touch them together. The
 kind stands first and every part is percent-encoded (see ``daemon.sessionkey``), so names cannot collide.
@@ -13,7 +13,7 @@ from daemon.sessionkey import encode_part
 
 
 class SessionKeys(NamedTuple):
-    """What the scripts of one session touch: its own keys, and those of its partition; see ``Keys`` for each."""
+    """Keys used by the scripts of a session: its own keys, and those of its partition. ``Keys`` describes each."""
 
     session: str
     log: str
@@ -60,7 +60,7 @@ class Keys:
     partitions: int
 
     def partition(self, session: str) -> int:
-        """The partition of a session, the same in every process and for ever: CRC-32 of its key, modulo."""
+        """The partition of a session, the same in every process at all times: the CRC-32 of its key, modulo."""
         return zlib.crc32(session.encode()) % self.partitions if self.partitions > 1 else 0
 
     @cached_property
@@ -75,46 +75,46 @@ class Keys:
         return f"{self._prefixes[self.partition(session)]}:{kind}:{session}"
 
     def of(self, session: str) -> SessionKeys:
-        """All that the scripts of a session touch; the names are kept, for a turn asks for them several times."""
+        """All keys used by the scripts of a session. The names are cached, because a turn needs them several times."""
         return _named(self._prefixes[self.partition(session)], session)
 
     def accepting(self, session: str, message_id: str) -> tuple[str, str, str, str]:
-        """What accepting a message touches: ``session``, ``waiting``, ``seen`` and ``overheard``."""
+        """Keys used when a message is accepted: ``session``, ``waiting``, ``seen`` and ``overheard``."""
         of, own = self._prefixes[self.partition(session)], f":{session}"
         seen = f"{of}:seen{own}:{encode_part(message_id)}"
         return f"{of}:session{own}", f"{of}:waiting{own}", seen, f"{of}:overheard{own}"
 
     def claiming(self, session: str) -> tuple[str, str, str]:
-        """What a claim touches: ``session``, ``log`` and ``waiting``."""
+        """Keys used by a claim: ``session``, ``log`` and ``waiting``."""
         of, own = self._prefixes[self.partition(session)], f":{session}"
         return f"{of}:session{own}", f"{of}:log{own}", f"{of}:waiting{own}"
 
     def committing(self, session: str, channel: str) -> tuple[str, str, str, str, str, str, str]:
-        """What a commit touches: ``session``, ``log``, ``waiting``, ``live``, ``out``, ``notices`` and ``traces``."""
+        """Keys used by a commit: ``session``, ``log``, ``waiting``, ``live``, ``out``, ``notices`` and ``traces``."""
         of, own = self._prefixes[self.partition(session)], f":{session}"
         out = f"{of}:out:{_channel_part(channel)}"
         return *self.claiming(session), f"{of}:live{own}", out, f"{of}:notices{own}", f"{of}:traces{own}"
 
     def delivering(self, session: str, reply: str) -> tuple[str, str]:
-        """What noting a delivery touches: ``sent`` and ``traces``."""
+        """Keys used when a delivery is recorded: ``sent`` and ``traces``."""
         of = self._prefixes[self.partition(session)]
         return f"{of}:sent:{reply}", f"{of}:traces:{session}"
 
     # One a partition. None has a TTL: each is emptied by its consumer.
     def inbox(self, partition: int) -> str:
-        """``in``, stream: every accepted message that is not yet answered; its length is the backlog."""
+        """``in``, stream: every accepted message that is not answered yet. Its length is the backlog."""
         return self._of_partition(partition, "in")
 
     def ready(self, partition: int) -> str:
-        """``ready``, sorted set: sessions to claim, by when they became so (ms). A hint."""
+        """``ready``, sorted set: sessions that a worker can claim, by the time since then (ms). A hint."""
         return self._of_partition(partition, "ready")
 
     def due(self, partition: int) -> str:
-        """``due``, sorted set: every session with something waiting, by its deadline (ms)."""
+        """``due``, sorted set: every session with pending work, by its deadline (ms)."""
         return self._of_partition(partition, "due")
 
     def asides(self, partition: int) -> str:
-        """``asides``, sorted set: commands to be answered aside, ``<session> <stream id in in>``, all scores 0."""
+        """``asides``, sorted set: commands to answer out of band, ``<session> <stream id in in>``, all scores 0."""
         return self._of_partition(partition, "asides")
 
     def grew(self, partition: int) -> str:
@@ -122,11 +122,11 @@ class Keys:
         return self._of_partition(partition, "grew")
 
     def unsettled(self, partition: int) -> str:
-        """``unsettled``, sorted set: sessions of which older messages should be consolidated, by when to look (ms)."""
+        """``unsettled``, sorted set: sessions with older messages to consolidate, by the time of the next look (ms)."""
         return self._of_partition(partition, "unsettled")
 
     def dead(self, partition: int) -> str:
-        """``dead``, stream: messages that could not be answered; a person drops or replays them."""
+        """``dead``, stream: messages that could not be answered, until an operator drops or replays them."""
         return self._of_partition(partition, "dead")
 
     def out(self, partition: int, channel: str) -> str:
@@ -134,19 +134,19 @@ class Keys:
         return f"{self._of_partition(partition, 'out')}:{_channel_part(channel)}"
 
     def leader(self, partition: int, channel: str) -> str:
-        """``leader``, hash: which process sends the replies in ``out``; its fence outlives every holder."""
+        """``leader``, hash: the process that sends the replies in ``out``. Its fence outlives every holder."""
         return f"{self._of_partition(partition, 'leader')}:{encode_part(channel)}"
 
     def poller(self, channel: str) -> str:
-        """``poller``, hash: which process asks a platform for what is new; its fence outlives every holder."""
+        """``poller``, hash: the process that polls a platform. Its fence outlives every holder."""
         return f"{self.prefix}:poller:{{{encode_part(channel)}}}"
 
     def moved(self, channel: str) -> str:
-        """``moved``, hash: chats that their platform has given another id, and which; needed as long as the chat is."""
+        """``moved``, hash: chats whose platform changed their ID, with the new ID. Needed while the chat exists."""
         return f"{self.prefix}:moved:{{{encode_part(channel)}}}"
 
     def unknown(self, partition: int) -> str:
-        """``unknown``, stream, TTL a week, bounded: parts of which nobody knows whether they arrived."""
+        """``unknown``, stream, TTL a week, bounded: parts of replies with unknown delivery status."""
         return self._of_partition(partition, "unknown")
 
     # One a session. Those without a TTL are the session's truth and end with it.
@@ -155,15 +155,15 @@ class Keys:
         return self._of_session(session, "session")
 
     def log(self, session: str) -> str:
-        """``log``, list: the messages from index ``base`` on; beyond ``head`` the journal of the turn in progress."""
+        """``log``, list: the messages from index ``base`` on. Beyond ``head``: the journal of the turn in progress."""
         return self._of_session(session, "log")
 
     def waiting(self, session: str) -> str:
-        """``waiting``, list: stream ids in ``in``, oldest first; gone when empty."""
+        """``waiting``, list: stream IDs in ``in``, oldest first. Gone when empty."""
         return self._of_session(session, "waiting")
 
     def lock(self, session: str) -> str:
-        """``lock``, hash: who consolidates the session just now; its fence outlives every holder."""
+        """``lock``, hash: the worker that consolidates the session. Its fence outlives every holder."""
         return self._of_session(session, "lock")
 
     def live(self, session: str) -> str:
@@ -171,72 +171,72 @@ class Keys:
         return self._of_session(session, "live")
 
     def notices(self, session: str) -> str:
-        """``notices``, stream, TTL ``queue.notice_ttl_s``: what pull channels show and no model reads."""
+        """``notices``, stream, TTL ``queue.notice_ttl_s``: notices that pull channels show and no model reads."""
         return self._of_session(session, "notices")
 
     def traces(self, session: str) -> str:
-        """``traces``, list, TTL a week: how the newest turns went, and their replies were sent, without any text."""
+        """``traces``, list, TTL a week: timings of the newest turns and of their deliveries, without text."""
         return self._of_session(session, "traces")
 
     def seen(self, session: str, message_id: str) -> str:
-        """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""
+        """``seen``, string, TTL ``queue.seen_ttl_s``: the ID of a platform message that was accepted."""
         return f"{self._of_session(session, 'seen')}:{encode_part(message_id)}"
 
     def sent(self, session: str, reply: str) -> str:
-        """``sent``, hash, TTL a day once it is delivered, a week before: what became of each part of a reply."""
+        """``sent``, hash, TTL a day once it is delivered, a week before: the outcome of each part of a reply."""
         return f"{self._of_partition(self.partition(session), 'sent')}:{reply}"
 
     def said(self, session: str, reply: str) -> str:
-        """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
+        """``said``, string, TTL a week: a completed call of the tool ``message``."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
     def forgetting(self, session: str) -> str:
-        """``forgetting``, string, TTL ten minutes: what somebody wants forgotten here, and the list he chooses from."""
+        """``forgetting``, string, TTL ten minutes: a search text to forget, and the list of matches to choose from."""
         return self._of_session(session, "forgetting")
 
     def overheard(self, session: str) -> str:
-        """``overheard``, sorted set, TTL a day: what was said in a group since the bot was last asked, by its order."""
+        """``overheard``, sorted set, TTL a day: group messages since the bot was last addressed, in their order."""
         return self._of_session(session, "overheard")
 
     def bots(self, session: str) -> str:
-        """``bots``, sorted set, TTL an hour: messages of other bots that were answered since a human last spoke."""
+        """``bots``, sorted set, TTL an hour: messages of other bots that were answered since a person last wrote."""
         return self._of_session(session, "bots")
 
     def told(self, session: str, kind: str) -> str:
-        """``told``, string, TTL a minute: the last line of a kind that a chat was told; no other follows so soon."""
+        """``told``, string, TTL a minute: the last line of a kind in a chat, which is not repeated so soon."""
         return f"{self._of_session(session, 'told')}:{encode_part(kind)}"
 
     def segments(self, session: str) -> str:
-        """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
+        """``segments``, list: the newest archived parts of the log, and the name of a file with the older parts."""
         return self._of_session(session, "segments")
 
     def restoring(self, session: str, nonce: str) -> str:
-        """``restoring``, list, TTL an hour: messages of an older session that are about to become this one's log."""
+        """``restoring``, list, TTL an hour: messages of an older session that will become this session's log."""
         return f"{self._of_session(session, 'restoring')}:{nonce}"
 
     # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
     def memory(self, scope: str) -> str:
-        """``memory``, hash: MEMORY.md and its version; what was taken in of each session, and under which fence."""
+        """``memory``, hash: MEMORY.md and its version, and the consolidated position and fence of each session."""
         return self._of_session(scope, "memory")
 
     def history(self, scope: str) -> str:
-        """``history``, list: what HISTORY.md holds, an entry for each range that was consolidated."""
+        """``history``, list: the content of HISTORY.md, one entry for each consolidated range."""
         return self._of_session(scope, "history")
 
     def versions(self, scope: str) -> str:
-        """``versions``, list: every version of MEMORY.md, and what produced it."""
+        """``versions``, list: every version of MEMORY.md, and its cause."""
         return self._of_session(scope, "versions")
 
     def notes(self, scope: str) -> str:
-        """``notes``, list: what was noted day by day."""
+        """``notes``, list: the daily notes."""
         return self._of_session(scope, "notes")
 
     def undigested(self, scope: str) -> str:
-        """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
+        """``undigested``, list, gone when empty: raw entries missing from MEMORY.md, by index in history."""
         return self._of_session(scope, "undigested")
 
     def clearing(self, session: str) -> str:
-        """``clearing``, string, TTL a minute: archived files that nothing lists are deleted; nothing can be listed."""
+        """``clearing``, string, TTL a minute: unlisted archive files are being deleted, and nothing can be listed."""
         return self._of_session(session, "clearing")
 
     def shelved(self, scope: str) -> str:
@@ -246,7 +246,7 @@ class Keys:
     # One a database.
     @property
     def meta(self) -> str:
-        """``meta``, hash: schema and number of partitions, fixed at first use; the database's id."""
+        """``meta``, hash: schema and number of partitions, fixed at first use, and the database's ID."""
         return f"{self.prefix}:meta"
 
     @property
@@ -256,138 +256,142 @@ class Keys:
 
     @property
     def archives(self) -> str:
-        """``archives``, hash: every archive that a process of this database writes to, by its id."""
+        """``archives``, hash: every archive that a process of this database writes to, by its ID."""
         return f"{self.prefix}:archives"
 
     @property
     def collecting(self) -> str:
-        """``collecting``, string, TTL an hour: somebody looks for files of the archive that nothing lists."""
+        """``collecting``, string, TTL an hour: a process looks for unlisted files of the archive."""
         return f"{self.prefix}:collecting"
 
     @property
     def retaining(self) -> str:
-        """``retaining``, string, TTL an hour: somebody deletes what is older than the configuration keeps it."""
+        """``retaining``, string, TTL an hour: a process deletes data that is older than the configured retention."""
         return f"{self.prefix}:retaining"
 
     @property
     def workers(self) -> str:
-        """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
+        """``workers``, hash: one heartbeat for each process. Other processes remove stale heartbeats."""
         return f"{self.prefix}:workers"
 
     # What must go on after a crash; all in one slot.
     @property
     def jobs(self) -> str:
-        """``jobs``, sorted set: jobs that have not ended, by when somebody is to take them (ms)."""
+        """``jobs``, sorted set: unfinished jobs, by the time at which a process should take them (ms)."""
         return f"{self.prefix}:jobs:{{jobs}}"
 
     @property
     def jobs_ended(self) -> str:
-        """``ended``, sorted set, TTL 30 days: jobs that have ended, by when (ms)."""
+        """``ended``, sorted set, TTL 30 days: finished jobs, by their end (ms)."""
         return f"{self.prefix}:ended:{{jobs}}"
 
     def job(self, job_id: str) -> str:
-        """``job``, hash: what is to be done, how far it has come, who is at it; TTL 30 days once it has ended."""
+        """``job``, hash: a job: its task, its progress and its process; TTL 30 days once it has ended."""
         return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
 
     # People with several identities.
     @property
     def people(self) -> str:
-        """``people``, hash: scopes that are a part of another's memory, and whose."""
+        """``people``, hash: scopes that are part of another memory, and the scope of that memory."""
         return f"{self.prefix}:people"
 
     def pair(self, code: str) -> str:
-        """``pair``, hash, TTL ten minutes: a code by which another chat links itself."""
+        """``pair``, hash, TTL ten minutes: a code with which another chat asks for a link, and both answers."""
         return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
 
+    def linking(self, scope: str) -> str:
+        """``linking``, hash, TTL ten minutes: the newest code that a person created or sent."""
+        return f"{self.prefix}:linking:{{pair}}:{scope}"
+
     def tries(self, scope: str) -> str:
-        """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
+        """``tries``, hash, TTL ten minutes: a person's messages with a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
     # Who operates Millpond from a browser; codes and visitors lie in one slot.
     def login(self, digest: str) -> str:
-        """``login``, string, TTL ten minutes: a link to log in with that nobody has used yet, by its code's hash."""
+        """``login``, string, TTL ten minutes: an unused log-in link, by the hash of its code."""
         return f"{self.prefix}:login:{{login}}:{digest}"
 
     def visitor(self, digest: str) -> str:
-        """``visitor``, string, TTL 30 days: a browser that has logged in, by the hash of what its cookie holds."""
+        """``visitor``, string, TTL 30 days: a logged-in browser, by the hash of its cookie."""
         return f"{self.prefix}:visitor:{{login}}:{digest}"
 
     @property
     def audit(self) -> str:
-        """``audit``, stream, bounded: what operators did."""
+        """``audit``, stream, bounded: the actions of operators."""
         return f"{self.prefix}:audit"
 
     def errors(self, minute: int) -> str:
-        """``errors``, hash, TTL 20 minutes: errors of models in a minute of the epoch, by their kind."""
+        """``errors``, hash, TTL 20 minutes: model errors in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
 
     def learnt(self, server: str, model: str) -> str:
-        """``learnt``, string, TTL 7 days: what a server's model was found to take (JSON)."""
+        """``learnt``, string, TTL 7 days: the learned properties of a server's model (JSON)."""
         return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"
 
     def failing(self, server: str, model: str) -> str:
-        """``failing``, hash, TTL a day: why a server's model cannot be asked, and when it is asked next."""
+        """``failing``, hash, TTL a day: why a server's model cannot be called, and the time of the next call."""
         return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}"
 
     # Who may speak on a push channel; what one script touches lies in one slot.
     def access(self, channel: str) -> str:
-        """``access``, hash: people and groups that were let in or banned, by the platform's ids."""
+        """``access``, hash: approved and banned people and groups, by their platform IDs."""
         return f"{self.prefix}:access:{{{encode_part(channel)}}}"
 
     def codes(self, channel: str) -> str:
-        """``codes``, hash, TTL an hour: strangers who were given a code, at most 100, by the platform's ids."""
+        """``codes``, hash, TTL an hour: unknown senders who received a code, at most 100, by their platform IDs."""
         return f"{self.prefix}:codes:{{{encode_part(channel)}}}"
 
     def guesses(self, channel: str, person: str) -> str:
-        """``guesses``, hash, TTL ten minutes: an administrator's messages that held a wrong code."""
+        """``guesses``, hash, TTL ten minutes: an administrator's messages with a wrong code."""
         return f"{self.prefix}:guesses:{{{encode_part(channel)}}}:{encode_part(person)}"
 
     def paused(self, bot: str) -> str:
-        """``paused``, hash: chats in which a bot does not answer just now; ``*`` is all of them."""
+        """``paused``, hash: chats in which a bot is paused; ``*`` means all chats."""
         return f"{self.prefix}:paused:{{{encode_part(bot)}}}"
 
     # One a day or a bot, each in one slot of its own.
     def usage(self, day: str, kind: str) -> str:
-        """``usage``, hash, TTL 400 days: what was used on a day, by ``bot``, ``person``, ``session`` or ``model``."""
+        """``usage``, hash, TTL 400 days: the usage of a day, by ``bot``, ``person``, ``session`` or ``model``."""
         return f"{self.prefix}:usage:{{{day}}}:{kind}"
 
     def usage_noted(self, day: str) -> str:
-        """``usage``, hash, TTL two days: the turns that stand in a day's accounts already."""
+        """``usage``, hash, TTL two days: the turns that a day's usage already includes."""
         return self.usage(day, "noted")
 
     def usage_told(self, day: str) -> str:
-        """``usage``, hash, TTL two days: who was told that the day's tokens are used up."""
+        """``usage``, hash, TTL two days: the users who were told that the day's tokens are used up."""
         return self.usage(day, "told")
 
     def bucket(self, bot: str, kind: str, name: str) -> str:
-        """``bucket``, hash, TTL two minutes: room for messages of a ``chat``, a ``person`` or a ``bot``."""
+        """``bucket``, hash, TTL two minutes: the remaining message rate of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
 
     def pace(self, channel: str, bucket: str) -> str:
-        """``pace``, list, TTL twice the bucket's time: when the last messages to a platform were let through (ms)."""
+        """``pace``, list, TTL twice the bucket's time: the times of the last messages sent to a platform (ms)."""
         return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"
 
     # Publish/subscribe channels: nothing is kept, everything is advisory.
     @property
     def commands(self) -> str:
-        """Channel on which every agent worker hears that a command is to be answered aside."""
+        """Channel that tells every agent worker about commands that need an out-of-band reply."""
         return f"{self.prefix}:commands"
 
     @property
     def nudges(self) -> str:
-        """Channel on which every worker process hears ``/stop``."""
+        """Channel that tells every worker process about ``/stop``."""
         return f"{self.prefix}:nudges"
 
     @property
     def leaders(self) -> str:
-        """Channel on which dispatchers hear that another has resigned."""
+        """Channel that tells dispatchers that another dispatcher has resigned."""
         return f"{self.prefix}:leaders"
 
     @property
     def rulings(self) -> str:
-        """Channel on which every process hears that who may speak, or what is paused, was changed."""
+        """Channel that tells every process that access or a pause was changed."""
         return f"{self.prefix}:rulings"
 
     def events(self, session: str) -> str:
-        """Channel of what happens in one session: positions, text being written, tools, notices."""
+        """Channel of the events in one session: positions, text being written, tools and notices."""
         return f"{self.prefix}:events:{session}"

@@ -1,4 +1,4 @@
-"""Joined commands on a cluster: pipelines of its own for each node, so that one that is away holds up no other."""
+"""Joined commands on a cluster. Each node has its own pipelines, so an unavailable node does not delay the others."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.001, 0.2
 
 
 class Lanes:
-    """As ``Joined``, each command on the node that holds its key; ``run`` must be running in a task group."""
+    """As ``Joined``, but each command goes to the node of its key. ``run`` must be running in a task group."""
 
     def __init__(self, cluster: Cluster, *, patience_s: float) -> None:
         self._cluster = cluster
@@ -28,18 +28,18 @@ class Lanes:
 
     @property
     def failing(self) -> BaseException | None:
-        """Why a node does not answer just now; None while all do."""
+        """The reason why a node does not answer right now; None if all nodes answer."""
         lanes = [self._lanes[node] for node in self._cluster.nodes if node in self._lanes]
         return next((lane.failing for lane in lanes if lane.failing), None)
 
     @property
     def refusing(self) -> BaseException | None:
-        """Why a node refuses writes; None while all take them."""
+        """The reason why a node refuses writes; None if all nodes accept writes."""
         lanes = [self._lanes[node] for node in self._cluster.nodes if node in self._lanes]
         return next((lane.refusing for lane in lanes if lane.refusing), None)
 
     async def call(self, *command: Part, script: Script | None = None) -> Any:
-        """The answer to ``command``, wherever it has to be sent; errors as for ``Joined.call``."""
+        """The answer to ``command`` from the right node. Errors as for ``Joined.call``."""
         pause_s, until = FIRST_PAUSE_S, anyio.current_time() + self._patience_s
         while True:
             try:
@@ -58,7 +58,7 @@ class Lanes:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     async def run(self) -> None:
-        """Send what is called, for ever."""
+        """Send the queued calls, for ever."""
         async with anyio.create_task_group() as self._tasks:
             await anyio.sleep_forever()
 

@@ -1,4 +1,4 @@
-"""What a person does with dead letters: some are chosen, by name or reason, and replayed or dropped."""
+"""Replaying and dropping dead letters that an operator chooses by name or reason."""
 
 import datetime as dt
 from collections import Counter
@@ -19,7 +19,7 @@ LetterWork = Callable[[DeadLetters, DeadLetter], Awaitable[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Which letters a person means: one thing of these."""
+    """The dead letters that an operator chose, by exactly one of these fields."""
 
     names: tuple[str, ...] = ()
     reason: str | None = None
@@ -29,7 +29,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Worked:
-    """What became of the chosen letters."""
+    """The outcome for the chosen letters."""
 
     outcomes: Counter[str] = field(default_factory=Counter[str])
     """How many came to which end."""
@@ -38,22 +38,24 @@ class Worked:
 
 
 async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
-    """The letter called ``name``.
+    """The dead letter with this name.
 
     Raises:
         InboundError: there is none, or several partitions have one.
     """
     found = await letters.named(name)
     if not found:
-        raise InboundError(f"dead letter {name} was not found. It was replayed or deleted, or never existed.")
+        raise InboundError(
+            f"dead letter {name} was not found. The dead letter was replayed or deleted, or never existed."
+        )
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
-        raise InboundError(f"dead letter {name} is ambiguous. Write one of: {names}.")
+        raise InboundError(f"several dead letters have the name {name}. Use one of these full names: {names}.")
     return found[0]
 
 
 async def work_off(letters: DeadLetters, choice: Choice, work: LetterWork) -> Worked:
-    """Do ``work`` with each chosen letter; one that is refused keeps no other from it.
+    """Process each chosen letter with ``work``. A refused letter does not stop the others.
 
     Raises:
         BusUnavailable: Redis is away; what was done until then stays done.
@@ -76,7 +78,7 @@ async def work_off(letters: DeadLetters, choice: Choice, work: LetterWork) -> Wo
 
 
 async def replayed(letters: DeadLetters, letter: DeadLetter) -> str:
-    """Have a letter's message wait again, or its reply be sent again.
+    """Queue a letter's message again, or send its reply again.
 
     Raises:
         InboundError: it stays a dead letter; the text says why.
@@ -95,17 +97,17 @@ async def replayed(letters: DeadLetters, letter: DeadLetter) -> str:
 
 
 async def dropped(letters: DeadLetters, letter: DeadLetter) -> str:
-    """Delete a letter for good."""
+    """Delete a dead letter permanently."""
     return "dropped" if await letters.drop(letter) else "already removed"
 
 
 def time_of(letter: DeadLetter) -> str:
-    """When it was given up: ISO 8601, UTC."""
+    """The time at which the letter was created: ISO 8601, UTC."""
     return stamp(dt.datetime.fromtimestamp(int(letter.stream_id.partition("-")[0]) / 1000, dt.UTC))
 
 
 def excerpt_of(letter: DeadLetter, *, most: int) -> str:
-    """The beginning of its text, in one line of at most so many characters."""
+    """The beginning of the letter's text, in one line of at most this many characters."""
     found = letter.message or letter.reply
     text = " ".join((found.text if found else "").split())
     line = "".join(char if char.isprintable() else " " for char in text)

@@ -1,4 +1,4 @@
-"""A connection of its own for pipelines: one that is taken from a pool and given back costs as much as ten commands."""
+"""A separate connection for pipelines, because taking a connection from a pool costs as much as ten commands."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ Raises:
 
 
 class Line:
-    """A connection to the server of a client, opened when it is needed; the caller limits every wait."""
+    """A connection to the server of a client, opened on first use. The caller limits every wait."""
 
     def __init__(self, client: Client, *, shaped: bool = True) -> None:
         """``shaped``: answers are given in the library's shapes, not as they come, which is cheaper."""
@@ -41,7 +41,8 @@ class Line:
         self._connection: Any = None
 
     async def exchange(self, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
-        """The answers to commands, each given as its name and packed; a refused one is answered by its exception."""
+        """The answers to commands, each given as name and packed bytes. The answer to a refused command is its
+        exception."""
         if self._connection is not None and not is_current(self._client, self._connection):
             await self.aclose()
         if self._connection is None:
@@ -56,7 +57,7 @@ class Line:
             raise
 
     async def ask(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-        """The answers to commands, the first of which may wait for something; each that failed by its exception.
+        """The answers to commands, of which the first may block. The answer to a failed command is its exception.
 
         They are sent once, whatever happens.
         """
@@ -67,7 +68,7 @@ class Line:
             return [error] * len(commands)
 
     async def aclose(self) -> None:
-        """Close the connection; the next exchange opens another."""
+        """Close the connection. The next exchange opens a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with anyio.move_on_after(CLOSE_S, shield=True):
@@ -75,7 +76,7 @@ class Line:
 
 
 async def connected(client: Client, **options: Any) -> Any:
-    """A connection of the caller's own to a client's server; the caller limits every wait, and disconnects it."""
+    """A new connection to a client's server. The caller limits every wait, and disconnects it."""
     pool = client.connection_pool
     # Without the library's own time-out, which starts a task for every pipeline.
     connection = pool.connection_class(**{**pool.connection_kwargs, "socket_timeout": None, **options})
@@ -84,18 +85,18 @@ async def connected(client: Client, **options: Any) -> Any:
 
 
 def master_of(client: Client) -> tuple[str, int] | None:
-    """Host and port of the server that sentinels last called the master; None without sentinels."""
+    """Host and port of the last master according to the sentinels; None without sentinels."""
     return getattr(client.connection_pool, "master_address", None)
 
 
 def is_current(client: Client, connection: Any) -> bool:
-    """Whether a connection leads to the master: an old one that came back answers until sentinels reach it."""
+    """Whether a connection leads to the master. A former master answers until the sentinels reach it."""
     master = master_of(client)
     return master is None or (connection.host, connection.port) == master
 
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-    """As ``Line.exchange``, now and then, on a connection of the client's pool.
+    """As ``Line.exchange``, for occasional use, on a connection of the client's pool.
 
     Raises:
         TimeoutError: not all answers came within ``ANSWER_TIMEOUT_S``.
@@ -121,7 +122,7 @@ async def _exchanged(
 
 
 async def answer_to(client: Client, connection: Any, name: Part) -> Any:
-    """The next answer on a connection, in the shape of a command of this name, if any.
+    """The next answer on a connection, converted to the form of this command, if it has one.
 
     A command that was refused is answered by its exception.
     """

@@ -1,4 +1,4 @@
-"""What is published in passing: nudges for workers, and events for whoever watches a session.
+"""Published messages: stop notifications for workers, and events for viewers of a session.
 
 One connection a process, however many watch. Everything heard here is advisory: whoever may have missed something (at
 the start, after a reconnect, when it read too slowly) hears a ``None`` and reads the truth again.
@@ -31,14 +31,14 @@ Heard = bytes | None
 
 
 class Subscription:
-    """What one reader has still to hear."""
+    """The messages that one reader has not read yet."""
 
     def __init__(self) -> None:
         self._heard: deque[Heard] = deque([None])
         self._event = anyio.Event()
 
     def put(self, heard: Heard) -> None:
-        """Add a message without ever waiting: a slow reader delays nobody."""
+        """Add a message without waiting, so that a slow reader does not delay others."""
         if heard is None or len(self._heard) >= BUFFER:
             self._heard.clear()
             heard = None
@@ -46,7 +46,7 @@ class Subscription:
         self._event.set()
 
     async def next(self) -> Heard:
-        """The next message, waiting for it."""
+        """Wait for the next message and return it."""
         while not self._heard:
             self._event = anyio.Event()
             await self._event.wait()
@@ -54,7 +54,7 @@ class Subscription:
 
 
 class Listener:
-    """Hands published messages to those who asked for their channel; ``run`` must be running in a task group."""
+    """Distributes published messages to the subscribers of their channel. ``run`` must be running in a task group."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -65,13 +65,13 @@ class Listener:
 
     @asynccontextmanager
     async def hear(self, channel: str) -> AsyncGenerator[Subscription]:
-        """What is published on ``channel`` during the block."""
+        """Subscribe to ``channel`` during the block."""
         async with self._reading(self._readers, channel, "SUBSCRIBE") as reader:
             yield reader
 
     @asynccontextmanager
     async def hear_all(self, pattern: str) -> AsyncGenerator[Subscription]:
-        """What is published on any channel that ``pattern`` matches, as Redis reads it, during the block."""
+        """Subscribe to all channels that match the Redis pattern ``pattern`` during the block."""
         async with self._reading(self._patterns, pattern, "PSUBSCRIBE") as reader:
             yield reader
 
@@ -96,7 +96,7 @@ class Listener:
                     await self._tell(what.replace("SUB", "UNSUB"), name)
 
     async def run(self) -> None:
-        """Keep the connection, for ever."""
+        """Keep the connection open, for ever."""
         while True:
             try:
                 await self._listen()
@@ -120,7 +120,7 @@ class Listener:
                 _dispatch(readers, None)
             while await self._hear(connection) or await self._answers(connection):
                 """For ever."""
-            raise redis_errors.TimeoutError("the server does not answer")
+            raise redis_errors.TimeoutError("the Redis server does not answer")
         finally:
             self._connection = None
             with anyio.move_on_after(1, shield=True):

@@ -1,4 +1,4 @@
-"""What viewers are shown in passing: text being written, tools at work. None of it is counted on."""
+"""Temporary events for viewers: text being written, and tools in progress. No other part relies on these events."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def show_live(bus: Bus, whole: Live, piece: Live, *, nonce: str, config: QueueConfig) -> None:
-    """Publish ``piece`` and keep ``whole``, the text so far, for viewers who join."""
+    """Publish ``piece``, and keep ``whole`` (the text so far) for viewers who join."""
     session = whole.session
     await bus.run(
         LIVE,

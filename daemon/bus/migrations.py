@@ -1,4 +1,4 @@
-"""The schema of a database, and what brings an older one to it.
+"""The schema of a database, and the migrations of older schemas.
 
 What is registered here runs once for each database, in order, by the first process of a newer Millpond that connects;
 the others wait. A migration may be cut short at any point, so it is written to be run again from its beginning: it
@@ -34,7 +34,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Migration:
-    """One step of a database to a newer schema."""
+    """One step from a schema to the next."""
 
     schema: int
     """The one that it makes, of the one before."""
@@ -55,7 +55,7 @@ def refuse_newer(found: int, schema: int = SCHEMA) -> None:
     """Raise ConfigError for a database that has a higher schema than ours."""
     if found > schema:
         raise ConfigError(
-            f"this database was written by a newer Millpond (schema {found}, this one knows "
+            f"this database was written by a newer version of Millpond (schema {found}; this version supports schema "
             f"{schema}). Start the newer version, or restore a backup made by this version into an "
             "empty database."
         )
@@ -64,7 +64,7 @@ def refuse_newer(found: int, schema: int = SCHEMA) -> None:
 async def migrate(
     bus: "Bus", *, migrations: Sequence[Migration] = MIGRATIONS, schema: int = SCHEMA, lease_s: float = LEASE_S
 ) -> None:
-    """Bring the database to ``schema``, or wait until somebody else has.
+    """Upgrade the database to ``schema``, or wait until another process has done so.
 
     Raises:
         ConfigError: it has a higher one, or no way leads from the one that it has.
@@ -112,5 +112,5 @@ def _next(migrations: Sequence[Migration], found: int) -> Migration:
             return migration
     raise ConfigError(
         f"this database has schema {found}, which this version of Millpond cannot upgrade. "
-        "Upgrade it with an older version first."
+        "Upgrade the database with an older version of Millpond first."
     )

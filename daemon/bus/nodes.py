@@ -1,4 +1,4 @@
-"""Commands that every node of a database is to carry out."""
+"""Commands that run on every node of a database."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Accepting a message: the one way into the queues, for every channel."""
+"""Accepts messages from all channels into the queues."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -70,7 +70,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a message that is now Millpond's to answer."""
+    """The outcome for an accepted message."""
 
     status: Literal["accepted", "duplicate"]
     id: str
@@ -78,19 +78,19 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command_of(text: str) -> Command:
-    """The command that ``text`` is, or an empty string."""
+    """The command in ``text``, or an empty string."""
     word, *argument = text.split(maxsplit=1) or [""]
     command = COMMANDS.get(word.lower(), "")
     return command if not argument or command in WITH_ARGUMENT else ""
 
 
 def argument_of(text: str) -> str:
-    """What follows the first word of a command."""
+    """The text after the first word of a command."""
     return "".join(text.split(maxsplit=1)[1:]).strip()
 
 
 def longest_deadline_s(config: QueueConfig) -> float:
-    """No deadline in ``due`` may be further off; one that is shows that the server's clock was set back."""
+    """The longest possible deadline in ``due``. A later deadline shows that the server's clock was set back."""
     return 2 * max(config.lease_s, config.backoff_max_s, config.wakeup_s)
 
 
@@ -136,7 +136,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
 async def publish_run(
     bus: Bus, run: Sequence[Inbound], *, scope: str, config: QueueConfig, seen_as: Sequence[str], debounce_s: float
 ) -> list[Accepted | SessionFull | None]:
-    """As ``publish``, for several of one session, oldest first, by one script: what became of each.
+    """As ``publish``, for several messages of one session, oldest first, with one script. Returns each outcome.
 
     At most ``RUN_MAX``. They come onto the queue in this order, all or none of them; None: the script failed at it, so
     that it has to be published by itself.
@@ -170,7 +170,7 @@ async def publish_run(
 
 
 async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueConfig, seen_as: str) -> None:
-    """Have a message that comes only now, or never, count as a repetition of one that was accepted.
+    """Mark a message that may arrive later as a repetition of an accepted message.
 
     Raises:
         BusUnavailable: Redis is away; the same may be asked again.
@@ -223,7 +223,7 @@ def _shared(keys: Keys, partition: int, config: QueueConfig) -> Shared:
 
 
 def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
-    """Refuse what cannot be accepted as it is.
+    """Refuse a message that cannot be accepted.
 
     Raises:
         MessageTooLarge, InboundError: it is too large, empty, or no text.
@@ -231,9 +231,7 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
     if not inbound.text.strip() and not inbound.attachments:
         raise InboundError("the message is empty. Write some text.")
     if not 0 < len(inbound.id) <= MAX_ID_CHARS:
-        raise InboundError(
-            f"the message's ID must have 1 to {MAX_ID_CHARS} characters. This one has {len(inbound.id)}."
-        )
+        raise InboundError(f"the message's ID has {len(inbound.id)} characters. Use 1 to {MAX_ID_CHARS} characters.")
     try:
         size = len(inbound.text.encode())
         inbound.id.encode()
@@ -251,10 +249,10 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
 def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
         aside = inbound.command in ASIDE_COMMANDS
-        most = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
-        text = f"session {inbound.session} already has {most}. Send the message again later."
+        pending = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
+        text = f"session {inbound.session} already has {pending}. Send the message again later."
     else:
-        text = f"{config.partition_max:,} messages are unanswered already. Send the message again later."
+        text = f"the queue already holds {config.partition_max:,} unanswered messages. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
 
 

@@ -1,4 +1,4 @@
-"""Waiting until replicas have what was written: one question for all who wait at the same time."""
+"""Waits until replicas have received writes. All waiting callers share one question to the server."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class _Round:
 
 
 class Replication:
-    """Asks how many replicas have caught up."""
+    """Asks how many replicas have received all writes."""
 
     def __init__(self, client: Client, channel: str, *, at_least: int) -> None:
         """Nothing happens yet.
@@ -39,7 +39,7 @@ class Replication:
         self._asking = anyio.Lock()
 
     async def confirm(self) -> None:
-        """Return when enough replicas have all that was written before.
+        """Return when enough replicas have received all earlier writes.
 
         Raises:
             TooFewReplicas: they have not, within ``ACKNOWLEDGE_S``.
@@ -52,8 +52,8 @@ class Replication:
                 own.acknowledged = await self._ask()
         if own.acknowledged < self._at_least:
             raise TooFewReplicas(
-                f"Redis has carried this out, but {own.acknowledged} replicas have acknowledged it within "
-                f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas wants {self._at_least}. Look at the replicas."
+                f"Redis stored the write, but only {own.acknowledged} replicas acknowledged the write within "
+                f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas requires {self._at_least}. Check the replicas."
             )
 
     async def aclose(self) -> None:

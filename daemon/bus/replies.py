@@ -1,4 +1,4 @@
-"""Replies whose shape depends on the protocol: RESP3 has maps and pairs where RESP2 has flat lists."""
+"""Replies whose form depends on the protocol: RESP3 has maps and pairs, RESP2 has flat lists."""
 
 from typing import Any
 

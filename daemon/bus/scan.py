@@ -1,4 +1,4 @@
-"""All keys of a kind, from every node: complete, where an index may miss one, and as slow as the database is large."""
+"""All keys of a kind, read from every node. The result is complete, but takes time proportional to the database."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -12,7 +12,7 @@ PIECE = 1_000
 
 
 async def scan(bus: Bus, kind: str) -> AsyncGenerator[list[str]]:
-    """The names in all keys ``<prefix>:{n}:<kind>:<name>``, in pieces, in no order; each name comes once.
+    """The names in all keys ``<prefix>:{n}:<kind>:<name>``, in pieces, without order. Each name is returned once.
 
     What is made or deleted meanwhile may be missing or not.
 
@@ -28,7 +28,7 @@ async def scan(bus: Bus, kind: str) -> AsyncGenerator[list[str]]:
 
 
 async def scan_keys(bus: Bus, pattern: str) -> AsyncGenerator[list[bytes]]:
-    """The names of all keys that are like ``pattern``, in pieces; one may come twice. Otherwise as ``scan``."""
+    """All keys that match ``pattern``, in pieces. A key may be returned twice. Otherwise as ``scan``."""
     nodes: list[Client | None] = [*bus.cluster.nodes] if bus.cluster is not None else [None]
     for node in nodes:
         at = b"0"

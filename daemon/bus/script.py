@@ -1,4 +1,4 @@
-"""Lua scripts that lie beside their Python callers.
+"""Lua scripts, which are stored beside their Python callers.
 
 A script is one atomic step: it checks everything first and writes after, reads the time from the server, and is
 harmless when it arrives twice or late.
@@ -23,7 +23,7 @@ Raises:
 
 @dataclass(frozen=True)
 class Script:
-    """A script's text and the hash it is called by."""
+    """The text of a script, and the hash that calls it."""
 
     name: str
     text: bytes
@@ -31,7 +31,7 @@ class Script:
 
 
 def load_script(caller: str, name: str, *, with_parts: tuple[str, ...] = ()) -> Script:
-    """The file ``name`` beside ``caller`` (its ``__file__``), after ``with_parts`` that hold its functions."""
+    """The file ``name`` beside ``caller`` (its ``__file__``), preceded by the functions of ``with_parts``."""
     folder = Path(caller).parent
     text = b"\n".join((folder / part).read_bytes() for part in (*with_parts, name))
     return Script(name=name, text=text, sha=hashlib.sha1(text, usedforsecurity=False).hexdigest().encode())

@@ -1,4 +1,4 @@
-"""Connections to the master of a service that sentinels watch, whichever server it is."""
+"""Connections to the current master of a service that Redis Sentinels monitor."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ _library: Any = SentinelConnectionPool
 
 
 class MasterPool(SentinelConnectionPool):
-    """Opens each connection to the server that the sentinels call the master, and names it in the log.
+    """Opens each connection to the current master according to the sentinels, and logs a change of the master.
 
     A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
     """
@@ -33,7 +33,7 @@ class MasterPool(SentinelConnectionPool):
     """Called when another server is the master."""
 
     async def get_master_address(self) -> tuple[str, int]:
-        """Host and port of the master.
+        """Host and port of the current master.
 
         Raises:
             redis.ConnectionError: no sentinel knows one.
@@ -46,30 +46,34 @@ class MasterPool(SentinelConnectionPool):
             asked = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
             where = ", ".join(f"{each['host']}:{each['port']}" for each in asked)
             raise redis_errors.ConnectionError(
-                f"no sentinel at {where} knows a master {pool.service_name!r} that answers. Look at the sentinels."
+                f"no sentinel at {where} knows a reachable Redis master named {pool.service_name!r}. Check the "
+                "sentinels."
             ) from error
         except redis_errors.ResponseError as error:
             raise redis_errors.ConnectionError(
-                f"a server in redis.url is not a sentinel ({error}). Name the sentinels, or write redis://"
+                f"a server in redis.url is not a Redis Sentinel ({error}). Correct the addresses, or use "
+                "redis:// for a server without sentinels"
             ) from error
         # Compared without a wait in between: several connections are opened at a time.
         before, self._told = self._told, (host, port)
         if before is None:
             _log.info("redis.master", address=f"{host}:{port}")
         elif before != (host, port):
-            reason = f"{before[0]}:{before[1]} was the master; writes that it had not replicated are lost"
+            reason = (
+                f"{before[0]}:{before[1]} is no longer the Redis master; writes that it had not replicated are lost"
+            )
             _log.warning("redis.failover", address=f"{host}:{port}", reason=reason)
             if self.on_failover is not None:
                 self.on_failover()
         return host, port
 
     async def look(self) -> None:
-        """Ask who is the master, for connections that are open; never raises."""
+        """Ask for the current master, for open connections. Never raises."""
         with suppress(redis_errors.RedisError, OSError):
             await self.get_master_address()
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
-        """Close connections, and with those in use the sentinels' as well."""
+        """Close connections. If those in use are included, also close those to the sentinels."""
         pool: Any = self
         await super().disconnect(inuse_connections=inuse_connections)
         if inuse_connections:
@@ -77,7 +81,7 @@ class MasterPool(SentinelConnectionPool):
 
 
 def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Client:
-    """A client of the master; ``options`` are those of its connections. Nothing is asked yet."""
+    """A client of the master. ``options`` are the options of its connections. No server is contacted yet."""
     timeouts = {name: min(seconds, ASK_S) for name, seconds in options.items() if name.startswith("socket_")}
     sentinels = _sentinel(
         address.sentinels,

@@ -1,4 +1,4 @@
-"""One connection on which commands are sent while earlier ones are not answered yet.
+"""A connection on which commands are sent before earlier commands are answered.
 
 The server takes what comes on one connection piece by piece and answers each piece: it works on the next commands
 while the answers to the last ones are worked off here. Of pipelines that wait for their answers, each on a connection
@@ -32,16 +32,16 @@ PROBES = 2
 
 
 class Sent(Protocol):
-    """A command under way."""
+    """A command that was sent."""
 
     @property
     def command(self) -> tuple[Part, ...]:
-        """What is asked, its name first."""
+        """The command, beginning with its name."""
         ...
 
     @property
     def packed(self) -> bytes:
-        """The same, as it is sent."""
+        """The command as bytes."""
         ...
 
 
@@ -51,7 +51,7 @@ _C = TypeVar("_C", bound=Sent)
 
 
 class Stream(Generic[_C]):
-    """Sends commands, one caller at a time; ``run`` must be running in a task group for them to be answered.
+    """Sends commands of one caller at a time. ``run`` must be running in a task group, or no command is answered.
 
     ``watch`` beside it finds out sooner that a connection is dead.
     """
@@ -89,13 +89,13 @@ class Stream(Generic[_C]):
 
     @property
     def under_way(self) -> Sequence[_C]:
-        """What was sent and is not answered."""
+        """Commands that were sent but not answered."""
         return tuple(self._sent)
 
     async def send(self, calls: Sequence[_C]) -> None:
-        """Send commands; they are answered, or lost, in their order."""
+        """Send commands. The commands are answered, or lost, in their order."""
         if self._connection is not None and not is_current(self._client, self._connection):
-            await self._lose(self._connection, ConnectionError("another server is the master"))
+            await self._lose(self._connection, ConnectionError("another server has become the Redis master"))
         # From now on they are under way: whoever closes all this finds them, also while a connection is opened.
         self._sent.extend(calls)
         if self._unwatched is not None and not self._unwatched.done():
@@ -130,7 +130,7 @@ class Stream(Generic[_C]):
                     await self._connection.disconnect()
 
     async def watch(self) -> None:
-        """Give a connection up that stays silent while the server answers on another one, for ever."""
+        """Close a connection that stays silent while the server answers on another connection, for ever."""
         while True:
             while not self._sent:
                 self._unwatched = asyncio.get_running_loop().create_future()
@@ -142,7 +142,7 @@ class Stream(Generic[_C]):
             # Again: an answer may have come meanwhile that a busy event loop had not read yet.
             if self._is_silent(connection, read):
                 _log.warning("connection.silent", count=len(self._sent), waited_s=SILENT_S)
-                await self._lose(connection, TimeoutError("a connection to Redis lost an answer"))
+                await self._lose(connection, TimeoutError("an answer of Redis was lost on the connection"))
 
     def _is_silent(self, connection: Any, read: int) -> bool:
         is_open = connection is not None and connection is self._connection

@@ -1,4 +1,4 @@
-"""Scripts that do the same for several: what is asked in one tick of the event loop, or the next, shares one.
+"""Scripts that serve several requests at once: all requests of this and the next loop tick share one run.
 
 Such a script takes keys and arguments that are the same for all, then the keys of each, what each asks, packed in one
 list, and last the long texts of each. It returns a list of results. One that fails among others says ``ALONE`` in its
@@ -32,14 +32,14 @@ Call = Callable[[Script, Sequence[str], Sequence[Part]], Awaitable[list[Any]]]
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Keys and arguments that are the same for all; what is asked with the same object shares a script."""
+    """Keys and arguments that are the same for all requests. Requests with the same object share a script."""
 
     keys: tuple[str, ...]
     args: tuple[Part, ...]
 
 
 class Asked(NamedTuple):
-    """What one asks."""
+    """One request."""
 
     keys: tuple[str, ...]
     args: tuple[Any, ...]
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[Part]]:
-    """The keys and arguments of a script for several.
+    """The keys and arguments of a script for several requests.
 
     Raises:
         UnicodeEncodeError: a text is no valid Unicode.
@@ -68,7 +68,7 @@ class _Batch:
     answers: list[asyncio.Future[Any]] = field(default_factory=list[asyncio.Future[Any]])
 
     async def settle(self, results: Sequence[Any]) -> None:
-        """Give each its result or, in its place, an exception; one that was cancelled wants none."""
+        """Give each request its result or an exception, unless its caller was cancelled."""
         for number, (answer, result) in enumerate(zip(self.answers, results, strict=True), 1):
             if not answer.done():
                 answer.set_result(result)
@@ -77,7 +77,7 @@ class _Batch:
 
 
 class Together:
-    """Collects what is asked; ``run`` must be running in a task group for ``ask`` to be answered."""
+    """Collects requests. ``run`` must be running in a task group, or ``ask`` is not answered."""
 
     def __init__(self, call: Call) -> None:
         """``call`` gives the result of a script."""

@@ -1,4 +1,4 @@
-"""Sessions that want a worker: taking them from ``ready``, giving them back, and waking what is overdue."""
+"""Sessions that need a worker: taking them from ``ready``, returning them, and waking overdue sessions."""
 
 import random
 from collections.abc import Sequence
@@ -91,14 +91,15 @@ async def _take_from(bus: Bus, changes: Changes, partitions: Sequence[int], at_m
 
 
 async def wake(bus: Bus, sessions: Sequence[str]) -> None:
-    """Give back sessions that were taken and not claimed."""
+    """Return sessions that were taken but not claimed."""
     for session in sessions:
         partition = bus.keys.partition(session)
         await bus.run(WAKE, [bus.keys.ready(partition), bus.keys.due(partition)], [session])
 
 
 async def reap(bus: Bus, config: QueueConfig) -> tuple[int, float | None]:
-    """Wake what is overdue in every partition: how many, and the seconds until the next deadline (None: none).
+    """Wake the overdue sessions of all partitions. Returns their number, and the seconds until the next deadline (None:
+    none).
 
     Raises:
         BusUnavailable: Redis, or a node of it, is away; the partitions of the others were looked after.
@@ -124,7 +125,7 @@ async def reap(bus: Bus, config: QueueConfig) -> tuple[int, float | None]:
 
 
 async def mend(bus: Bus) -> int:
-    """Give sessions their deadline back that somebody took out of ``due`` by hand: how many.
+    """Restore deadlines of sessions that were removed from ``due`` by hand. Returns their number.
 
     Raises:
         BusUnavailable: Redis is away.

@@ -1,5 +1,7 @@
 """The ``millpond`` command: one file for each group of commands. Their imports happen when a command runs."""
 
+import os
+
 from daemon.cli.channel import channel
 from daemon.cli.chat import chat
 from daemon.cli.command import root
@@ -61,6 +63,11 @@ memory.add_command(forget_memory)
 person.add_command(forget_person)
 
 
+PRIVATE = 0o077
+"""Umask: other users get no access to files of a command, because these contain conversations or their names."""
+
+
 def main() -> None:
     """Run the command that the process's arguments name; does not return."""
+    os.umask(PRIVATE)
     root(prog_name="millpond")

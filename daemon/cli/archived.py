@@ -27,7 +27,8 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive are not listed anywhere. A consolidation worker deletes these "
+            f"{len(orphans)} files in the archive do not belong to any list of archive files. A consolidation "
+            "worker deletes these "
             "files within hours"
         )
         findings.append(ok("orphans", text))
@@ -50,7 +51,9 @@ async def _probe(archive: Archive) -> None:
 async def _trimming(bus: Bus, archive: Archive) -> Finding:
     marker, known = await marker_in(archive.storage), await noted(bus)
     if marker is None and not known:
-        return ok("trimming", "nothing is archived yet; messages are archived before they leave Redis")
+        return ok(
+            "trimming", "no messages are archived yet; Millpond archives messages before it removes them from Redis"
+        )
     if marker is None:
         places = "; ".join(each.told for each in known.values())
         return warning(

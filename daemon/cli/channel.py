@@ -52,7 +52,7 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the platform's ID of a person or group. /whoami shows a person's ID after the colon.
+    ID is the platform's ID of a person or group. In the output of /whoami, a person's ID follows the colon.
     """
 
 
@@ -139,7 +139,7 @@ def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
-    """Remove a ban. Afterwards the configuration decides again whether the person may talk to the bot."""
+    """Remove a ban. After that, the configuration determines whether the person may talk to the bot."""
     _push(ctx, name)
     if _decide(ctx, name, who, "free") == "none":
         raise InboundError(f"{who} is not banned from {name}")
@@ -184,13 +184,13 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
     by, time = author()
     found = await Pairing(bus, name).redeem(code, who=f"cli {secrets.token_hex(8)}", by=by, time=time)
     if not isinstance(found, Stranger):
-        why = "there were too many wrong codes. Try again in ten minutes"
+        why = "too many wrong codes were entered. Try again in ten minutes"
         if found == "wrong":
             why = (
                 f"code {code} is wrong, was used already, or is older than {round(VALID_S / 60)} minutes. "
                 "Ask for a new code"
             )
-        raise InboundError(f"{name}: {why}, or name the person with --id.")
+        raise InboundError(f"channel {name}: {why}, or approve the person with --id.")
     line = welcome(found, code=code, language=config.bots[channel.bot].language, correlation=secrets.token_hex(8))
     await Lines(bus).say(line, quiet_s=VALID_S)
     return {"channel": name, "id": found.id, "name": found.name}

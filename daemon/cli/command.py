@@ -9,6 +9,7 @@ import click
 
 from daemon.cli.exits import FAILED, INTERRUPTED, code_of, leaves
 from daemon.errors import MillpondError
+from daemon.printable import printable
 from daemon.version import __version__
 
 
@@ -41,7 +42,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     if any(code is None for code in codes):
         raise error
     for text in dict.fromkeys(str(leaf) for leaf in found):
-        click.echo(f"millpond: {text}", err=True)
+        click.echo(f"millpond: {printable(text)}", err=True)
     return codes[0] or FAILED
 
 
@@ -50,7 +51,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     "--config",
     "config_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Configuration file. Default: MILLPOND_CONFIG, otherwise millpond.toml in the data directory.",
+    help="Configuration file. The default is the file in MILLPOND_CONFIG, or millpond.toml in the data directory.",
 )
 @click.version_option(__version__, prog_name="millpond")
 @click.pass_context

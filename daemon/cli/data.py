@@ -84,7 +84,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the database itself has too: {_line(flaw)}")
+        say(f"inconsistency that the original database contains too: {_line(flaw)}")
 
 
 @data.command()
@@ -120,7 +120,7 @@ def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> 
         _list([f"{each.owner}: {each.count:,}" for each in of_kind])
     if losses:
         click.echo(
-            f"Neither Redis nor the archive in {manifest.archive} contains them. Keep the older backups, and "
+            f"Neither Redis nor the archive in {manifest.archive} contains this data. Keep the older backups, and "
             "restore the missing files of the archive from an older backup.",
             err=True,
         )
@@ -153,7 +153,7 @@ def _list(lines: "Sequence[str]") -> None:
 @click.option(
     "--replace", is_flag=True, help="Delete the existing data first. Without --replace, the database must be empty."
 )
-@click.option("--files/--no-files", default=True, help="Restore the archive and the workspaces too.")
+@click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
 @click.pass_context
 def restore(
@@ -177,7 +177,7 @@ def restore(
     wanted = config.redis.partitions
     if partitions is not None and wanted not in (None, partitions):
         raise ConfigError(
-            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number."
+            f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number of partitions."
         )
 
     async def work() -> Restored:
@@ -214,7 +214,7 @@ def restore(
 def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:
     """Check the stored data against every consistency rule. Millpond keeps running meanwhile.
 
-    The exit code is 1 if a rule is broken.
+    The exit code is 1 if a rule is violated.
     """
     from daemon.data import Check
 

@@ -44,7 +44,7 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
         await bus.call("PING")
     each_s = (time.perf_counter() - began) / PINGS
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
-    text = f"{'embedded ' if embedded else ''}{name}, answers in {each_s * 1000:.1f} ms"
+    text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
         return warning(
             "server", f"{text}. That is slow. Run Millpond closer to the Redis server, in the same network if possible."
@@ -58,7 +58,9 @@ def _persistence(info: dict[str, Any]) -> Finding:
             "persistence", "persistence is off: accepted messages are lost if the server stops. Set appendonly yes."
         )
     if info.get("aof_last_write_status", "ok") != "ok":
-        return error("persistence", "the server could not write its append-only file. Check its disk and its log.")
+        return error(
+            "persistence", "the server could not write its append-only file. Check the disk and the log of the server."
+        )
     return ok("persistence", "the append-only file is on")
 
 

@@ -9,6 +9,7 @@ import click
 from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
+from daemon.printable import printable
 
 if TYPE_CHECKING:
     from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork
@@ -19,11 +20,13 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Show only this number of the newest dead letters.",
+    help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
-REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
-ALL = click.option("--all", "everything", is_flag=True, help="All dead letters.")
+REASON = click.option(
+    "--reason", metavar="R", help="Select all dead letters that have this reason. Copy the reason from the list."
+)
+ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
 """Characters of a text that the list shows."""
 
@@ -72,9 +75,10 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Queue dead letters again, behind the pending messages of their sessions. Replies are sent again.
+    """Queue dead letters again, after the pending messages of their sessions. Replies are sent again.
 
-    Replayed dead letters are removed from the list. An error message that is already in the conversation stays there.
+    Replayed dead letters are removed from the list. Error messages that the conversation already
+    contains are not removed.
     """
     from daemon.bus import replayed
 
@@ -127,7 +131,7 @@ async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") ->
         return Counter([await work(letters, await one_letter(letters, name))])
     worked = await work_off(letters, choice, work)
     for error in worked.refused:
-        click.echo(f"millpond: {error}", err=True)
+        click.echo(f"millpond: {printable(str(error))}", err=True)
     return worked.outcomes
 
 

@@ -153,7 +153,7 @@ async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool
         return warning(check, text)
     if probe:
         return await _probed(check, bot, model)
-    return ok(check, f"{model.name}; not tested (--probe-model tests the model)")
+    return ok(check, f"{model.name} was not tested (--probe-model tests the model)")
 
 
 async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Finding":
@@ -172,4 +172,4 @@ async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Findin
         return error(check, f"{asked.name}: {failure}")
     if found:
         return warning(check, f"{asked.name} answers, but {'; '.join(found)}")
-    return ok(check, f"{asked.name} answers, including tools{(' and pictures' if asked.vision else '')}")
+    return ok(check, f"{asked.name} answers and can call tools{(' and read pictures' if asked.vision else '')}")

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 @click.option(
     "--person",
     metavar="ID",
-    help="The person as <channel>:<sender>, shown by /whoami. Exports the person's data from every bot.",
+    help="Export the data of this person from every bot. ID is <channel>:<sender>, as shown by /whoami.",
 )
-@click.option("--scope", metavar="SCOPE", help="The memory's scope, shown by `millpond session show`.")
+@click.option(
+    "--scope", metavar="SCOPE", help=("Export the memory with this scope, as shown by `millpond session show`.")
+)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="The zip file to write."
 )
@@ -42,7 +44,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:
-        raise click.UsageError("name exactly one of SESSION, --person and --scope")
+        raise click.UsageError("use exactly one of SESSION, --person and --scope")
     key = key_of(ctx, name) if name else ""
 
     async def work(process: "Process") -> "Exported":
@@ -57,7 +59,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
             done = await write(sources, subject, Package(file, now=now), language=_language(process, scopes))
             if not (done.scopes or done.sessions or done.groups):
                 raise InboundError(
-                    f"{person}: nothing is stored about this person. Check the ID; /whoami shows it in a chat."
+                    f"{person}: nothing is stored about this person. Check the ID. /whoami shows the ID in a chat."
                 )
             return done
 

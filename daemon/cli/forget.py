@@ -42,9 +42,9 @@ class Meant:
 @JSON
 @click.pass_context
 def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -> None:
-    """Delete all messages of SESSION, and everything in memory that came from them.
+    """Delete all messages of SESSION, and all parts of memory that came from these messages.
 
-    This removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came
+    The command removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came
     from the session. The session itself remains and accepts new messages.
     """
     key = key_of(ctx, name)

@@ -36,7 +36,7 @@ OVERSIZED_SHARE = 0.6
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Number of messages that are made very large.",
+    help="Number of very large messages.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same conversation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: session, scope, messages, tokens.")

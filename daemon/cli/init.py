@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's own messages.")
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
-@click.option("--offline", is_flag=True, help="Use no model: the offline mock model answers.")
+@click.option("--offline", is_flag=True, help="Do not set up a model. The offline mock model answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
 @click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
-    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram. Default: yes, if a token is set."
+    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram (the default if a token is set)."
 )
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
 @click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
 )
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
-@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: yes, if a token is set.")
+@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (the default if a token is set).")
 @click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
-@click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events; - selects Socket Mode.")
+@click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
 @click.option("--slack-signing-secret", metavar="SECRET", help="Secret with which Slack signs events. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api.")
@@ -73,16 +73,14 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Import a nanobot or OpenClaw installation.",
 )
-@click.option(
-    "--memory-of", metavar="CHANNEL:ID", help="Person whose memory the imported memory becomes. Default: the owner."
-)
+@click.option("--memory-of", metavar="CHANNEL:ID", help="Person who gets the imported memory. Default: the owner.")
 @click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
 @click.option(
     "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
 )
 @click.pass_context
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
-    """Set up a bot: ask for a model and for tokens, test them, identify you, and write the configuration.
+    """Set up a bot: ask for a model and for tokens, test both, identify the owner, and write the configuration.
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing values are
     offered as defaults and kept unless you change them. Existing files are copied before they are changed. --slack sets
@@ -191,7 +189,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell("Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell("Not imported, because a file of that name exists already", copied.there)
+        _tell("Not imported, because the workspace already contains a file with this name", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,
@@ -280,7 +278,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
         click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.model is None:
-        click.echo("Without a model, the offline mock model answers. Run `millpond init` again once you have a model.")
+        click.echo("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo(
             "The bot has no administrator yet. Approve people with `millpond channel pair`, or name "

@@ -47,8 +47,8 @@ def rooms() -> Finding:
 def data_directory(folder: Path) -> Finding:
     """Whether the data directory can be written and has free space."""
     problem = room("data_dir", folder, "soon messages can no longer be accepted")
-    if problem is None and folder.is_dir() and folder.stat().st_mode & OTHERS:
-        return warning("data_dir", f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}")
+    if problem is None and (warned := open_to_others(folder)):
+        return warning("data_dir", warned)
     return problem or ok("data_dir", f"{folder}, {_free_bytes(folder) / 1e9:,.1f} GB free")
 
 
@@ -76,6 +76,16 @@ def _free_bytes(folder: Path) -> int:
     return shutil.disk_usage(_existing(folder)).free
 
 
+def open_to_others(folder: Path) -> str:
+    """A sentence if other users of the machine can enter the data directory.
+
+    It is not closed here, for an administrator may have opened it.
+    """
+    if not folder.is_dir() or not folder.stat().st_mode & OTHERS:
+        return ""
+    return f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}"
+
+
 def ports(config: Config) -> Iterator[Finding]:
     """Whether each web channel can listen, or does so already."""
     for name, channel in config.channels.items():
@@ -85,7 +95,10 @@ def ports(config: Config) -> Iterator[Finding]:
 
 def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
-        return ok(check, "any free port" if channel.port == 0 else "8765 or the next free port")
+        return ok(
+            check,
+            "the page uses any free port" if channel.port == 0 else ("the page uses port 8765 or the next free port"),
+        )
     where = f"{channel.host}:{channel.port}"
     try:
         family = socket.AF_INET6 if ":" in channel.host else socket.AF_INET
@@ -95,10 +108,12 @@ def _port(check: str, channel: WebConfig) -> Finding:
     except OSError as failure:
         if _is_ours(channel):
             return ok(check, f"Millpond is running and answers at {where}")
-        key = "port or host of the channel"
-        return error(
-            check, f"{where} cannot be used ({failure.strerror}). Stop the program that listens there, or change {key}."
+        text = (
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
+            "or host "
+            "of the channel."
         )
+        return error(check, text)
     return ok(check, f"{where} is free")
 
 

@@ -77,7 +77,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show only this number of the newest versions.",
+    help="Show at most this many of the newest versions.",
 )
 @JSON
 @click.pass_context

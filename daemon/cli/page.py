@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--channel", metavar="NAME", help="The web channel. Needed only if several web channels are running.")
+@click.option("--channel", metavar="NAME", help="Name of the web channel, if several web channels are running.")
 @click.pass_context
 def page(ctx: click.Context, channel: str | None) -> None:
     """Print a link that logs a browser in to the web page. The link works once and expires after ten minutes.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from daemon.process import Process
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-BOT = click.option("--bot", help="The bot. Needed only if the channel is not in the configuration.")
+BOT = click.option("--bot", help="Name of the bot, if the channel is not in the configuration.")
 
 WITHIN_S = 900.0
 """Limit for a command. After that the job continues in any process with the role consolidation."""
@@ -89,7 +89,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
 @JSON
 @click.pass_context
 def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Unlink PERSON, who keeps the memory from before the link and everything that their own chats added since."""
+    """Unlink PERSON, who keeps their memory and every fact that was learned in their own chats."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking

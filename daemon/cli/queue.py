@@ -24,7 +24,7 @@ def queue() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List pending messages, by partition and in total, and why sessions are parked."""
+    """List the pending messages by partition and in total, and the reasons why sessions are parked."""
     from daemon.overview import BACKING_OFF, Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)
@@ -49,17 +49,17 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     type=click.IntRange(1, 10_000),
     default=UNKNOWN_SHOWN,
     show_default=True,
-    help="Show only this number of the newest reply parts.",
+    help="Show at most this many of the newest reply parts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If the platform can be searched,
-    the part was not found there.
+    "resent": the part was sent again and may have arrived twice. On platforms that Millpond
+    can search, the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
-    "preview": a preview of the reply may still be shown above it.
+    "preview": the chat may still show a preview above the final reply.
     """
     from daemon.overview import Unknown, read_unknown
 

@@ -113,7 +113,8 @@ def _master(address: SentinelAddress) -> Target:
                     database=address.database,
                 )
     raise BusUnavailable(
-        f"no sentinel in redis.url knows a master of {address.service}. Start the sentinels, or correct the name."
+        f"no sentinel in redis.url knows a Redis master named {address.service}. Start the sentinels, or "
+        "correct the name."
     )
 
 
@@ -173,7 +174,7 @@ def _execute(link: Link, words: list[str]) -> int:
     except OSError as error:
         if words[0].lower() == "shutdown":
             return 0
-        raise BusUnavailable(f"the connection to Redis broke: {error}. Run the command again.") from error
+        raise BusUnavailable(f"the connection to Redis was lost: {error}. Run the command again.") from error
     return int(isinstance(reply, Refusal))
 
 
@@ -187,7 +188,9 @@ def _connect(target: Target) -> Link:
             raise
     except OSError as error:
         where = target.socket or f"{target.host}:{target.port}"
-        raise BusUnavailable(f"Redis was not found at {where} ({error}). Check that it is running.") from error
+        raise BusUnavailable(
+            f"Redis was not found at {where} ({error}). Check that the Redis server is running."
+        ) from error
     return link
 
 

@@ -9,7 +9,7 @@ from daemon.cli.connected import loaded
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
-    """Open a prompt on the configured Redis, or run one command (ARGS).
+    """Open an interactive prompt for the configured Redis server, or run one command (ARGS).
 
     If the embedded server is used and is not running, it is started.
     """

@@ -1,6 +1,5 @@
 """``millpond run``: the bots, until they are told to stop."""
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from daemon.config import Config
-
-
-PRIVATE = 0o077
-"""Other users get no access to files created here, because names of conversations appear in logs."""
 
 
 @click.command()
@@ -37,11 +32,10 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
 
     config = loaded(ctx).config
     data_dir = data_path(config)
-    os.umask(PRIVATE)
     share_heap()
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
-    _introduce(config, data_dir)
+    introduce(config, data_dir)
     services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
     beside = [load(HEALTH)] if config.health.port is not None else []
     anyio.run(_serve, config, data_dir, services, beside)
@@ -73,16 +67,20 @@ def log_to(config: "Config", folder: "Path | None") -> None:
         ) from error
 
 
-def _introduce(config: "Config", data_dir: "Path") -> None:
+def introduce(config: "Config", data_dir: "Path") -> None:
+    """Print where the data lies, whether others can enter it, and which models answer."""
+    from daemon.cli.machine import open_to_others
+    from daemon.model.dialect import server_of
+
     _say(f"Data directory: {data_dir}")
+    if warned := open_to_others(data_dir):
+        _say(f"Warning: {warned}")
     offline = [name for name, bot in config.bots.items() if bot.model.offline]
     if offline:
         _say(
             f"No real model is set for {', '.join(offline)}, so the offline mock model answers. Set up a model with "
             "`millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         )
-    from daemon.model.dialect import server_of
-
     for name, bot in config.bots.items():
         if not bot.model.offline:
             _say(f"Model of {name}: {bot.model.name} at {server_of(bot.model)}")

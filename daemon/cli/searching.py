@@ -35,15 +35,15 @@ def _meaning(config: MemorySearchConfig) -> list[Finding]:
         return []
     text = (
         f"mode {config.mode_used} makes QMD download 2 GB of models when it first creates "
-        "vectors. The builtin engine answers until all vectors exist, and whenever QMD is too "
-        "slow for a turn"
+        "vectors. The builtin engine answers searches until all vectors exist, and whenever QMD "
+        "is too slow for a turn"
     )
     return [warning(CHECK, text)]
 
 
 def _wrong(config: MemorySearchConfig, found: Probed) -> str:
     """The problem and the remedy. Blocks."""
-    builtin = "Until then, the builtin engine answers."
+    builtin = "Until QMD works, the builtin engine answers searches."
     if not found.path:
         where = (
             f"memory_search.qmd names {config.qmd}, which cannot be started"

@@ -38,7 +38,12 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
     metavar="S",
     help="Wait up to S seconds for the answer.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: id, session, status, and reply with --wait.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help=("Print JSON with id, session and status, and with reply if --wait is given."),
+)
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
     """Send TEXT (- reads standard input) to SESSION. A name without a channel is a session of the terminal.

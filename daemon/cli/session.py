@@ -33,7 +33,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Show only this number of the most recently active sessions.",
+    help="Show at most this many of the most recently active sessions.",
 )
 @JSON
 @click.pass_context

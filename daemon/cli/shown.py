@@ -20,11 +20,11 @@ RANGES = 10
 
 SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓", "█", ">", "·"
 LEGEND = {
-    SUMMARIES: "░▒ summarised",
-    RAW: "x saved verbatim",
-    UNKNOWN: "? in no history entry",
-    UNSEEN: "▓ before /new, not consolidated yet",
-    SEEN: "█ sent to the model",
+    SUMMARIES: "░▒ summarized messages",
+    RAW: "x messages saved verbatim",
+    UNKNOWN: "? messages without a history entry",
+    UNSEEN: "▓ messages before /new that are not consolidated yet",
+    SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",
 }
 
@@ -34,7 +34,7 @@ SHADED = 20
 
 MARKS = {
     "cursor": "consolidated up to here",
-    "start": "sent to the model from here",
+    "start": "first message that is sent to the model",
     "head": "the turn in progress starts here",
 }
 

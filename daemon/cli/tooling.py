@@ -38,7 +38,10 @@ def problems(config: "Config") -> Iterator[Problem]:
             yield Problem(path=f"bots.{name}.tools", text=str(error), fatal=True)
         for server, wanted in bot.mcp.items():
             if wanted.command and not program_found(wanted):
-                text = f"program {wanted.command!r} was not found or cannot be run. Install it, or write its full path."
+                text = (
+                    f"program {wanted.command!r} was not found or cannot be run. Install the program, or "
+                    "write its full path."
+                )
                 yield Problem(path=f"bots.{name}.mcp.{server}.command", text=text, fatal=False)
 
 

@@ -46,7 +46,7 @@ def print_trace(found: "Found") -> None:
     trace, shown = found.trace, rows(found)
     begin = min(row.began_ms for row in shown)
     whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
-    by = f"by worker {trace.worker} with fence {trace.fence}"
+    by = f"processed by worker {trace.worker} with fencing token {trace.fence}"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
     say(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
     click.echo()

@@ -168,7 +168,7 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Show only this number of the newest hits.",
+    help="Show at most this many of the newest hits.",
 )
 @JSON
 @click.pass_context
@@ -292,10 +292,10 @@ async def _lines(process: "Process", wanted: Spoken) -> "AsyncGenerator[bytes]":
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Create a new session from the messages, named SESSION~1 (then ~2, …). You can continue the conversation there.
+    """Create a new session from the messages, named SESSION~1 (then ~2, …).
 
-    The messages keep their indexes. The memory does not change. If the messages are consolidated again, their content
-    is added to the memory a second time.
+    You can continue the conversation in the new session. The messages keep their indexes. The command does not change
+    the memory. If the messages are consolidated again, their content is added to the memory a second time.
     """
 
     async def work(process: "Process") -> dict[str, Any]:

@@ -29,6 +29,7 @@ from daemon.config.remembering import (
     RetentionConfig,
 )
 from daemon.config.schema import (
+    GROUP_COMMANDS,
     AgentConfig,
     BootstrapConfig,
     BotConfig,
@@ -53,6 +54,7 @@ from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
 
 __all__ = [
+    "GROUP_COMMANDS",
     "AccessConfig",
     "Adapter",
     "AgentConfig",

@@ -1,4 +1,4 @@
-"""Addresses of platforms in the configuration. Pure; what is said of one never shows it: it may hold a password."""
+"""Rules for addresses of platforms. Pure. Texts about an address never contain it, because it may hold a password."""
 
 import re
 from collections.abc import Callable
@@ -14,17 +14,17 @@ _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
 
 
 def is_server(text: str) -> bool:
-    """Whether it is the address of a server that is asked."""
+    """Whether it is an address of a server that Millpond can call."""
     return _is(text, _names_server)
 
 
 def is_public(text: str) -> bool:
-    """Whether it is an address at which a platform may call."""
+    """Whether it is an address at which a platform can call Millpond."""
     return _is(text, _names_public)
 
 
 def is_slacks(text: str, base_url: str) -> bool:
-    """Whether an address that an answer of Slack's names is Slack's own.
+    """Whether an address in a response of Slack belongs to Slack.
 
     It is when it has the host and port of ``base_url``. It is as well when it lies at ``SLACK`` or the host of
     ``base_url``, or below them, and is spoken to under TLS, which holds a name to its owner whatever it resolves to.

@@ -8,7 +8,7 @@ from daemon.config.section import NO_SECRET, Count, Delay, Limit, PathText, Port
 
 
 class AnyChannelConfig(Section, frozen=True, tag_field="type"):
-    """What all channels have."""
+    """The keys of all channels."""
 
     enabled: bool = True
     bot: str = "pond"
@@ -20,7 +20,7 @@ class TerminalConfig(AnyChannelConfig, frozen=True, tag="terminal"):
 
 
 class WebConfig(AnyChannelConfig, frozen=True, tag="web"):
-    """The HTTP API, and the page."""
+    """The HTTP API and the page."""
 
     host: str = "127.0.0.1"
     """Any address but a loopback one demands a token."""
@@ -34,7 +34,7 @@ class WebConfig(AnyChannelConfig, frozen=True, tag="web"):
 
 
 class AccessConfig(Section, frozen=True):
-    """Whom a bot listens to on a push channel. Who was banned is never heard, who is listed in ``admins`` always."""
+    """The senders that a push channel accepts. Banned senders are never accepted; those in ``admins`` always are."""
 
     policy: Literal["closed", "allow", "pairing", "open"] | None = None
     """``closed``: administrators alone; ``allow``: who is listed or was let in; ``pairing``: as ``allow``, and a
@@ -49,7 +49,7 @@ class AccessConfig(Section, frozen=True):
 
 
 class PushConfig(AnyChannelConfig, frozen=True):
-    """What all channels have whose replies are sent to a platform."""
+    """The keys of all channels that send replies to a platform."""
 
     access: AccessConfig = AccessConfig()
     debounce_s: Delay = 0.0
@@ -67,7 +67,7 @@ class PushConfig(AnyChannelConfig, frozen=True):
 
     @property
     def looks_back(self) -> bool:
-        """Whether its adapter can read what was said in a thread before."""
+        """Whether the adapter can read earlier messages of a thread."""
         return False
 
     @property
@@ -76,7 +76,7 @@ class PushConfig(AnyChannelConfig, frozen=True):
         return None
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        """What is wrong with it that no type can say: a key, and a sentence that says what is expected and what to do.
+        """Problems that no type can express: a key, and a sentence with the expected value and the remedy.
 
         Asked when it is enabled. A sentence never holds a secret.
         """
@@ -84,7 +84,7 @@ class PushConfig(AnyChannelConfig, frozen=True):
 
 
 class TestingConfig(PushConfig, frozen=True, tag="testing"):
-    """A push channel for tests: what it sends goes to a server of the test's own."""
+    """A push channel for tests, which sends messages to a server of the test."""
 
     url: str = ""
     """Where each part is posted: ``http://127.0.0.1:port/…``."""
@@ -106,7 +106,7 @@ class TestingConfig(PushConfig, frozen=True, tag="testing"):
 
 
 class WebhookConfig(Section, frozen=True):
-    """Where a platform calls us, instead of being asked; off while ``url`` is empty."""
+    """The address at which Telegram calls Millpond, instead of being polled; off while ``url`` is empty."""
 
     url: str = ""
     """The public address, ``https://host/path``, that the platform is told."""
@@ -119,7 +119,7 @@ class WebhookConfig(Section, frozen=True):
 
 
 class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
-    """A bot of Telegram."""
+    """A Telegram bot."""
 
     token: Secret = NO_SECRET
     """What BotFather gave; better in a file."""
@@ -132,7 +132,7 @@ class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
 
 
 class SlackEventsConfig(Section, frozen=True):
-    """Where Slack brings events by HTTP, instead of over a socket; off while ``url`` is empty."""
+    """The address to which Slack sends events by HTTP, instead of over a socket; off while ``url`` is empty."""
 
     url: str = ""
     """The public address, ``https://host/path``, that the app's settings name for events and for commands."""

@@ -1,4 +1,4 @@
-"""The server that turns what a bot remembers into vectors: its own, or that of its model."""
+"""The server that computes vectors of a bot's memory: its own server, or that of its model."""
 
 from msgspec.structs import replace
 
@@ -7,7 +7,7 @@ from daemon.config.schema import BotConfig
 
 
 def embeddings_of(search: MemorySearchConfig, bot: BotConfig) -> EmbeddingsConfig | None:
-    """What is asked, address and key filled in; None when there is no server that could be asked.
+    """The server to call, with address and key; None if no server can be used.
 
     Without a ``base_url`` of its own it is asked at the model's, with the model's key unless it has one. A model behind
     Anthropic's API has no such server: then it is asked at OpenAI's, if there is a key for that.

@@ -1,4 +1,4 @@
-"""Variables of the environment that are settings: ``MILLPOND_SECTION__KEY`` in any depth, OpenAI's and Anthropic's.
+"""Environment variables that set keys: ``MILLPOND_SECTION__KEY`` at any depth, and OpenAI's and Anthropic's.
 
 A variable is laid over the file's tables as a ``Variable``; what its text means is decided by the type of the key where
 it stands. Empty variables count as unset.
@@ -43,12 +43,12 @@ class Variable:
 
 
 def is_table(given: object) -> TypeGuard[Table]:
-    """Whether a section was given, not a value."""
+    """Whether the value is a section."""
     return isinstance(given, dict)
 
 
 def variable(environ: Mapping[str, str], name: str) -> str:
-    """The text of one of our variables, in whatever case its name is written; empty when unset."""
+    """The value of one of our variables, whose name may be in upper or lower case; empty when unset."""
     return next((text.strip() for key, text in sorted(environ.items()) if key.upper() == name and text.strip()), "")
 
 
@@ -58,7 +58,7 @@ def variable_of(path: str) -> str:
 
 
 def lay_over(tables: Table, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Lay the variables over ``tables``, in place; yields the names of two variables that set the same key."""
+    """Apply the variables to ``tables``, in place. Yields the names of two variables that set the same key."""
     for given in _settings(environ):
         path = given.name[len(PREFIX) :].lower().split("__")
         section = tables
@@ -95,7 +95,7 @@ def _own_name(tables: Table, section: Table, key: str) -> str:
 
 
 def fill_models(bots: Table, environ: Mapping[str, str]) -> None:
-    """Give every bot's models what the variables of their API say and their own sections leave open, in place."""
+    """Fill unset keys of all models from the environment variables of their APIs, in place."""
     for bot in bots.values():
         model = bot.setdefault("model", {}) if is_table(bot) else None
         if is_table(bot) and is_table(model):
@@ -122,7 +122,7 @@ def _fill_model(model: Table, environ: Mapping[str, str], api: str, *, without: 
 
 
 def value_of(text: str, kind: object) -> object:
-    """``text`` as a value of the type ``kind``; as it is when it is none, so that the type's check refuses it."""
+    """``text`` converted to the type ``kind``, or unchanged if it does not fit, so that the type check refuses it."""
     base, _ = bare(kind)
     text = text.strip()
     if base is bool:

@@ -1,4 +1,4 @@
-"""What a key's type means to a person: what is allowed in it, what stands there instead, and the nearest right name."""
+"""Descriptions of types for error messages: the allowed values, the given value, and the nearest correct name."""
 
 import datetime as dt
 import difflib
@@ -28,7 +28,7 @@ def bare(kind: object) -> tuple[object, Meta | None]:
 
 
 def expected(kind: object, value: object) -> str:
-    """What a key of this type takes, for a sentence with "expected"; ``value`` is what it got."""
+    """The values that a key of this type accepts, for a sentence with "expected"; ``value`` is the given value."""
     base, meta = bare(kind)
     if get_origin(base) is Literal:
         return "one of " + ", ".join(get_args(base))
@@ -39,7 +39,7 @@ def expected(kind: object, value: object) -> str:
     if base is int or base is float:
         unit = " of seconds" if kind == Seconds else ""
         return f"a {'whole ' if base is int else ''}number{unit}{_limits(meta, value)}"
-    return f"text{_shape(meta)}"
+    return _text(meta)
 
 
 def _limits(meta: Meta | None, value: object) -> str:
@@ -52,16 +52,16 @@ def _limits(meta: Meta | None, value: object) -> str:
     return f" from {meta.ge:,} to {meta.le:,}"
 
 
-def _shape(meta: Meta | None) -> str:
+def _text(meta: Meta | None) -> str:
     if meta is None or meta.max_length is None:
-        return ""
+        return "text"
     if meta.pattern is None:
-        return f" of at most {meta.max_length} characters"
-    return f" of {meta.min_length} to {meta.max_length} letters, digits and _ . -"
+        return f"text of at most {meta.max_length} characters"
+    return f"text of {meta.min_length} to {meta.max_length} letters, digits and _ . -"
 
 
 def got(value: object) -> str:
-    """What stands in a key, for a sentence with "got"; cut when it is long."""
+    """The value of a key, for a sentence with "got"; cut if it is long."""
     if isinstance(value, str):
         return repr(value if len(value) <= MAX_SHOWN_CHARS else value[:MAX_SHOWN_CHARS] + "…")
     if isinstance(value, list | tuple):
@@ -74,7 +74,7 @@ def got(value: object) -> str:
 
 
 def sort_of(value: object) -> str:
-    """Of which sort a value is, where the value itself must not be shown."""
+    """The kind of a value that must not be shown."""
     sorts: list[tuple[type | tuple[type, ...], str]] = [
         (bool, "true or false"),
         ((int, float), "a number"),
@@ -87,18 +87,18 @@ def sort_of(value: object) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The one of ``names`` that was probably meant; empty when none is close."""
+    """The name in ``names`` that was probably meant; empty if none is similar."""
     by_folded = {candidate.casefold(): candidate for candidate in names}
     found = difflib.get_close_matches(name[:80].casefold(), by_folded, n=1)
     return by_folded[found[0]] if found else ""
 
 
 def printable(text: str) -> str:
-    """A key or name as it can stand in a line of an error: quoted and escaped unless it is plain, cut when long."""
+    """A key or name for a line of an error: quoted and escaped unless it is plain, and cut if it is long."""
     shown = text if len(text) <= MAX_SHOWN_CHARS else text[:MAX_SHOWN_CHARS] + "…"
     return shown if _PLAIN.fullmatch(shown) else repr(shown)
 
 
 def readable(text: str) -> str:
-    """A path or the name of a variable as it can stand in a line: quoted and escaped when it could not be printed."""
+    """A path or variable name for a line of an error: quoted and escaped if it is not printable."""
     return text if text.isprintable() else repr(text)

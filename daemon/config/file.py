@@ -1,4 +1,4 @@
-"""The configuration file: which one it is, and its tables."""
+"""The configuration file: its path and its tables."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ MAX_BYTES = 1_048_576
 
 
 def read_tables(path: Path | None, environ: Mapping[str, str]) -> tuple[Path | None, Table]:
-    """The file that holds and what stands in it; no file and nothing when none was named and none is there.
+    """The path of the file and its tables; both empty if no file was named and no default file exists.
 
     ``path`` if given, else ``MILLPOND_CONFIG``, else ``millpond.toml`` in the data directory.
 

@@ -1,4 +1,4 @@
-"""Types of channels that other packages bring, found by their entry points in the group ``millpond.channels``.
+"""Channel types from other packages, found by their entry points in the group ``millpond.channels``.
 
 An entry point is named as the type and names an ``Adapter``. It is looked for only when a configuration names a type
 that is not one of ours, and loaded only then: importing the modules of other packages is slow.
@@ -22,7 +22,7 @@ GROUP = "millpond.channels"
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """What an entry point of the group names."""
+    """The object that an entry point of the group refers to."""
 
     config: type[PushConfig]
     """Its sections ``[channels.<name>]``; the tag is the type, and every key has a default."""
@@ -32,12 +32,12 @@ class Adapter:
 
 
 def installed() -> list[str]:
-    """The types that other packages bring, as far as their names tell."""
+    """The names of the channel types from other packages."""
     return sorted({point.name for point in _points()})
 
 
 def adapter(tag: str) -> Adapter | None:
-    """The adapter of a type; None when no package brings it.
+    """The adapter of a type; None if no package provides it.
 
     Raises:
         ConfigError: several packages bring it, or the one that does cannot be used; says which, and why.
@@ -58,7 +58,7 @@ def adapter(tag: str) -> Adapter | None:
         raise ConfigError(
             _unusable(
                 point,
-                f"its entry point refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter",
+                f"the entry point refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter",
             )
         )
     if problem := _problem(loaded, tag):
@@ -85,15 +85,17 @@ def _points() -> "Iterable[EntryPoint]":
 def _problem(loaded: Adapter, tag: str) -> str:
     given = cast("object", loaded.config)
     if not (isinstance(given, type) and issubclass(given, PushConfig)):
-        return "its config is not a subclass of daemon.config.PushConfig"
+        return "the adapter's config is not a subclass of daemon.config.PushConfig"
     config = loaded.config
     if config.__struct_config__.tag != tag:
-        return f"its config has the tag {config.__struct_config__.tag!r}, but its entry point is named {tag!r}"
+        return (
+            f"the adapter's config has the tag {config.__struct_config__.tag!r}, but the entry point is named {tag!r}"
+        )
     if without := _without_default(config):
-        return f"its config has keys without a default: {', '.join(without)}"
+        return f"the adapter's config has keys without a default: {', '.join(without)}"
     module, colon, name = loaded.connect.partition(":")
     if not (module and colon and name):
-        return f"its connect is {loaded.connect!r}, which is not of the form module:name"
+        return f"the adapter's connect is {loaded.connect!r}, but must have the form module:name"
     return ""
 
 

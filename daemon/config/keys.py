@@ -1,4 +1,4 @@
-"""The keys that a configuration can hold, read off the schema."""
+"""All keys that a configuration can contain, derived from the schema."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,29 +13,29 @@ from daemon.config.schema import Config
 
 Section = type[msgspec.Struct]
 
-NAME_RULE = "a name has at most 64 characters: a letter a-z or a digit first, then a-z, 0-9, _ and -"
+NAME_RULE = "a name begins with a letter a-z or a digit, contains only a-z, 0-9, _ and -, and has at most 64 characters"
 """Of bots and channels: they stand in session keys, folders and variables."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 def is_name(text: str) -> bool:
-    """Whether a bot or a channel can be called so."""
+    """Whether a bot or a channel can have this name."""
     return _NAME.fullmatch(text) is not None
 
 
 def is_section(kind: object) -> TypeGuard[Section]:
-    """Whether a field of this type is a section of its own."""
+    """Whether a field of this type is a section."""
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def section_listed(kind: object) -> Section | None:
-    """The section of which a field of this type holds a list; None when it holds none."""
+    """The section type in a list field; None if the field is not a list of sections."""
     member = get_args(kind)[0] if get_origin(kind) is tuple else None
     return member if is_section(member) else None
 
 
 def is_texts(kind: object) -> bool:
-    """Whether a field of this type is a section whose keys are free and whose values are texts."""
+    """Whether a field of this type is a section with free keys and text values."""
     return get_origin(kind) is dict and not any(map(is_section, members_of(get_args(kind)[1]).values()))
 
 
@@ -46,7 +46,7 @@ def fields_of(kind: Section) -> dict[str, FieldInfo]:
 
 
 def members_of(kind: object) -> dict[str, Section]:
-    """The structs that a named section can be, by their tags; one without a tag stands under its own name."""
+    """The structs that a named section can be, by their tags. A struct without a tag has its own name."""
     members = get_args(kind) or (kind,)
     return {str(member.__struct_config__.tag): member for member in members if is_section(member)}
 
@@ -57,7 +57,7 @@ def join(path: str, key: str) -> str:
 
 
 def all_keys(names: Mapping[str, Iterable[str]], kind: Section = Config, path: str = "") -> Iterator[str]:
-    """The dotted path of every key that there can be, for the bots and channels of these names.
+    """The dotted paths of all possible keys, for bots and channels with these names.
 
     Lists of sections are left out: no variable can set what is in them.
     """
@@ -82,7 +82,7 @@ def _named_keys(names: Mapping[str, Iterable[str]], kind: object, path: str) -> 
 
 
 def elsewhere(section: str, key: str) -> str:
-    """Where a key of that name stands, for one that was written into the wrong section; empty when nowhere."""
+    """The correct place of a key that was written into the wrong section; empty if unknown."""
     known = all_keys({"bots": ["<name>"], "channels": ["<name>"]})
     found = [path for path in known if path.rpartition(".")[2] == key]
     near = [path for path in found if path.partition(".")[0] == section.partition(".")[0]]

@@ -1,4 +1,4 @@
-"""Loading: the file, the environment over it, one walk over both, then the rules between keys."""
+"""Loads the configuration: reads the file, applies the environment, checks each key, then the rules between keys."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ DEFAULT_BOT = "pond"
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """A configuration that can be used, and where it came from."""
+    """A valid configuration and its source."""
 
     config: Config
     path: Path | None
@@ -35,7 +35,8 @@ class Loaded:
 
 
 def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Loaded:
-    """The configuration of this process: environment over file over defaults, secret files read.
+    """The configuration of this process: the environment overrides the file, which overrides defaults. Secret files are
+    read.
 
     ``path`` is the file; else ``MILLPOND_CONFIG`` names it, else it is ``millpond.toml`` in the data directory if it
     is there. ``environ`` stands in for the environment of the process.
@@ -49,7 +50,10 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     _add_defaults(tables, environ)
     reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
     reading.findings += [
-        Finding(readable(name), f"the variable sets the same key as {readable(other)}. Remove one of the two settings")
+        Finding(
+            readable(name),
+            f"the environment variable sets the same key as {readable(other)}. Remove one of the two settings",
+        )
         for other, name in twice
     ]
     clean = reading.section("", Config, tables)

@@ -1,4 +1,4 @@
-"""Where things lie."""
+"""The locations of data and files."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ FILE_NAME = "millpond.toml"
 
 
 def data_path(config: Config) -> Path:
-    """The folder that everything is kept in.
+    """The folder of all data.
 
     Raises:
         ConfigError: ``data_dir`` is empty, or starts with ``~`` and there is no such home folder.

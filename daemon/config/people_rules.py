@@ -1,4 +1,4 @@
-"""What must hold of people with several identities. Pure."""
+"""Rules for people with several identities. Pure."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from daemon.sessionkey import SessionKey
 
 
 def people_findings(config: Config) -> Iterator[Finding]:
-    """Every rule that ``config.people`` breaks."""
+    """Every rule that ``config.people`` violates."""
     known: dict[str, str] = {}
     for name, person in config.people.items():
         here = f"people.{name}.identities"

@@ -1,4 +1,4 @@
-"""One walk over everything that was given: each key is known, its value is of the key's type, its source is noted.
+"""Reads all given keys: each key must be known and its value must fit its type. The source of each key is recorded.
 
 What is wrong becomes a ``Finding`` and is left out, so that one walk finds all of it.
 """
@@ -34,7 +34,7 @@ from daemon.errors import ConfigError
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with the configuration."""
+    """A problem of the configuration."""
 
     path: str
     """Dotted path of the key."""
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass
 class Reading:
-    """What a walk gathers."""
+    """The state of a reading."""
 
     folder: Path
     """Where the file lies: relative paths in it start there."""
@@ -63,7 +63,7 @@ class Reading:
     _dropped: set[str] = field(default_factory=set[str])
 
     def section(self, path: str, kind: Section, given: object) -> Table:
-        """The usable values of one section, ready to be converted to ``kind``."""
+        """The usable values of a section, ready to be converted to ``kind``."""
         if not is_table(given):
             self._not_a_section(path, kind, given)
             return {}
@@ -79,7 +79,7 @@ class Reading:
         return clean
 
     def leaf(self, path: str, kind: object, value: object) -> object:
-        """The value of one key, or ``UNSET`` when it is not what the key takes."""
+        """The value of a key, or ``UNSET`` if the key does not accept the value."""
         self._note(path, value)
         raw = value_of(value.text, kind) if isinstance(value, Variable) else value
         try:
@@ -96,13 +96,13 @@ class Reading:
         return raw
 
     def refuse(self, path: str, text: str) -> object:
-        """Note that the key at ``path`` cannot be used; returns ``UNSET``."""
+        """Record that the key at ``path`` cannot be used. Returns ``UNSET``."""
         self.findings.append(Finding(path, text))
         self._dropped.add(path)
         return msgspec.UNSET
 
     def refused(self, path: str) -> bool:
-        """Whether the value at ``path`` was given, but is not among the usable ones."""
+        """Whether a value was given at ``path`` but cannot be used."""
         return any(path == dropped or path.startswith(f"{dropped}.") for dropped in self._dropped)
 
     def _entry(self, clean: Table, path: str, entry: FieldInfo, value: object) -> None:
@@ -153,10 +153,10 @@ class Reading:
         """The sections ``[[path]]``, in order; each has its place, from 1, in the paths below."""
         self._note(path, given)
         if not isinstance(given, list):
-            instead = (
-                "an environment variable, which cannot set a section" if isinstance(given, Variable) else sort_of(given)
-            )
-            self.refuse(path, f"expected a list of sections [[{path}]], got {instead}")
+            text = f"expected a list of sections [[{path}]], got {sort_of(given)}"
+            if isinstance(given, Variable):
+                text = f"an environment variable cannot set this list. Write the sections [[{path}]] into the file"
+            self.refuse(path, text)
             return []
         members = cast("list[object]", given)
         return [self.section(f"{path}[{place}]", kind, member) for place, member in enumerate(members, 1)]
@@ -186,7 +186,7 @@ class Reading:
         what = (
             f"the key is not set. Set this key to one of {known}"
             if missing
-            else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
+            else f"{got(tag)} is not a type of this version of Millpond ({known}), and no installed package provides it"
         )
         self.refuse(here, what)
         return None, {}

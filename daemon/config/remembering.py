@@ -1,4 +1,4 @@
-"""The sections about what becomes of a conversation that grows: consolidation, archive, flush, recall, cutting."""
+"""The sections about growing conversations: consolidation, archive, flush, recall and truncation."""
 
 from typing import Annotated, Literal
 
@@ -28,7 +28,7 @@ class ConsolidationConfig(Section, frozen=True):
 
 
 class ArchiveConfig(Section, frozen=True):
-    """Where consolidated messages go."""
+    """The archive of consolidated messages."""
 
     url: Secret = NO_SECRET
     """Empty: the folder ``transcripts`` of the data directory. An address may hold a key."""
@@ -39,7 +39,7 @@ class ArchiveConfig(Section, frozen=True):
 
 
 class RetentionConfig(Section, frozen=True):
-    """How long what is over is kept, where that is up to people; what else ends by itself is in docs/data.md."""
+    """How long finished data is kept, as far as this can be configured; docs/data.md lists the other limits."""
 
     dead_days: Limit = 0
     """Dead letters older than this are dropped; 0: a person replays or drops them."""
@@ -60,7 +60,7 @@ class MemoryFlushConfig(Section, frozen=True):
 
 
 class EmbeddingsConfig(Section, frozen=True):
-    """What turns texts into vectors, ``POST <base_url>/embeddings``; off while ``model`` is empty."""
+    """The server that computes vectors, ``POST <base_url>/embeddings``; off while ``model`` is empty."""
 
     model: str = ""
     """As ``text-embedding-3-small``."""
@@ -94,12 +94,12 @@ class MemorySearchConfig(Section, frozen=True):
 
     @property
     def mode_used(self) -> Literal["search", "vsearch", "query"]:
-        """``mode``, or what goes with the backend."""
+        """``mode``, or the default of the backend."""
         return self.mode or ("query" if self.backend == "builtin" else "search")
 
 
 class MicroCompactConfig(Section, frozen=True):
-    """Cutting of old tool results in what the model sees."""
+    """Truncation of old tool results in prompts."""
 
     enabled: bool = True
     keep_messages: Count = 6

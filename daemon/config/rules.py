@@ -1,4 +1,4 @@
-"""What must hold between keys, and what a type alone cannot say.
+"""Rules between keys, and rules that a type cannot express.
 
 Pure, but for looking at the time zone database and at which packages are installed.
 """
@@ -16,6 +16,7 @@ from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
 from daemon.config.reading import Finding
 from daemon.config.schema import (
+    GROUP_COMMANDS,
     BotConfig,
     Config,
     FallbackConfig,
@@ -31,7 +32,8 @@ from daemon.config.telegram_rules import telegram_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
-"""Names of variables of the environment and of HTTP headers that programs agree on."""
+"""Names of environment variables and of HTTP headers that all programs accept."""
+_NAMES = {_VARIABLE: "letters, digits and _, and do not begin with a digit", _HEADER: "letters, digits and -"}
 
 MIN_BUDGET_TOKENS = 1_024
 ARCHIVE_SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https")
@@ -41,7 +43,7 @@ SEND_SHARE = 0.8
 
 
 def broken(config: Config) -> Iterator[Finding]:
-    """Every rule that ``config`` breaks."""
+    """Every rule that ``config`` violates."""
     yield from _data_dir(config)
     yield from _redis(config.redis.url)
     yield from _archive(config.archive.url)
@@ -141,6 +143,10 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     if text := zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
+    for name in bot.groups_may:
+        if name not in GROUP_COMMANDS:
+            text = f"expected commands of this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
+            yield Finding(f"{path}.groups_may", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
@@ -152,7 +158,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "the key is not set, and the bot's own model uses a different API. Set this key, "
+                "the key is not set, and the key of the bot's own model is for a different API. Set this key, "
                 f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
@@ -200,7 +206,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Findi
 def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[Finding]:
     for name, secret in texts.items():
         if not name_rule.fullmatch(name):
-            yield Finding(join(path, name), "the name is not valid")
+            yield Finding(join(path, name), f"the name is not valid: use at most 128 {_NAMES[name_rule]}")
         elif name_rule is _VARIABLE:
             if "\0" in secret.reveal():
                 yield Finding(f"{path}.{name}", "the value must not contain NUL")
@@ -209,7 +215,7 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
 
 
 def zone_problem(name: str) -> str:
-    """What is wrong with the name of a time zone; empty: nothing."""
+    """The problem of a time zone name; empty if it is valid."""
     if name == "UTC":  # holds on a machine without a time zone database too
         return ""
     import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
@@ -334,7 +340,7 @@ def _names_this_machine(parts: SplitResult) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on ``host`` can be reached from its own machine only."""
+    """Whether a server that listens on ``host`` can be reached only from its own machine."""
     if host in ("127.0.0.1", "localhost", "::1"):
         return True
     try:

@@ -38,7 +38,7 @@ from daemon.config.section import (
 
 
 class RedisConfig(Section, frozen=True):
-    """Where the queues live."""
+    """The connection to Redis."""
 
     url: Secret = NO_SECRET
     """``redis://``, ``rediss://`` or ``unix://``; empty: an embedded server in ``data_dir``. May hold a password."""
@@ -55,7 +55,7 @@ class RedisConfig(Section, frozen=True):
 
 
 class QueueConfig(Section, frozen=True):
-    """Limits and times of accepting, claiming and retrying."""
+    """Limits and times for accepting, claiming and retrying."""
 
     waiting_max: Count = 1_000
     """Messages that may wait in one session."""
@@ -96,7 +96,7 @@ class AgentConfig(Section, frozen=True):
 
 
 class RunConfig(Section, frozen=True):
-    """How a process lives and ends."""
+    """The life and the end of a process."""
 
     grace_s: Seconds = 25.0
     """What a stopping process gives its turns to finish before it hands them over."""
@@ -104,7 +104,7 @@ class RunConfig(Section, frozen=True):
 
 
 class HealthConfig(Section, frozen=True):
-    """Where each process tells machines how it is (``channels/web/health.py``), whatever its roles."""
+    """The address at which each process reports its health (``channels/web/health.py``), in all roles."""
 
     host: str = "127.0.0.1"
     port: Port | None = None
@@ -112,7 +112,7 @@ class HealthConfig(Section, frozen=True):
 
 
 class BootstrapConfig(Section, frozen=True):
-    """How much of the workspace's bootstrap files stands in the prompt."""
+    """The share of the workspace's bootstrap files in the prompt."""
 
     max_chars: Count = 20_000
     total_max_chars: Count = 24_000
@@ -122,7 +122,7 @@ class BootstrapConfig(Section, frozen=True):
 
 
 class ContextConfig(Section, frozen=True):
-    """What goes into a prompt."""
+    """The content of a prompt."""
 
     workspace_max_share: Share = 0.25
     """Of the budget, what bootstrap files and skills may take together."""
@@ -133,14 +133,14 @@ class ContextConfig(Section, frozen=True):
 
 
 class MemoryConfig(Section, frozen=True):
-    """Whose memory a bot keeps."""
+    """The scope of the memory that a bot keeps."""
 
     scope: Literal["auto", "session", "person", "workspace"] = "auto"
     """``auto``: the person in a direct chat, the group in a group."""
 
 
 class PricesConfig(Section, frozen=True):
-    """What a model costs, for a million tokens each; nothing at all: its calls are counted and cost nothing."""
+    """The prices of a model per million tokens. Without prices, calls are counted but cost nothing."""
 
     input: Price = 0.0
     cached_input: Price | None = None
@@ -151,7 +151,7 @@ class PricesConfig(Section, frozen=True):
 
 
 class ThinkingConfig(Section, frozen=True):
-    """How a model behind Anthropic's API thinks before it answers; sent as it is."""
+    """The thinking settings of a model behind Anthropic's API, sent unchanged."""
 
     type: Literal["default", "enabled", "adaptive", "disabled"] = "default"
     """``default``: nothing is sent, and the model does as is usual for it."""
@@ -160,7 +160,7 @@ class ThinkingConfig(Section, frozen=True):
 
 
 class FallbackConfig(Section, frozen=True):
-    """A model that is asked when those before it give no answer; what it leaves open is as the first one has it.
+    """A model that is called when the models before it fail. Its unset keys are those of the first model.
 
     Without a ``base_url`` of its own it is at the first one's server, with its key; with one, the key is its own too.
     """
@@ -214,13 +214,13 @@ class ModelConfig(Section, frozen=True):
 
     @property
     def chain(self) -> "tuple[ModelConfig, ...]":
-        """This model, then its fallbacks with what they leave open filled in; none of them has fallbacks."""
+        """This model, then its fallbacks with all keys filled in. None of them has fallbacks."""
         alone = msgspec.structs.replace(self, fallbacks=())
         return (alone, *(filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
     def offline(self) -> bool:
-        """Whether the labelled mock model answers."""
+        """Whether the mock model answers."""
         return not (self.base_url or self.api_key)
 
     @property
@@ -235,7 +235,7 @@ class ModelConfig(Section, frozen=True):
 
 
 def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
-    """``fallback`` with what it leaves open as ``first`` has it."""
+    """``fallback`` with its unset keys taken from ``first``."""
     own = {name: value for name in fallback.__struct_fields__ if (value := getattr(fallback, name)) is not None}
     if fallback.thinking == ThinkingConfig():
         own["thinking"] = first.thinking
@@ -246,7 +246,7 @@ def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
 
 
 class EachConfig(Section, frozen=True):
-    """A limit for each person, each chat and all of a bot; 0: none."""
+    """A limit for each person, for each chat, and for the whole bot; 0: no limit."""
 
     person: Limit = 0
     """A sender of a channel instance, in all their chats with the bot."""
@@ -256,7 +256,7 @@ class EachConfig(Section, frozen=True):
 
 
 class LimitsConfig(Section, frozen=True):
-    """What a bot may be used for."""
+    """The usage limits of a bot."""
 
     tokens_per_day: EachConfig = EachConfig()
     """In and out, by days of the bot's time zone."""
@@ -264,17 +264,17 @@ class LimitsConfig(Section, frozen=True):
 
     @property
     def any_tokens(self) -> bool:
-        """Whether tokens are limited at all."""
+        """Whether any limit of tokens is set."""
         return self.tokens_per_day != EachConfig()
 
     @property
     def any_messages(self) -> bool:
-        """Whether messages are limited at all."""
+        """Whether any limit of messages is set."""
         return self.messages_per_minute != EachConfig()
 
 
 class McpConfig(Section, frozen=True):
-    """A tool server of the Model Context Protocol: a program that is started, or an address."""
+    """A tool server of the Model Context Protocol: a program to start, or an address."""
 
     command: str = ""
     """Program that speaks the protocol over its standard input and output."""
@@ -292,7 +292,7 @@ class McpConfig(Section, frozen=True):
 
 
 class TranscriptionConfig(Section, frozen=True):
-    """What turns speech into text, ``POST <base_url>/audio/transcriptions``; off while ``name`` is empty."""
+    """The server that transcribes speech, ``POST <base_url>/audio/transcriptions``; off while ``name`` is empty."""
 
     base_url: str = ""
     """An OpenAI-compatible server, ``https://host/v1``; empty: the model's own, with its key."""
@@ -302,6 +302,10 @@ class TranscriptionConfig(Section, frozen=True):
     api_key_file: PathText = ""
     timeout_s: Seconds = 60.0
     """How long one recording may take."""
+
+
+GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop")
+"""Commands that are about the conversation or the memory that all members of a group share."""
 
 
 class BotConfig(Section, frozen=True):
@@ -315,6 +319,8 @@ class BotConfig(Section, frozen=True):
     time_zone: str = "UTC"
     """IANA name."""
     admins: tuple[str, ...] = ()
+    groups_may: tuple[str, ...] = ("memory", "stop")
+    """Of ``GROUP_COMMANDS``, those that also members may use who are no administrators. These two change no memory."""
     context_budget_tokens: Tokens = 0
     """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
     memory: MemoryConfig = MemoryConfig()

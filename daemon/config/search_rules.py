@@ -1,4 +1,4 @@
-"""What must hold of ``[memory_search]``. Pure; what is wrong with a secret is said without showing it."""
+"""Rules for ``[memory_search]``. Pure. Texts about a secret never contain it."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _PATH = "memory_search.embeddings"
 
 
 def search_findings(config: Config) -> Iterator[Finding]:
-    """Every rule that the section breaks."""
+    """Every rule that the section violates."""
     given = config.memory_search.embeddings
     needs = (f"{_PATH}.base_url", f"{_PATH}.api_key", f"{_PATH}.api_key_file")
     if given.base_url and not is_server(given.base_url):

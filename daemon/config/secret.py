@@ -1,4 +1,4 @@
-"""A text that must never be shown, and what may be shown instead."""
+"""Texts that must never be shown, and their displayable forms."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _QUERY_PASSWORD = re.compile(r"([?&](?:sentinel_)?password=)[^&#]*", re.IGNORECA
 
 
 class Secret:
-    """Holds a secret; printing, formatting or encoding it gives stars. ``reveal()`` is the only way to the text."""
+    """Holds a secret. Printing, formatting or encoding it gives stars; only ``reveal()`` returns the text."""
 
     __slots__ = ("_text",)
 
@@ -26,7 +26,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The secret itself, for the one line that sends it."""
+        """The secret itself, for the line of code that sends it."""
         return self._text
 
     def __bool__(self) -> bool:
@@ -67,7 +67,7 @@ def masked_url(url: Secret) -> str:
 
 
 def holds_secret(secret: Secret) -> bool:
-    """Whether a text has to be kept from others; an address only if there is a password in it."""
+    """Whether a text is secret. An address is secret only if it contains a password."""
     return bool(secret) and ("://" not in secret.reveal() or masked_url(secret) != secret.reveal())
 
 
@@ -85,14 +85,14 @@ def without(text: str, secret: Secret) -> str:
 
 
 def secret_problem(secret: Secret) -> str:
-    """What keeps a secret from travelling in an HTTP header; empty: nothing."""
+    """The reason why a secret cannot be sent in an HTTP header; empty if it can."""
     text = secret.reveal()
     fine = text.isascii() and text.isprintable() and " " not in text
     return "" if fine else "the value must be one line of ASCII characters without spaces"
 
 
 def read_secret_file(path: Path) -> tuple[str, str]:
-    """The stripped text of a secret's file, and a warning when others may read that file (else an empty text).
+    """The stripped text of a secret's file, and a warning if other users can read the file (else an empty text).
 
     Raises:
         ConfigError: not there, not a plain file, not readable, empty, above 64 kB, or not UTF-8; never quotes the text.

@@ -1,4 +1,4 @@
-"""What all sections of the configuration are made of."""
+"""The base class of all sections."""
 
 from typing import Annotated
 
@@ -27,4 +27,4 @@ NO_SECRET = Secret("")
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every section is: immutable, by name, and strict about its keys."""
+    """A section: immutable, with keyword arguments only, and strict about its keys."""

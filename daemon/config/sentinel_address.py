@@ -1,4 +1,4 @@
-"""``sentinel://``, the address of a Redis service that sentinels watch. Pure."""
+"""``sentinel://``, the address of a Redis service monitored by sentinels. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _PORT_MAX = 65_535
 
 @dataclass(frozen=True, kw_only=True)
 class SentinelAddress:
-    """Where the sentinels are, and how their service is used."""
+    """The addresses of the sentinels, and the options of their service."""
 
     sentinels: tuple[tuple[str, int], ...]
     """Host and port of each, one at least."""
@@ -34,12 +34,12 @@ class SentinelAddress:
 
 
 def is_sentinel(text: str) -> bool:
-    """Whether an address names sentinels."""
+    """Whether an address is that of sentinels."""
     return text.startswith(f"{SCHEME}://")
 
 
 def sentinel_address(text: str) -> SentinelAddress:
-    """What an address of the form ``FORM`` says.
+    """The parsed address, which has the form ``FORM``.
 
     Raises:
         ValueError: it has another form; the text says nothing of what it holds.

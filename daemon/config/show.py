@@ -21,7 +21,7 @@ _ESCAPED = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
 def values(loaded: Loaded, *, defaults: bool = False) -> Values:
-    """What was set, by section; with ``defaults`` everything. Every bot and channel has a section."""
+    """The keys that were set, by section; with ``defaults`` all keys. Every bot and channel has a section."""
     return _section("", loaded.config, None if defaults else loaded.sources)
 
 

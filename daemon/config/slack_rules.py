@@ -1,4 +1,4 @@
-"""What must hold of channels of type ``slack``. Pure; what is wrong with a secret is said without showing it."""
+"""Rules for channels of type ``slack``. Pure. Texts about a secret never contain it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,13 +21,14 @@ _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 
 WHERE_BOT_TOKEN = "copy the Bot User OAuth Token from Install App in the app's settings"  # noqa: S105 - a place
 WHERE_APP_TOKEN = (
-    "create one in the app's settings, under Basic Information, App-Level Tokens, with the scope connections:write"  # noqa: S105 - where one is found
+    "create an app-level token with the scope connections:write in the app's settings (Basic Information, App-Level "  # noqa: S105 - where one is found
+    "Tokens)"
 )
 WHERE_SECRET = "copy the Signing Secret from Basic Information, App Credentials in the app's settings"  # noqa: S105 - where one is found
 
 
 def slack_findings(config: Config) -> Iterator[Finding]:
-    """Every rule that the channels of this type break, each by itself and together."""
+    """Every rule that Slack channels violate, individually or together."""
     channels = {
         name: channel
         for name, channel in config.channels.items()
@@ -41,11 +42,11 @@ def slack_findings(config: Config) -> Iterator[Finding]:
 
 
 def bot_token_problem(token: Secret) -> str:
-    """What is wrong with the form of a bot token; empty: nothing."""
+    """The problem of the form of a bot token; empty if none."""
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
-            "the value is a token that expires. Token rotation cannot be switched off again, so create a new app "
+            "the value is a token that expires. Token rotation cannot be switched off, so create a new app "
             "from the manifest"
         )
     if text.startswith("xoxp-"):
@@ -54,13 +55,13 @@ def bot_token_problem(token: Secret) -> str:
 
 
 def app_token_problem(token: Secret) -> str:
-    """What is wrong with the form of an app token; empty: nothing."""
+    """The problem of the form of an app token; empty if none."""
     fine = _APP_TOKEN.fullmatch(token.reveal())
     return "" if fine else f"the value is not an app-level token (xapp-…): {WHERE_APP_TOKEN}"
 
 
 def signing_secret_problem(secret: Secret) -> str:
-    """What is wrong with the form of a signing secret; empty: nothing."""
+    """The problem of the form of a signing secret; empty if none."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
     return "" if fine else f"the value is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
 
@@ -76,7 +77,8 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
         text = (
-            f"the key is not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
+            f"the key is not set: {WHERE_BOT_TOKEN}. Save the token in a file and set {path}.bot_token_file to "
+            "the file's path"
         )
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):
@@ -102,8 +104,8 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
         text = (
-            f"the key is not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends "
-            "events to a URL"
+            f"the key is not set: {WHERE_APP_TOKEN}. Alternatively, set events.url and signing_secret "
+            "to receive events at a URL"
         )
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
 
@@ -117,7 +119,7 @@ def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
     tokens: dict[str, str] = {}
     for name, channel in channels.items():
         if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
-            text = f"the same value is used by channels.{other}. Use one section for each workspace and app"
+            text = f"the same value is used by channels.{other}. Configure one section for each workspace and app"
             yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
 
 
@@ -145,5 +147,5 @@ def _places(config: Config, channels: Mapping[str, SlackConfig]) -> Iterator[Fin
         place = (channel.events.host, channel.events.port)
         if channel.events.port and (other := places.setdefault(place, name)) != name:
             yield Finding(
-                f"{path}.port", f"{place[1]} is also used by channels.{other}. Each channel needs its own value"
+                f"{path}.port", f"port {place[1]} is also used by channels.{other}. Each channel needs its own port"
             )

@@ -1,4 +1,4 @@
-"""The model that sums up a bot's conversations: its own, or a cheaper one."""
+"""The model that summarizes a bot's conversations: its own model, or a cheaper one."""
 
 from msgspec.structs import replace
 
@@ -6,7 +6,7 @@ from daemon.config.schema import BotConfig, FallbackConfig, ModelConfig, PricesC
 
 
 def summary_model_of(bot: BotConfig) -> ModelConfig:
-    """The bot's own model with its fallbacks; where ``summary_model`` is set, that alone.
+    """``summary_model`` if it is set, otherwise the bot's own model with its fallbacks.
 
     What it leaves open is as the bot's own model has it. Prices are taken over only where it is the same model.
     """

@@ -1,4 +1,4 @@
-"""What must hold of channels of type ``telegram``. Pure; what is wrong with a secret is said without showing it."""
+"""Rules for channels of type ``telegram``. Pure. Texts about a secret never contain it."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ REACTION_MAX_CHARS = 8
 
 
 def telegram_findings(config: Config) -> Iterator[Finding]:
-    """Every rule that the channels of this type break, each by itself and together."""
+    """Every rule that Telegram channels violate, individually or together."""
     tokens: dict[tuple[str, str], str] = {}
     places: dict[tuple[str, int], str] = {}
     for name, channel in config.channels.items():

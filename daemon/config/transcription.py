@@ -1,4 +1,4 @@
-"""The server that turns a bot's voice messages into text: its own, or that of its model."""
+"""The server that transcribes a bot's voice messages: its own server, or that of its model."""
 
 from msgspec.structs import replace
 
@@ -6,7 +6,7 @@ from daemon.config.schema import BotConfig, TranscriptionConfig
 
 
 def transcription_of(bot: BotConfig) -> TranscriptionConfig | None:
-    """What is asked, address and key filled in; None when the bot turns no speech into text.
+    """The server to call, with address and key; None if the bot transcribes no speech.
 
     Without a ``base_url`` of its own it is asked at the model's, with the model's key unless it has one. A model behind
     Anthropic's API has no such server: then it is asked at OpenAI's.

@@ -87,11 +87,14 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="schedule a consolidation now, which brings session and memory into agreement",
+                what="schedule a consolidation now, so that session and memory match again",
                 action="unsettled",
                 owner=session,
             )
-            text = f"the session's cursor is at {cursor} of {head}, but the memory contains the messages before {upto}"
+            text = (
+                f"the session's cursor is {cursor} (of {head} messages), but the memory contains all "
+                f"messages before {upto}"
+            )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
     async def _of_index(self, bus: Bus) -> list[Flaw]:
@@ -120,7 +123,8 @@ class Across:
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"this memory is merged into {home}, but `people` does not list the link. Link the two people "
+                text=f"this memory is merged into {home}, but the list of linked people does not contain the "
+                "link. Link the two people "
                 "again.",
             )
             for scope, home in sorted(self._joined.items())

@@ -30,12 +30,13 @@ def manifest_of(folder: Path) -> Manifest:
         raise DataError(f"{folder / MANIFEST} cannot be read: {error}. Use another backup.") from error
     if manifest.format > FORMAT or manifest.schema > SCHEMA:
         raise DataError(
-            f"{folder} was written by a newer Millpond ({manifest.millpond}: format "
-            f"{manifest.format}, schema {manifest.schema}; this version knows {FORMAT} and {SCHEMA}). "
-            "Restore it with that version or a newer one."
+            f"{folder} was written by a newer version of Millpond ({manifest.millpond}: format "
+            f"{manifest.format}, schema "
+            f"{manifest.schema}; this version supports format {FORMAT} and schema {SCHEMA}). Restore the backup with "
+            f"Millpond {manifest.millpond} or newer."
         )
     if spoilt:
-        raise DataError(f"{folder}: {', '.join(spoilt)} differs from what was written. Use another backup.")
+        raise DataError(f"{folder}: the checksum of {', '.join(spoilt)} does not match. Use another backup.")
     return manifest
 
 

@@ -41,6 +41,7 @@ TTL_S = {
     "told": 60.0,
     "bucket": 120.0,
     "pair": 600.0,
+    "linking": 600.0,
     "login": 600.0,
     "errors": 1_200.0,
     "tries": 600.0,
@@ -81,6 +82,7 @@ DATABASE = frozenset(
         "ended",
         "people",
         "pair",
+        "linking",
         "tries",
     }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}

@@ -52,8 +52,7 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.versions",
-                f"version {at} of MEMORY.md is stored under number {version.version}. Restore the memory from a "
-                "backup.",
+                f"version {at} of MEMORY.md has the wrong number {version.version}. Restore the memory from a backup.",
             )
             return
         if at == current and version.text != text:
@@ -105,7 +104,8 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"the memory contains {session} up to message {ends}, but the history ends before {upto}. Restore "
+                f"the memory contains session {session} up to message {ends}, but its history ends before "
+                f"message {upto}. Restore "
                 "the memory from a backup.",
             )
 

@@ -38,8 +38,8 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
     unreadable = [name for name in _NUMBERS if not _is_number(taken.fields.get(name, "0"))]
     if unreadable:
         text = (
-            f"{', '.join(unreadable)} in the session's hash is not a number, so the session cannot be "
-            "used. Set this field by hand."
+            f"the field {', '.join(unreadable)} of the session's hash is not a number, so the session cannot be "
+            "used. Correct the field by hand."
         )
         return [Flaw(rule="session.fields", where=taken.name, text=text)]
     look = _Look(taken)
@@ -53,14 +53,15 @@ def _is_number(value: Any) -> bool:
 def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
     if taken.log or taken.segments:
         text = (
-            "the session has messages but no hash, so the messages cannot be found. Restore the session from a backup."
+            "the session has messages, but its hash is missing, so the messages cannot be found. Restore the "
+            "session from a backup."
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     if taken.waiting:
-        text = "the session has pending messages but no hash. Restore the session from a backup."
+        text = "the session has pending messages, but its hash is missing. Restore the session from a backup."
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
-        mend = Mend(what="remove the session from these sets", action="idle", owner=taken.name)
+        mend = Mend(what="remove the session from these lists", action="idle", owner=taken.name)
         text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
@@ -84,7 +85,7 @@ class _Look:
         """Whose memory it is, and since when."""
         if not self._taken.fields.get("scope"):
             yield self._flaw(
-                "session.scope", "the session has no scope, so its memory is unknown. Set this field by hand."
+                "session.scope", "the session has no scope, so its memory is unknown. Set the field `scope` by hand."
             )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
             text = "a worker holds the session with a lease that never expires"
@@ -92,7 +93,7 @@ class _Look:
                 "session.lease",
                 text,
                 "lease",
-                "remove the lease, so that its holder cannot write to the session any more",
+                "remove the lease, so that the worker can no longer write to the session",
             )
 
     def positions(self) -> Iterator[Flaw]:
@@ -100,15 +101,20 @@ class _Look:
         if not self._begins <= self._base <= self._cursor <= self._head:
             yield self._flaw(
                 "session.positions",
-                f"begins {self._begins}, base {self._base}, cursor {self._cursor}, head {self._head} are "
-                "out of order. Restore the session from a backup.",
+                f"the positions begins {self._begins}, base {self._base}, cursor {self._cursor} and head "
+                f"{self._head} are not in "
+                "ascending order. Restore the session from a backup.",
             )
         if self._start > self._head:
-            yield self._flaw("session.positions", f"the session's start {self._start} is after its head {self._head}")
+            yield self._flaw(
+                "session.positions",
+                f"the session's start position {self._start} is after its head position {self._head}",
+            )
         elif self._start < self._cursor:
             yield self._flaw(
                 "session.positions",
-                f"the session's start {self._start} is before its cursor {self._cursor}, so prompts contain messages "
+                f"the session's start position {self._start} is before its cursor {self._cursor}, so prompts "
+                "contain messages "
                 "that are already in memory",
                 *("start", f"set the start to {self._cursor}", self._start, self._cursor),
             )
@@ -134,7 +140,8 @@ class _Look:
             if entry.turn > index or entry.turn < last_turn:
                 yield self._flaw(
                     "log.turn",
-                    f"message {index} is marked as part of turn {entry.turn}, which is impossible. Restore the "
+                    f"message {index} is marked as part of turn {entry.turn}, which cannot contain this "
+                    "message. Restore the "
                     "session from a backup.",
                 )
             last_turn = entry.turn
@@ -175,7 +182,7 @@ class _Look:
         if self._taken.waiting and "due" not in self._taken.scores:
             text = (
                 f"the session has {len(self._taken.waiting)} pending messages but no deadline, so no worker would "
-                "process it"
+                "process the session"
             )
             yield self._flaw("waiting.due", text, "due", "set the session's deadline to now")
         elif not self._taken.waiting and "due" in self._taken.scores and not self._is_woken_by_asides():

@@ -113,10 +113,11 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
         where = str(workspace.joinpath(*memory_folder(taken.name)))
         if side.version > version:
             why = (
-                f"MEMORY.md is version {side.version}, but Redis has version {version}: Redis lost the newest versions"
+                f"the file MEMORY.md has version {side.version}, but the newest version in Redis is {version}: "
+                "Redis lost the newest versions"
             )
         elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
-            why = f"MEMORY.md and Redis both have version {version}, but the texts differ"
+            why = f"the file MEMORY.md and Redis both have version {version}, but the texts differ"
         else:
             return []
         hint = "Run `millpond memory edit` to store the file's text again."

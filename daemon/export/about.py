@@ -23,8 +23,8 @@ usage.jsonl                    usage by day: messages, model calls, tokens, cost
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  list of scopes and conversations, and of parts that could not be read
 
-Parts without content are left out. contents.json lists the scope or conversation that each name stands for. Backups,
-and data that channels and models store themselves, are not included.
+Parts without content are left out. The file contents.json lists the scope or conversation that each name stands for.
+Backups, and data that chat platforms and model providers store themselves, are not included.
 """,
     "zh": """\
 这个文件包含 Millpond 保存的以下对象的全部内容：

@@ -205,7 +205,8 @@ class _Writing:
         waiting: list[Any] = []
         for stream_id in await bus.call("LRANGE", keys.waiting(session), 0, -1):
             found = await bus.call("XRANGE", keys.inbox(keys.partition(session)), stream_id, stream_id)
-            waiting += [_json_or_text(dict(pairs(entry))[b"message"]) for _, entry in found]
+            raws = [dict(pairs(entry))[b"message"] for _, entry in found]
+            waiting += [_json_or_text(raw) for raw in raws if not _forgets(raw)]
         overheard: list[bytes] = await bus.call("ZRANGE", keys.overheard(session), 0, -1)
         content = {
             "session": session,
@@ -254,6 +255,21 @@ class _Text(msgspec.Struct):
 
 
 _decode_text = msgspec.json.Decoder(_Text).decode
+
+
+class _Command(msgspec.Struct):
+    command: str = ""
+
+
+_decode_command = msgspec.json.Decoder(_Command).decode
+
+
+def _forgets(raw: bytes) -> bool:
+    """Whether a message is a ``/forget`` command, which contains the words that are to be removed."""
+    try:
+        return _decode_command(raw).command == "forget"
+    except UNREADABLE:
+        return False
 
 
 def _text(raw: bytes) -> str:

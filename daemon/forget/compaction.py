@@ -39,7 +39,12 @@ async def compacted(bus: Bus) -> list[str]:
             "the server rewrites them automatically."
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
-        return ["the server could not rewrite its files. Free some space on its disk, and run `BGREWRITEAOF`."]
+        return [
+            (
+                "the server could not rewrite its files. Free some space on the disk of the server, and run "
+                "`BGREWRITEAOF`."
+            )
+        ]
     return []
 
 

@@ -79,7 +79,8 @@ async def _taken(stores: Stores, session: str, *, take_s: float) -> Lock | None:
                 return None
             await anyio.sleep(LOOK_S)
     raise JobWaits(
-        f"session {session} is being consolidated. The session's data is deleted afterwards.", delay_s=AGAIN_S
+        f"session {session} is being consolidated. The session's data is deleted after the consolidation.",
+        delay_s=AGAIN_S,
     )
 
 

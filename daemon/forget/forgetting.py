@@ -100,6 +100,9 @@ class Forgetting:
         bus = self._stores.bus
         for session in {order.chat, *(session for session, _ in ground.all)} - {""}:
             await bus.call("DEL", bus.keys.forgetting(session))
+        if order.whole:  # cancel link requests of a person who is forgotten
+            for scope in {*order.scopes, *(scope for _, scope in ground.sessions)}:
+                await bus.call("DEL", bus.keys.linking(scope))
 
     async def _remove(self, job: Job, order: Order, state: State) -> State:
         # Others may have been linked or separated since it was asked for.

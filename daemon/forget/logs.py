@@ -96,7 +96,7 @@ async def forget_unlisted(work: Work, shelf: Shelf, bury: Bury) -> None:
     except ArchiveUnavailable as error:
         work.wait_for_archive(error)
     except (ArchiveError, msgspec.MsgspecError) as error:
-        work.fail(f"{shelf.what}: {error}")
+        work.fail(f"{shelf.label}: {error}")
 
 
 def _lines_in(content: bytes) -> list[bytes]:
@@ -279,7 +279,7 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
         if not found[1]:
             work.fail(
                 f"{key} has more than {ANEW_MAX:,} entries, so the server still holds entries that were deleted from "
-                "the key. Delete the data again once the key has fewer entries."
+                "the key. Repeat the deletion when the key has fewer entries."
             )
 
 

@@ -7,5 +7,6 @@
 from daemon.jobs.host import Host
 from daemon.jobs.runner import Handler, Job, JobRunner, Report
 from daemon.jobs.store import Held, JobRecord, Jobs, Tell
+from daemon.jobs.telling import tell
 
-__all__ = ["Handler", "Held", "Host", "Job", "JobRecord", "JobRunner", "Jobs", "Report", "Tell"]
+__all__ = ["Handler", "Held", "Host", "Job", "JobRecord", "JobRunner", "Jobs", "Report", "Tell", "tell"]

@@ -7,15 +7,11 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.bus import load_script
-from daemon.clock import stamp
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
-from daemon.events import Notice, Reply
 from daemon.jobs.host import Host
 from daemon.jobs.store import REST_MAX_S, Held, JobRecord, Jobs, Tell
+from daemon.jobs.telling import tell
 from daemon.slots import Slots
-
-TELL = load_script(__file__, "tell.lua")
 
 LOOK_S = 1.0
 """How often is looked for jobs."""
@@ -28,9 +24,6 @@ REST_S = 1.0
 
 WRITE_TIMEOUT_S = 5.0
 """Limit for giving a job back. If that fails, its lease expires."""
-
-TOLD_TTL_S = 604_800.0
-"""Time for which a job's messages are remembered: a week, longer than a job can back off."""
 
 _T = TypeVar("_T")
 _encode = msgspec.json.Encoder().encode
@@ -101,24 +94,7 @@ class Job:
             BusUnavailable: Redis is away; the same may be said again.
         """
         to = to or self.asked
-        if to is None:
-            return False
-        keys, partition = self._host.bus.keys, self._host.bus.keys.partition(to.session)
-        said = f"{to.session}#job-{self.id}-{name}"
-        notice = Notice(kind="aside", text=text, time=stamp(self._host.clock.now()), message_id=to.message_id)
-        reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation)
-        status: bytes = await self._host.bus.run(
-            TELL,
-            [keys.notices(to.session), keys.out(partition, to.out_channel), keys.said(to.session, said)],
-            [
-                _encode(notice),
-                round(self._host.config.queue.notice_ttl_s * 1000),
-                keys.events(to.session),
-                _encode(reply) if to.out_channel else b"",
-                round(TOLD_TTL_S * 1000),
-            ],
-        )
-        return status == b"said"
+        return to is not None and await tell(self._host, to, text, name=f"job-{self.id}-{name}")
 
 
 Handler = Callable[[Job], Awaitable[Report]]

@@ -1,4 +1,4 @@
-"""Memory: what a bot knows of a scope after the messages are gone from its prompts, with everything that led to it.
+"""Memory: a bot's knowledge about a scope after messages have left its prompts, and the history of this knowledge.
 
 ``Memories`` holds MEMORY.md with all its versions, the history and the daily notes of every scope; workers write to it
 under a session's consolidation lock (``Opened``), people name the version that they edit or restore. ``MemoryFiles``

@@ -1,4 +1,4 @@
-"""Changes of a memory by people: edits, and restored versions. They hold no lock, but name the version they change."""
+"""Changes of a memory by users: edits and restored versions. They hold no lock, but name the version they change."""
 
 import secrets
 from collections.abc import Callable
@@ -21,14 +21,14 @@ TRIES = 10
 
 
 class ByHand:
-    """Changes memories for people."""
+    """Changes memories for users."""
 
     def __init__(self, bus: Bus, current: Current) -> None:
         self._bus = bus
         self._current = current
 
     async def edit(self, scope: str, *, seen: str, of: int, text: str, by: str, time: str) -> int:
-        """Make ``text``, an edit of ``seen`` (version ``of``), the newest version, with later additions below it.
+        """Make ``text``, an edit of ``seen`` (version ``of``), the newest version, followed by later additions.
 
         Returns the number of the then current version. Errors as for ``restore``.
         """
@@ -40,7 +40,7 @@ class ByHand:
         return await self._change(scope, change)
 
     async def restore(self, scope: str, old: Version, *, by: str, time: str) -> int:
-        """Make ``old`` the newest version; returns the number of the then current version.
+        """Make ``old`` the newest version. Returns the number of the new current version.
 
         Raises:
             VersionMoved: other changes of the memory kept interfering.

@@ -1,4 +1,4 @@
-"""Of whom something is remembered, and how much: an overview for people."""
+"""An overview of all memories: their owners and sizes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ LOOKED_AT_MAX = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What is known of a scope."""
+    """The size of the memory of a scope."""
 
     scope: str
     version: int
@@ -28,7 +28,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Census:
-    """The memories that were asked for."""
+    """The requested memories."""
 
     known: list[Known]
     """The one that changed last first."""
@@ -37,7 +37,7 @@ class Census:
 
 
 async def census_of(bus: Bus, memories: Memories, *, fits: Callable[[str], bool], limit: int) -> Census:
-    """The memories of the scopes that fit; one that was joined with another is a part of that one's.
+    """The memories of the matching scopes. A memory that was joined with another belongs to that memory.
 
     Raises:
         BusUnavailable: Redis is away.

@@ -1,4 +1,4 @@
-"""What changed between two versions of a text. Pure."""
+"""The differences between two versions of a text. Pure."""
 
 import difflib
 import re
@@ -20,7 +20,7 @@ Line = list[tuple[str, str]]
 
 
 def characters(old: str, new: str) -> tuple[int, int]:
-    """How many characters stand in lines that came, and in lines that went."""
+    """The number of characters in added lines and in removed lines."""
     before, after = old.splitlines(), new.splitlines()
     came = went = 0
     # The heuristic that takes frequent lines for junk would find changes where there are none.
@@ -32,13 +32,13 @@ def characters(old: str, new: str) -> tuple[int, int]:
 
 
 def unified(old: str, new: str, *, old_name: str, new_name: str) -> str:
-    """The changes as ``diff -u`` writes them; empty when there are none."""
+    """The changes in the format of ``diff -u``; empty if the texts are identical."""
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), old_name, new_name, lineterm="")
     return "\n".join(lines)
 
 
 def lines(old: str, new: str) -> list[Line]:
-    """All lines of both texts, in order, each in stretches of words that stayed, went or came."""
+    """All lines of both texts, in order, divided into unchanged, removed and added words."""
     before, after = old.splitlines(), new.splitlines()
     if len(before) + len(after) > LINES_MAX:
         return [*_whole("gone", before), *_whole("new", after)]

@@ -34,14 +34,14 @@ class Pinned:
 
 
 class Current:
-    """Reads what is current. All methods raise BusUnavailable when Redis is away."""
+    """Reads current memories. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
 
     async def recall(self, scope: str) -> Recall:
-        """MEMORY.md of the scope's home; its text is fetched only when it is another than the last time."""
+        """MEMORY.md of the scope's home. The text is fetched only if it changed since the last call."""
         key = self._bus.keys.memory(scope)
         version, checksum, joined = await self._bus.call("HMGET", key, "version", "checksum", "joined")
         if joined:
@@ -92,7 +92,7 @@ class Current:
         return recall
 
     async def read(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md of this very scope, and its checksum."""
+        """MEMORY.md of exactly this scope, and its checksum."""
         key = self._bus.keys.memory(scope)
         text, version, checksum = await self._bus.call("HMGET", key, "text", "version", "checksum")
         return Recall(text=(text or b"").decode(), version=int(version or 0)), (checksum or b"").decode()

@@ -1,4 +1,4 @@
-"""Archived history entries of a session that has lost its newest messages in a failover."""
+"""Archived history entries of a session that lost its newest messages in a failover."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _decode = msgspec.json.Decoder(HistoryEntry).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """What was found in the archive; by default nobody looked."""
+    """The entries found in the archive. By default, no search was made."""
 
     base: int | None = None
     """So many entries were in the archive then."""
@@ -21,13 +21,13 @@ class Cut:
     entries: tuple[HistoryEntry, ...] = ()
 
     def told(self) -> tuple[str, str, str]:
-        """As ``set_back.lua`` is told of it."""
+        """The arguments for ``set_back.lua``."""
         first = min((entry.first for entry in self.entries), default="")
         return "" if self.base is None else str(self.base), str(first), " ".join(map(str, self.indexes))
 
 
 async def cut_of(lists: ScopeLists, scope: str, session: str, *, head: int, base: int) -> Cut:
-    """The entries with messages from ``head`` on, back to the newest that has none.
+    """The entries with messages from ``head`` on, down to the newest entry without such messages.
 
     Raises:
         ArchiveError: they cannot be read.

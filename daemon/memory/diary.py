@@ -1,4 +1,4 @@
-"""HISTORY.md and the files of single days, which only grow, brought in step with Redis. All of it blocks."""
+"""HISTORY.md and the files of single days, which only grow, synchronized with Redis. All functions block."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ _is_day = re.compile(r"\d{4}-\d{2}-\d{2}").fullmatch
 
 
 def is_shown(name: str) -> bool:
-    """Whether a file of that name shows what Redis holds."""
+    """Whether a file with this name shows data of Redis."""
     return name in (MEMORY, HISTORY, SIDE_CAR) or bool(_is_day(name.removesuffix(".md")))
 
 
@@ -26,7 +26,7 @@ _Entry = TypeVar("_Entry")
 
 
 def history_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
-    """The side-car after HISTORY.md was brought in step.
+    """The sidecar after HISTORY.md was synchronized.
 
     Raises:
         OSError: it could not be written.
@@ -40,7 +40,7 @@ def history_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
 
 
 def days_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
-    """The side-car after the files of all days were brought in step. Errors as for ``history_written``."""
+    """The sidecar after the files of all days were synchronized. Errors as for ``history_written``."""
     told, notes = _since(side.notes, stored.notes, lambda note: note.text)
     days: dict[str, list[str]] = {day: [] for name in side.sizes if _is_day(day := name.removesuffix(".md"))}
     for note in notes:
@@ -54,7 +54,7 @@ def days_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
 
 
 def written_anew(folder: int, side: SideCar, stored: Stored) -> SideCar:
-    """The side-car after HISTORY.md and all days were written anew, when something they hold was forgotten.
+    """The sidecar after HISTORY.md and all days were rewritten, because a part of them was forgotten.
 
     Errors as for ``history_written``.
     """

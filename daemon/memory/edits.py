@@ -1,10 +1,10 @@
-"""A person's edit of a MEMORY.md that has moved on meanwhile."""
+"""A user's edit of a MEMORY.md that changed in the meantime."""
 
 import re
 
 
 def edited(text: str, *, of: str, current: str) -> str:
-    """What MEMORY.md is to read like after a person turned ``of`` into ``text`` while it became ``current``.
+    """The new MEMORY.md after a user changed ``of`` to ``text`` while it became ``current``.
 
     The person's text, and below it the lines that came since: those of ``current`` that neither ``of`` nor the
     person's text has.

@@ -1,4 +1,4 @@
-"""A memory's files in the bot's workspace, for people and tools. A person may edit MEMORY.md there."""
+"""The files of a memory in the bot's workspace, for users and tools. Users may edit MEMORY.md there."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -53,12 +53,12 @@ def memory_folder(scope: str) -> tuple[str, ...]:
 
 
 def bot_of(scope: str) -> str:
-    """Name of the bot whose memory it is."""
+    """Name of the bot that owns the memory."""
     return unquote(scope.partition(":")[0])
 
 
 class MemoryFiles:
-    """The files of all scopes, as one process brings them in step with Redis."""
+    """The files of all scopes, as synchronized by one process."""
 
     def __init__(self, memories: Memories, *, workspace_of: Callable[[str], Path], clock: Clock | None = None) -> None:
         """Nothing is looked at yet.
@@ -158,7 +158,9 @@ class _Asked:
     async def _current(self) -> Recall:
         if await self._memories.home(self._scope) != self._scope:
             # What is another's by now must not lie in this folder on the day on which they part.
-            raise MemoryMoving(f"the memory of {self._scope} was merged into another memory, which now has its files")
+            raise MemoryMoving(
+                f"the memory of {self._scope} was merged into another memory, which now contains its files"
+            )
         return await self._memories.current(self._scope)
 
     def history(self, first: int) -> Sequence[str]:

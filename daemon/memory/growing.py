@@ -1,4 +1,4 @@
-"""Files that only grow, HISTORY.md and a day's notes: entries with a blank line between them. All of it blocks."""
+"""Files that only grow, such as HISTORY.md and a day's notes: entries separated by blank lines. All functions block."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from daemon.durable import plain_file, write_whole
 
 
 def size_of(folder: int, name: str) -> int | None:
-    """Bytes of a file; None when there is none.
+    """Size of a file in bytes; None if it does not exist.
 
     Raises:
         OSError: it is no plain file.
@@ -20,7 +20,7 @@ def size_of(folder: int, name: str) -> int | None:
 
 
 def grow(folder: int, name: str, *, known: int, texts: Sequence[str], everything: Callable[[], Sequence[str]]) -> int:
-    """Bring a file in step; its size in bytes afterwards.
+    """Append the missing entries to a file. Returns its size in bytes.
 
     Args:
         folder: descriptor of the opened and locked folder.
@@ -47,7 +47,7 @@ def grow(folder: int, name: str, *, known: int, texts: Sequence[str], everything
 
 
 def rewrite(folder: int, name: str, texts: Sequence[str]) -> int:
-    """Put all that a file is to hold in the place of what it holds; its size in bytes afterwards.
+    """Replace the content of a file. Returns its size in bytes.
 
     Raises:
         OSError: it could not be written.
@@ -82,5 +82,5 @@ def _append(descriptor: int, addition: bytes) -> None:
 
 
 def paragraphs(texts: Sequence[str]) -> bytes:
-    """Entries as they stand in their file."""
+    """Entries in the format of their file."""
     return b"\n".join(text.strip("\n").encode() + b"\n" for text in texts)

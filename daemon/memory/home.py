@@ -1,4 +1,4 @@
-"""Where a scope's memory is: its own, or the one that it was joined with."""
+"""The location of the memory of a scope: its own, or the memory that it was joined with."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ HOPS_MAX = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """Where a scope's memory is, for a turn."""
+    """The location of the memory of a scope, for a turn."""
 
     scope: str
     is_bare: bool

@@ -1,4 +1,4 @@
-"""Joining two memories, and parting them: the writes of one job, each of which is harmless when it is repeated or late.
+"""Joining and separating memories: the writes of one job. Each write may be repeated, or arrive late.
 
 A memory that is joined with another one keeps what it had, for the day on which they part, and takes no more writes:
 everything goes to the other, its home. Before that it is frozen (``joining``) while all that it holds is taken over.
@@ -38,7 +38,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How much of another memory a home has: its field ``links:<scope>``, as the scripts write it."""
+    """The parts of another memory that a home contains: its field ``links:<scope>``, as the scripts write it."""
 
     job: str = ""
     history: int = 0
@@ -74,7 +74,7 @@ class Joining:
         return msgspec.convert({"status": status.decode(), "by": by[0].decode() if by else ""}, Marked)
 
     async def unmark(self, scope: str, what: Mark) -> None:
-        """Give a memory back that nothing was done to."""
+        """Release a memory that was not changed."""
         await self._bus.run(UNMARK, [self._bus.keys.memory(scope)], [what, self._job])
 
     # Joining
@@ -114,18 +114,18 @@ class Joining:
         return status == b"done"
 
     async def take_sessions(self, *, into: str, member: str) -> list[str]:
-        """Have ``into`` go on with the sessions of ``member`` where that has come to; the names of the fields."""
+        """Continue the sessions of ``member`` in ``into``. Returns the names of the fields."""
         fields = await self.fields_of_sessions(member)
         parts = [part for name, value in fields.items() for part in (name, _elsewhere(name, value))]
         await self._plain(SESSIONS, into, [member, *parts])
         return list(fields)
 
     async def switch(self, *, into: str, member: str, fields: Sequence[str]) -> None:
-        """From now on the memory of ``member`` is that of ``into``."""
+        """Make the memory of ``into`` the memory of ``member``."""
         await self._plain(SWITCH, member, [into, *fields])
 
     async def end(self, scope: str, *, remove: Sequence[str] = (), parts_of: str = "") -> None:
-        """The job is done with the memory that stays; it has the parts of ``parts_of`` too by now."""
+        """End the job for the remaining memory, which now also has the parts of ``parts_of``."""
         found = pairs(await self._bus.call("HGETALL", self._bus.keys.memory(parts_of))) if parts_of else []
         links = [part for name, value in found if name.startswith(b"links:") for part in (name, value)]
         await self._plain(END, scope, [len(remove), *remove, *links])

@@ -57,7 +57,7 @@ class Memories:
         self._take_over = TakeOver(bus, self._current, self._lists)
 
     async def home(self, scope: str) -> str:
-        """The scope whose memory that of ``scope`` is: its own unless it was joined with another.
+        """The scope that holds the memory of ``scope``: itself, unless it was joined with another scope.
 
         What is asked by scope below is that very one's, but for ``current`` and ``open``, which go to its home.
         """
@@ -66,7 +66,7 @@ class Memories:
     # For a prompt
 
     async def home_for_turn(self, scope: str) -> Home:
-        """As ``home``, and whether anything is remembered there."""
+        """As ``home``, and whether the memory has any content."""
         return await home_for_turn(self._bus, scope)
 
     async def current(self, scope: str) -> Recall:
@@ -82,13 +82,13 @@ class Memories:
         await self._current.pin(scope, session, version)
 
     async def read(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md of exactly this scope, and its checksum, which a change has to name."""
+        """MEMORY.md of exactly this scope, and its checksum, which a change must name."""
         return await self._current.read(scope)
 
     # For the holder of a session's consolidation lock
 
     async def open(self, scope: str, session: str, *, fence: int, nonce: str) -> Opened:
-        """The memory, for the holder of the session's lock; from now on no earlier holder can write.
+        """The memory, for the holder of the session's lock. Earlier holders can no longer write.
 
         Of a scope that was joined with another it is that one's: ``Opened.scope`` tells.
 
@@ -121,8 +121,9 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"the memory of session {session} was opened with fence {found}, but this lock has fence "
-                f"{fence}. Acquire the lock again with a higher fencing token.",
+                f"the memory of session {session} was opened with the fencing token {int(found)}, but this lock "
+                "has the lower "
+                f"token {fence}. Acquire the lock again with a higher fencing token.",
                 highest=int(found),
             )
         return opened_from(found, asked)
@@ -141,7 +142,7 @@ class Memories:
         rejected: Version | None = None,
         is_owed: bool = False,
     ) -> Applied:
-        """Take a consolidated range in: ``entry`` into the history, ``update`` as MEMORY.md, and the position.
+        """Add a consolidated range: ``entry`` to the history, ``update`` as MEMORY.md, and the position.
 
         Args:
             opened: the memory as it was opened, or as the last write gave it.
@@ -158,7 +159,10 @@ class Memories:
             ValueError: the entry is of another session than was opened, or of no message at all.
         """
         if entry.session != opened.session or entry.upto <= entry.first:
-            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is not a range of {opened.session}")
+            raise ValueError(
+                f"messages {entry.first} to {entry.upto} of session {entry.session} are not a "
+                f"range of session {opened.session}"
+            )
         scope, keys = opened.scope, self._bus.keys
         is_owed = is_owed or entry.kind == "raw"
         return await self._write_locked(
@@ -178,7 +182,7 @@ class Memories:
         )
 
     async def followed(self, opened: Opened, *, upto: int, mark: str) -> None:
-        """The session's cursor has come to ``upto``, where its memory ends: ``mark`` takes the place of the longer one.
+        """Record that the session's cursor reached ``upto``, the end of its memory. ``mark`` replaces the longer mark.
 
         Nothing is done when the memory is elsewhere, or the lock somebody else's by now.
         """
@@ -206,7 +210,7 @@ class Memories:
         )
 
     async def digest(self, opened: Opened, *, index: int, update: Version | None) -> Applied:
-        """Work the entry with this index in the history into MEMORY.md after all; None: nothing in it was new.
+        """Merge the history entry with this index into MEMORY.md; None: it contained no new facts.
 
         Raises:
             LockLost: as for ``apply``.
@@ -220,7 +224,7 @@ class Memories:
         )
 
     async def set_back(self, opened: Opened, *, head: int) -> SetBack:
-        """Mark entries as lost if the session does not have their messages any more: those from ``head`` on.
+        """Mark entries as lost if the session no longer has their messages, from ``head`` on.
 
         Every entry that holds any of them is marked, and ``upto`` goes back to where the first of these began.
         Errors as for ``apply``.
@@ -252,13 +256,13 @@ class Memories:
         return Applied(status="over" if status == b"over" else "done", opened=now)
 
     async def last_entry(self, opened: Opened) -> HistoryEntry | None:
-        """The history entry that ends where the memory's part of the session ends; None if it is unknown."""
+        """The history entry at the end of the memory's part of the session; None if unknown."""
         newest = map(_decode_entry, reversed((await self._lists.piece("history", opened.scope, None, PIECE)).records))
         of_session = (entry for entry in newest if entry.session == opened.session and not entry.lost)
         return next((entry for entry in of_session if entry.upto == opened.upto), None)
 
     async def undigested(self, scope: str, *, limit: int = 1) -> list[tuple[int, HistoryEntry]]:
-        """The oldest entries that MEMORY.md does not hold yet, raw ones mostly, each with its index in the history."""
+        """The oldest entries that are missing from MEMORY.md, mostly raw ones, each with its index in the history."""
         keys = self._bus.keys
         indexes = [int(index) for index in await self._bus.call("LRANGE", keys.undigested(scope), 0, limit - 1)]
         found = [await self._lists.one("history", scope, index) for index in indexes]
@@ -276,7 +280,7 @@ class Memories:
     # For people
 
     async def edit(self, scope: str, *, of: int, text: str, by: str, time: str) -> int:
-        """Make ``text``, a person's edit of version ``of``, the newest version; returns the then current number.
+        """Make ``text``, a user's edit of version ``of``, the newest version. Returns the new current number.
 
         When there are newer versions than ``of``, the lines that came since are appended below ``text``.
 
@@ -292,7 +296,7 @@ class Memories:
         return await self._by_hand.edit(scope, seen=seen, of=of, text=text, by=by, time=time)
 
     async def restore(self, scope: str, *, version: int, by: str, time: str) -> int:
-        """Make an older or rejected version the newest one; returns the then current number.
+        """Make an older or rejected version the newest version. Returns the new current number.
 
         Raises:
             NoSuchVersion: there is none of that number.
@@ -315,7 +319,7 @@ class Memories:
     # Reading
 
     async def forgets(self, scope: str) -> int:
-        """Number of deletions in history or notes; after each, the files that show them must be rewritten."""
+        """Number of deletions in history or notes. After each deletion, the files that show them must be rewritten."""
         return int(await self._bus.call("HGET", self._bus.keys.memory(scope), "forgets") or 0)
 
     async def version(self, scope: str, number: int) -> Version:
@@ -378,13 +382,14 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
         status = b"lost"
     if status == b"lost":
         raise LockLost(
-            f"session {opened.session} is now being consolidated by another worker. Its memory was not written."
+            f"session {opened.session} is now being consolidated by another worker, so this worker did not "
+            "write its memory."
         )
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} ends before message {now.upto}, not "
-            f"{opened.upto}. Open the memory again and start there.",
+            f"the memory of session {opened.session} ends before message {now.upto}, not before message "
+            f"{opened.upto}. Open the memory again and start with message {now.upto}.",
             upto=now.upto,
         )
     return now

@@ -38,7 +38,7 @@ class Found:
 
 
 def look(folder: int, *, clean: Stat | None, written: str) -> Found:
-    """MEMORY.md of an opened folder, read unless nothing of it has changed.
+    """MEMORY.md of an opened folder. The file is read only if it changed.
 
     Args:
         folder: descriptor.
@@ -67,7 +67,7 @@ def stat_of(folder: int) -> Stat | None:
 
 
 def refusal(folder: int) -> str:
-    """The reason why MEMORY.md of an opened folder can neither be read nor replaced, and the remedy; empty: it can.
+    """The reason why MEMORY.md of an opened folder cannot be read or replaced, with the remedy; empty if it can.
 
     Raises:
         OSError: the folder cannot be read.
@@ -87,7 +87,9 @@ def _look(folder: int, clean: Stat | None) -> Found:
     except ValueError as error:
         return Found(stat=stat, refused=str(error))
     except OSError as error:
-        return Found(stat=stat, refused=f"{error.strerror}. Put a regular file in this place, or remove the entry")
+        return Found(
+            stat=stat, refused=f"{error.strerror}. Replace this entry with a regular file, or remove the entry"
+        )
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
 

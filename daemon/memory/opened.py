@@ -1,4 +1,4 @@
-"""A memory as the holder of a session's consolidation lock sees it, and what became of what he wrote."""
+"""A memory for the holder of a session's consolidation lock, and the outcome of the holder's writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ decode_version = msgspec.json.Decoder(Version).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    """What a prompt holds of a memory."""
+    """The parts of a memory that a prompt contains."""
 
     text: str
     """MEMORY.md; empty when there is none yet."""
@@ -23,7 +23,7 @@ class Recall:
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A scope's memory, opened for one session under its consolidation lock, as it read at one moment."""
+    """A scope's memory at one moment, opened for one session under its consolidation lock."""
 
     scope: str
     session: str
@@ -51,7 +51,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Applied:
-    """What became of a write under a session's consolidation lock."""
+    """The outcome of a write under a session's consolidation lock."""
 
     status: Literal["done", "over", "version"]
     """``done``: written, maybe by this very call when it came before; ``over``: done by an earlier one, so not again;
@@ -62,13 +62,13 @@ class Applied:
     """Of ``version``: what was appended since; None when something else happened to MEMORY.md."""
 
     def merged(self, text: str) -> str | None:
-        """A new MEMORY.md made from the one first opened, with what was appended since; None: ask the model again."""
+        """The new MEMORY.md with the text appended since the first opening; None: call the model again."""
         return None if self.appended is None else joined(text, *self.appended)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetBack:
-    """What was taken back from a memory since the session's log has lost it."""
+    """The parts removed from a memory because the session lost their messages."""
 
     opened: Opened
     """The memory as it reads now."""
@@ -108,7 +108,7 @@ def opened_from(reply: Sequence[Any], asked: Opened) -> Opened:
 
 
 def appended_since(opened: Opened, versions: Sequence[Version]) -> tuple[str, ...] | None:
-    """What was appended to ``opened``, by the versions from that one on; None when there was more than that."""
+    """The text appended to ``opened`` since it was opened; None if other changes were made."""
     if opened.version:
         base, *versions = versions or (None,)
         if base is None or (base.version, base.text) != (opened.version, opened.text):

@@ -1,4 +1,4 @@
-"""One look at the files of a scope's memory, which brings them in step with Redis. All of it blocks.
+"""Synchronizes the files of a scope's memory with Redis once. All functions block.
 
 Redis is the truth and the files are what people and tools read, but for one thing: a MEMORY.md that is not what was
 last written is a person's edit. The folder's lock is held from the look at it to the last write, so that of several
@@ -28,7 +28,7 @@ _NOTHING = Recall(text="", version=0)
 
 @dataclass
 class Looked:
-    """The state of a folder that one process remembers between two looks."""
+    """The state of a folder that a process remembers between two looks."""
 
     clean: Stat | None = None
     """File status of MEMORY.md when it last matched the written text."""
@@ -44,12 +44,12 @@ class Looked:
     """Problems of this look."""
 
     def is_new(self, complaint: str) -> bool:
-        """Whether it was not logged when the files were looked at last."""
+        """Whether this reason was not logged at the last look."""
         self.saying.add(complaint)
         return complaint not in self.said
 
     def begin(self) -> None:
-        """A look at all files begins."""
+        """Begin a look at all files."""
         self.said, self.saying = frozenset(self.saying), set()
 
 
@@ -65,7 +65,7 @@ class Projection:
         self.path = root.joinpath(*names)
 
     def sync(self, stored: Stored) -> None:
-        """Bring the files in step.
+        """Synchronize the files with Redis.
 
         Raises:
             OSError: the folder cannot be read or written, or somebody else has held its lock for too long.
@@ -100,7 +100,7 @@ class Projection:
         found = look(folder, clean=self.looked.clean, written=side.memory)
         if found.refused:
             if self.looked.is_new(found.refused):
-                reason = f"{found.refused}. Until then, Millpond does not update the file."
+                reason = f"{found.refused}. Until this is corrected, Millpond does not update the file."
                 _log.warning("memory.refused", path=str(self.path / MEMORY), reason=reason)
             return side
         if found.text is None or found.checksum == side.memory:

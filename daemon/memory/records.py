@@ -1,4 +1,4 @@
-"""What a scope's memory is made of, as it is stored: one JSON object each, and none is ever taken away."""
+"""The stored records of a scope's memory, one JSON object each. Records are never removed."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "li
 
 
 class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One range of a session's log, consolidated."""
+    """A consolidated range of a session's log."""
 
     time: str
     """When it was written: ISO 8601, UTC."""
@@ -37,7 +37,7 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How MEMORY.md came to read as it does."""
+    """A version of MEMORY.md and its cause."""
 
     version: int = 0
     """1, 2, 3 …, given when it is stored; rejected ones take a number too."""
@@ -66,7 +66,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something noted for a day, by a flush."""
+    """A note for a day, written by a memory flush."""
 
     time: str
     """When it was written: ISO 8601, UTC."""
@@ -83,7 +83,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def version_parts(version: Version | None) -> tuple[bytes, str]:
-    """A version's JSON without number and text, and its text: the scripts put them together."""
+    """A version's JSON without number and text, and its text. The scripts combine them."""
     if version is None:
         return b"", ""
     return _encode(msgspec.structs.replace(version, version=0, text="")), version.text

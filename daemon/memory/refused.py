@@ -1,4 +1,4 @@
-"""The memories of a workspace whose MEMORY.md cannot be read. All of it blocks."""
+"""The memories of a workspace whose MEMORY.md cannot be read. All functions block."""
 
 import os
 from collections.abc import Iterator

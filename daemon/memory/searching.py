@@ -1,4 +1,4 @@
-"""Looking for words in what is remembered of one scope: passages with scores, the best first. Pure.
+"""Keyword search in the memory of a scope: passages with scores, the best first. Pure.
 
 Scores are those of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009): rare words count more,
 and so do short passages. Characters of languages without blanks count as words.
@@ -26,7 +26,7 @@ Source = Literal["memory", "history", "notes"]
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A piece of what is remembered."""
+    """A passage of a memory."""
 
     source: Source
     text: str
@@ -46,7 +46,7 @@ class Scored:
 
 
 def passages_of(text: str, history: Sequence[HistoryEntry], notes: Sequence[Note]) -> list[Passage]:
-    """What is looked through: the paragraphs of MEMORY.md, and each entry and note."""
+    """The searched passages: the paragraphs of MEMORY.md, and each entry and note."""
     found = [Passage(source="memory", text=part.strip("\n")) for part in _paragraphs(text) if part.strip()]
     found += [
         Passage(source="history", text=entry.text, time=entry.time, index=index) for index, entry in enumerate(history)
@@ -56,7 +56,7 @@ def passages_of(text: str, history: Sequence[HistoryEntry], notes: Sequence[Note
 
 
 def found_in(passages: Sequence[Passage], words: str, *, limit: int) -> list[Scored]:
-    """The ``limit`` best passages that hold any of the words."""
+    """The ``limit`` best passages that contain any of the words."""
     wanted = dict.fromkeys(_split(words))
     counted = [Counter(_split(passage.text)) for passage in passages]
     lengths = [count.total() for count in counted]

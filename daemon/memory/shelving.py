@@ -1,4 +1,4 @@
-"""Moving the beginning of a scope's lists to the archive: a memory costs what Redis keeps of it, not its age.
+"""Moves the beginning of a scope's lists to the archive, so that Redis holds a bounded part of each memory.
 
 Any process may do it at any time: what is archived is compared with what Redis holds before anything leaves, and an
 index stays what it was. Readers (``daemon.memory.lists``) see no difference.
@@ -20,7 +20,7 @@ AT_ONCE = 20
 
 
 class Shelving:
-    """Moves what is old of any scope."""
+    """Moves old records of all scopes to the archive."""
 
     def __init__(self, bus: Bus, lists: ScopeLists, archive: Archive) -> None:
         self._bus = bus
@@ -28,7 +28,7 @@ class Shelving:
         self._archive = archive
 
     async def shelve(self, scope: str) -> None:
-        """Move what there is more than is kept.
+        """Archive the records beyond the number that is kept.
 
         Raises:
             ArchiveError: the archive cannot be used; what was not moved is still in Redis.

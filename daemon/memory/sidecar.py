@@ -1,4 +1,4 @@
-"""What Millpond last wrote into the files of a scope's memory, kept beside them; it tells a person's edit from ours."""
+"""A record of the text that Millpond last wrote into a memory's files. It identifies later edits by users."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How much of a list in Redis is in the files."""
+    """The part of a list in Redis that the files contain."""
 
     count: int = 0
     last: str = ""
     """SHA-256 of the last text; another one in its place shows that Redis lost what it had."""
 
     def and_then(self, texts: Sequence[str]) -> "Told":
-        """After ``texts`` more."""
+        """The state after ``texts`` were added."""
         if not texts:
             return self
         return Told(count=self.count + len(texts), last=checksum(texts[-1].encode()))
 
 
 class SideCar(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The state of one folder's files when Millpond was last done with them."""
+    """The state of a folder's files after the last synchronization."""
 
     version: int = 0
     """The one that MEMORY.md held."""
@@ -50,7 +50,7 @@ def checksum(content: bytes) -> str:
 
 
 def read_side_car(folder: int) -> SideCar:
-    """What the folder's side-car says; a missing or spoilt one says nothing.
+    """The content of a folder's sidecar; empty if it is missing or corrupted.
 
     Raises:
         OSError: it cannot be read.
@@ -63,7 +63,7 @@ def read_side_car(folder: int) -> SideCar:
 
 
 def write_side_car(folder: int, side_car: SideCar) -> None:
-    """Keep ``side_car``.
+    """Write ``side_car`` to the folder.
 
     Raises:
         OSError: it was not written.

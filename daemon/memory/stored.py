@@ -1,4 +1,4 @@
-"""A scope's memory in Redis, as those ask for it who write its files in a thread."""
+"""A scope's memory in Redis, for code that writes its files in a thread."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ class Stored(Protocol):
     """The memory of one scope; errors are those of ``Memories``."""
 
     def current(self) -> Recall:
-        """MEMORY.md as it reads now."""
+        """The current MEMORY.md."""
         ...
 
     def history(self, first: int) -> Sequence[str]:
@@ -23,13 +23,13 @@ class Stored(Protocol):
         ...
 
     def forgets(self) -> int:
-        """How often something that the files show was forgotten."""
+        """Number of deletions in the data that the files show."""
         ...
 
     def version_that_reads(self, text: str, *, after: int) -> int:
-        """The newest version after ``after`` that reads ``text``; 0: there is none."""
+        """The newest version after ``after`` with the text ``text``; 0 if none exists."""
         ...
 
     def edit(self, text: str, *, of: int) -> Recall:
-        """Make ``text`` a person's edit of version ``of``; MEMORY.md as it reads then."""
+        """Store ``text`` as a user's edit of version ``of``. Returns the new MEMORY.md."""
         ...

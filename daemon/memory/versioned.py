@@ -1,4 +1,4 @@
-"""The versions of a MEMORY.md as people look at them: what each changed."""
+"""The versions of a MEMORY.md with the changes that each made."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from daemon.memory.records import Version
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """A version, and what it changed of the one before; of a rejected one what it would have changed."""
+    """A version with its changes to the previous one; for a rejected version, the changes that it would have made."""
 
     version: Version
     came: int
@@ -34,7 +34,8 @@ async def changes_of(memories: Memories, scope: str, *, limit: int) -> list[Chan
 
 
 async def seen(memories: Memories, scope: str, number: int | None) -> Recall:
-    """A version's text, 0 is what was before the first; None: the current one's. Errors as for ``Memories.version``."""
+    """The text of a version; 0: the text before the first version, None: the current text. Errors as for
+    ``Memories.version``."""
     if number is None:
         return await memories.current(scope)
     text = (await memories.version(scope, number)).text if number else ""

@@ -1,4 +1,4 @@
-"""What counts as a word where texts of people are compared or looked through."""
+"""The definition of a word, for comparing and searching texts."""
 
 _OWN = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Characters of languages without blanks between words (Unicode blocks of CJK and Hangul)."""

@@ -1,4 +1,4 @@
-"""Changes of a memory by people, with its files synchronized before and after."""
+"""Changes of a memory by users, with its files synchronized before and after."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ async def written(
     *,
     expect: int | None = None,
 ) -> Written:
-    """Carry out ``change``, which returns the number of the then current version; ``scope`` is a home.
+    """Perform ``change``, which returns the number of the new current version; ``scope`` is a home.
 
     Raises:
         VersionMoved: the current version is not the one that is expected; nothing was changed.

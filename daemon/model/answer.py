@@ -14,7 +14,7 @@ from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
 from daemon.model import characters, message_fields, own
 from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.call_fragments import CallFragments
-from daemon.model.errors import Asked, reported
+from daemon.model.errors import Endpoint, reported
 from daemon.model.text_calls import calls_in, may_be_calls
 from daemon.model.thinking import Thinking, is_thinker
 
@@ -106,20 +106,20 @@ class AnswerParts:
     """Puts an answer together from the payloads of a stream, or from the one object of a server without streams."""
 
     def __init__(
-        self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None, read: Read | None = None
+        self, endpoint: Endpoint, *, offered: Callable[[], Collection[str]] | None = None, read: Read | None = None
     ) -> None:
         """Nothing has come yet.
 
         Args:
-            asked: whose answer it is.
+            endpoint: the model that answers, and its server.
             offered: names the tools that the model may call; None: there are none.
             read: reads each event; None: they are those of the chat completions API.
         """
-        self._asked = asked
+        self._endpoint = endpoint
         self._read = read
         self._offered = offered
         self._characters = characters.Characters()
-        self._thinking = Thinking(inside=is_thinker(asked.model))
+        self._thinking = Thinking(inside=is_thinker(endpoint.model))
         self._thought: list[str] = []
         """Reasoning in fields of its own."""
         self._held: str | None = "" if offered else None
@@ -145,7 +145,7 @@ class AnswerParts:
         """
         said = self._decoded(payload)
         if failure := said.failure:
-            raise reported(failure, self._asked)
+            raise reported(failure, self._endpoint)
         choice = next((choice for choice in said.choices or () if choice is not None), None)
         if usage := said.usage or (choice and choice.usage):
             self._usage = _usage(usage) or self._usage
@@ -181,22 +181,24 @@ class AnswerParts:
             raise self._no_answer(self._broken)
         has_text = bool("".join(self._text).strip())
         if not self._finish and not (marked and self._calls.are_whole and (has_text or self._calls)):
-            raise InvalidAnswer(f"the answer of {self._asked} was cut off before its end")
+            raise InvalidAnswer(f"the answer of {self._endpoint} was cut off before its end")
         if self._finish in _BROKEN:
-            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
+            raise ModelUnavailable(
+                f"{self._endpoint} ended its answer with an error ({self._finish}). Try again later."
+            )
         if reason := _CUT_OFF.get(self._finish):
             why = (
                 "max_completion_tokens was reached"
                 if reason == "length"
                 else "the content filter of the server stopped it"
             )
-            text = f"the answer of {self._asked} is incomplete: {why}"
+            text = f"the answer of {self._endpoint} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
-                raise OnlyThought(f"the answer of {self._asked} contains only reasoning", answer=answer)
-            error = InvalidAnswer(f"the answer of {self._asked} is empty")
+                raise OnlyThought(f"the answer of {self._endpoint} contains only reasoning", answer=answer)
+            error = InvalidAnswer(f"the answer of {self._endpoint} is empty")
             error.is_empty = True
             raise error
         return answer
@@ -208,7 +210,7 @@ class AnswerParts:
             reasoning=characters.whole("".join([*self._thought, *self._thinking.thoughts])),
             own=self._kept(),
             usage=self._usage,
-            model=self._asked.model,
+            model=self._endpoint.model,
             version=self._version,
         )
 
@@ -217,7 +219,7 @@ class AnswerParts:
         if not self._own and not any(of_calls):
             return b""
         kept = own.Own(
-            of=self._asked.of or own.identity(self._asked.host.lower(), self._asked.model),
+            of=self._endpoint.of or own.identity(self._endpoint.host.lower(), self._endpoint.model),
             message=self._own,
             calls=tuple(of_calls) if any(of_calls) else (),
         )
@@ -251,7 +253,7 @@ class AnswerParts:
         return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
 
     def _no_answer(self, payload: bytes) -> InvalidAnswer:
-        return InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed ({_shape(payload)})")
+        return InvalidAnswer(f"{self._endpoint} sent an answer that cannot be parsed ({_shape(payload)})")
 
     def _choice(self, choice: Choice) -> str:
         self._finish = str(choice.finish_reason or self._finish).lower()
@@ -285,7 +287,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls.finished():
             if not call.name:
-                raise InvalidAnswer(f"{self._asked} called a tool without a tool name")
+                raise InvalidAnswer(f"{self._endpoint} called a tool without a tool name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"
@@ -309,7 +311,7 @@ def _shape(payload: bytes) -> str:
     try:
         found: object = msgspec.json.decode(payload)
     except UNREADABLE:
-        return f"{size} that are no JSON"
+        return f"{size} that are not JSON"
     return f"{size} of JSON with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"
 
 

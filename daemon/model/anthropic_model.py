@@ -67,7 +67,7 @@ class AnthropicModel(HttpModel):
         await self._client.close()
 
     def _body(self, dialect: Dialect, request: Request) -> bytes:
-        return body(self.name, request, dialect, of=self._asked.of, thinking=self._config.thinking)
+        return body(self.name, request, dialect, of=self._endpoint.of, thinking=self._config.thinking)
 
     def _read(self) -> Read:
         return Events().read

@@ -17,7 +17,7 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import InvalidAnswer
-from daemon.model.errors import FOREIGN, Asked, shows, translated
+from daemon.model.errors import FOREIGN, Endpoint, shows, translated
 from daemon.model.sdk import sdk_client
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -48,9 +48,9 @@ class Embeddings:
         self._config = config
         self._clock = clock
         base_url = config.base_url or DEFAULT_BASE_URL
-        self._asked = Asked(model=config.model, host=httpx2.URL(base_url).netloc.decode(), key=config.api_key)
+        self._endpoint = Endpoint(model=config.model, host=httpx2.URL(base_url).netloc.decode(), key=config.api_key)
         self._client = sdk_client(base_url, config.api_key, timeout_s=config.timeout_s)
-        self.name = f"{config.model}@{self._asked.host}"
+        self.name = f"{config.model}@{self._endpoint.host}"
         """Vectors of one name can be compared with each other."""
 
     async def vectors_of(self, texts: Sequence[str], *, limit_s: float) -> list[list[float]]:
@@ -66,7 +66,7 @@ class Embeddings:
             return await to_thread.run_sync(self._read, body, len(texts))
         except FOREIGN as error:
             cause = None if shows(error, self._config.api_key) else error
-            raise translated(error, self._asked, self._clock.now()) from cause
+            raise translated(error, self._endpoint, self._clock.now()) from cause
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -98,7 +98,7 @@ class Embeddings:
                     pieces.append(piece)
                     size_bytes += len(piece)
                     if size_bytes > ANSWER_MAX_BYTES:
-                        raise InvalidAnswer(f"{self._asked} sent more than {ANSWER_MAX_BYTES:,} bytes of vectors")
+                        raise InvalidAnswer(f"{self._endpoint} sent more than {ANSWER_MAX_BYTES:,} bytes of vectors")
         finally:
             with anyio.move_on_after(CLOSE_S, shield=True):
                 await response.aclose()
@@ -110,15 +110,15 @@ class Embeddings:
     def _read(self, body: bytes, count: int) -> list[list[float]]:
         items = _decode(body).data
         if len(items) != count:
-            raise InvalidAnswer(f"{self._asked} returned {len(items)} vectors for {count} texts")
+            raise InvalidAnswer(f"{self._endpoint} returned {len(items)} vectors for {count} texts")
         if all(item.index is not None for item in items):
             items.sort(key=lambda item: item.index or 0)
             if [item.index for item in items] != list(range(count)):
-                raise InvalidAnswer(f"{self._asked} returned vectors that do not belong to any of the texts")
+                raise InvalidAnswer(f"{self._endpoint} returned vectors that do not belong to any of the texts")
         vectors = [item.embedding for item in items]
         sizes = {len(vector) for vector in vectors}
         if len(sizes) != 1 or 0 in sizes:
-            raise InvalidAnswer(f"{self._asked} returned vectors of different lengths: {sorted(sizes)}")
+            raise InvalidAnswer(f"{self._endpoint} returned vectors of different lengths: {sorted(sizes)}")
         if not all(math.isfinite(sum(vector)) for vector in vectors):
-            raise InvalidAnswer(f"{self._asked} returned a vector with an invalid number")
+            raise InvalidAnswer(f"{self._endpoint} returned a vector that contains NaN or an infinite number")
         return vectors

@@ -162,8 +162,8 @@ _FILTERED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Who was asked; what the texts of errors begin with."""
+class Endpoint:
+    """A model and its server, as named in errors."""
 
     model: str
     host: str
@@ -184,7 +184,7 @@ class Asked:
 
 def translated(
     error: BaseException,
-    asked: Asked,
+    endpoint: Endpoint,
     now: dt.datetime,
     kinds: Mapping[type[BaseException], type[ModelError]] = KINDS,
 ) -> ModelError:
@@ -192,7 +192,7 @@ def translated(
 
     Args:
         error: of a library.
-        asked: who was asked.
+        endpoint: the model that was called.
         now: for servers that say when to come back as a date.
         kinds: what each class of errors means.
     """
@@ -201,48 +201,48 @@ def translated(
     if isinstance(error, Refusal):
         retry_s = retry_after_s(error.response.headers, now)
         return by_status(
-            error.status, error.body, asked, _retry_said_s(error.response.text) if retry_s is None else retry_s
+            error.status, error.body, endpoint, _retry_said_s(error.response.text) if retry_s is None else retry_s
         )
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
-    if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
+    if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), endpoint.host)):
         return Unreachable(sentence)
-    return kind(f"{_SAYINGS[kind].format(asked)} ({type(error).__name__}). {_ADVICE[kind]}")
+    return kind(f"{_SAYINGS[kind].format(endpoint=endpoint)} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
-def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
+def by_status(status: int, body: object, endpoint: Endpoint, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
-    words = asked.quote(body)
+    words = endpoint.quote(body)
     if (status in (400, 413, 422, 429) or status >= 500) and is_overflow(body):
-        text, advice = f"the prompt is too large for {asked}", "Check context_window_tokens."
+        text, advice = f"the prompt is too large for {endpoint}", "Check context_window_tokens."
         return ContextOverflow(f"{text}: {words}. {advice}", brief=f"{text}. {advice}")
     if status in (400, 403, 422, 451) and is_filtered(body):
-        text = f"the content filter of {asked} refused the request ({status})"
+        text = f"the content filter of {endpoint} refused the request ({status})"
         return ContentFiltered(f"{text}: {words}", status=status, brief=text)
     if (meant := status_of(status, _said(body))) is not None:
-        return _setup_fault(meant, asked, "" if meant in (401, 403) else words)
+        return _setup_fault(meant, endpoint, "" if meant in (401, 403) else words)
     if status == 429:
         later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
-        text = f"{asked} is rate-limiting requests (429)"
+        text = f"{endpoint} is rate-limiting requests (429)"
         return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
     if status in _TRANSIENT or status >= 500:
-        text = f"{asked} failed ({status})"
+        text = f"{endpoint} failed ({status})"
         return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
-    return _refused(status, body, asked, words)
+    return _refused(status, body, endpoint, words)
 
 
-def _refused(status: int, body: object, asked: Asked, words: str) -> ModelError:
+def _refused(status: int, body: object, endpoint: Endpoint, words: str) -> ModelError:
     if is_of_output(body):
-        text = f"the output of {asked} could not be parsed by its server ({status})"
+        text = f"the server could not parse the output of {endpoint} ({status})"
         return InvalidAnswer(f"{text}: {words}", brief=text)
-    text = f"{asked} refused the request ({status})"
+    text = f"{endpoint} refused the request ({status})"
     brief = ", ".join((text, *_codes(body)))
     return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
 
 
-def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
+def _setup_fault(status: int, endpoint: Endpoint, words: str) -> SetupFault:
     """``words`` are the server's; none where they often repeat the key."""
-    sentence = STATUSES[status].format(variable=asked.variable, status=status)
-    brief = f"{sentence} ({asked})"
+    sentence = STATUSES[status].format(variable=endpoint.variable, status=status)
+    brief = f"{sentence} ({endpoint})"
     return SetupFault(f"{brief}: {words}" if words else brief, status=status, brief=brief)
 
 
@@ -256,20 +256,20 @@ def _codes(body: object) -> list[str]:
 _CODE = re.compile(r"[a-zA-Z][\w.\[\]-]{0,60}")
 
 
-def reported(body: object, asked: Asked) -> ModelError:
+def reported(body: object, endpoint: Endpoint) -> ModelError:
     """The error that a server reports inside an answer it had begun with status 200."""
     fields = _fields(body)
     code, text = str(fields.get("code") or fields.get("status")), _words(body).lower()
     if is_overflow(body) or is_filtered(body) or status_of(400, _said(body)):
-        return by_status(400, body, asked)
+        return by_status(400, body, endpoint)
     if code.isdecimal() and 400 <= int(code) < 600:
-        return by_status(int(code), body, asked)
+        return by_status(int(code), body, endpoint)
     names = f"{code} {fields.get('type')}".lower()
     if status := next((_TYPES[name] for name in _TYPES if name in names), None):
-        return by_status(status, body, asked)
+        return by_status(status, body, endpoint)
     if any(words in f"{names} {text}" for words in _LIMITED):
-        return by_status(429, body, asked)
-    return by_status(400 if "invalid_request" in names else 500, body, asked)
+        return by_status(429, body, endpoint)
+    return by_status(400 if "invalid_request" in names else 500, body, endpoint)
 
 
 _LIMITED = ("rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted")
@@ -380,11 +380,11 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "{} cannot be reached, or closed the connection",
-    ModelTimeout: "{} did not answer in time",
-    ModelRefused: "{} cannot be called",
-    SetupFault: "{} cannot be called",
-    InvalidAnswer: "{} sent an answer that cannot be parsed",
+    ModelUnavailable: "{endpoint} cannot be reached, or closed the connection",
+    ModelTimeout: "{endpoint} did not answer in time",
+    ModelRefused: "{endpoint} cannot be called",
+    SetupFault: "{endpoint} cannot be called",
+    InvalidAnswer: "{endpoint} sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "Check base_url and the network.",

@@ -20,7 +20,7 @@ from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
 from daemon.model.answer import AnswerParts, Read
 from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
-from daemon.model.errors import KINDS, Asked, Refusal, shows, translated
+from daemon.model.errors import KINDS, Endpoint, Refusal, shows, translated
 from daemon.model.event_lines import EventLines
 from daemon.model.meter import Meter
 from daemon.model.own import identity
@@ -69,7 +69,7 @@ class HttpModel(ABC):
         self._config = config
         self._clock = clock or SystemClock()
         self._server = server_of(config)
-        self._asked = Asked(
+        self._endpoint = Endpoint(
             model=config.name,
             host=_host(base_url),
             key=config.api_key,
@@ -133,7 +133,7 @@ class HttpModel(ABC):
         self, pieces: AsyncIterator[bytes], deadline: float, tools: Sequence[bytes]
     ) -> AsyncGenerator[Chunk, None]:
         lines = EventLines()
-        answer = AnswerParts(self._asked, offered=partial(names_of, tools) if tools else None, read=self._read())
+        answer = AnswerParts(self._endpoint, offered=partial(names_of, tools) if tools else None, read=self._read())
         silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
         slice_ends = 0.0
         while not lines.done:
@@ -163,9 +163,9 @@ class HttpModel(ABC):
         with anyio.CancelScope(deadline=min(silent, deadline)):
             return await anext(pieces, b"")
         if silent < deadline:
-            text = f"{self._asked} sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
+            text = f"{self._endpoint} sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
         else:
-            text = f"{self._asked} did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
+            text = f"{self._endpoint} did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
         raise ModelTimeout(text)
 
     async def _take_place(self, deadline: float) -> None:
@@ -173,7 +173,7 @@ class HttpModel(ABC):
             await self._places.take(deadline)
         except TimeoutError as error:
             raise ModelTimeout(
-                f"{self._asked} was busy with {self._places.count} other calls of this process for "
+                f"{self._endpoint} was busy with {self._places.count} other calls of this process for "
                 f"{self._config.call_timeout_s:g} s (max_concurrent, call_timeout_s)"
             ) from error
 
@@ -230,7 +230,7 @@ class HttpModel(ABC):
     def _check_limit(self) -> None:
         left_s = self._limited_until - anyio.current_time()
         if left_s > 0:
-            text = f"{self._asked} limits the request rate (429) and is not called for another {left_s:.0f} s"
+            text = f"{self._endpoint} limits the request rate (429) and is not called for another {left_s:.0f} s"
             raise RateLimited(text, retry_after_s=left_s)
 
     def _limited(self, refusal: Refusal) -> ModelError:
@@ -243,7 +243,7 @@ class HttpModel(ABC):
         return None if shows(error, self._config.api_key) else error
 
     def _translated(self, error: BaseException) -> ModelError:
-        return translated(error, self._asked, self._clock.now(), self.kinds)
+        return translated(error, self._endpoint, self._clock.now(), self.kinds)
 
 
 def _host(base_url: str) -> str:
@@ -251,7 +251,11 @@ def _host(base_url: str) -> str:
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL as error:
-        raise ConfigError("a bot's model.base_url is not a valid address. Write it as https://host/v1.") from error
+        raise ConfigError(
+            "a bot's model.base_url is not a valid address. Write the address as https://host/v1."
+        ) from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigError("a bot's model.base_url must begin with http:// or https://. Write it as https://host/v1.")
+        raise ConfigError(
+            "a bot's model.base_url must begin with http:// or https://. Write the address as https://host/v1."
+        )
     return url.netloc.decode()

@@ -43,24 +43,24 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _WORDS = {
-    "limit": "{} as the field for the answer's length limit",
-    "limit_most": "answers of at most {} tokens",
-    "stream": "no streaming",
-    "usage": "no stream_options",
-    "force": "no forced tool_choice",
-    "tools": "no tools",
-    "cache": "no prompt cache markers",
-    "marks": "no prompt cache markers",
-    "key": "no prompt_cache_key",
-    "schemas": "tool schemas with only the common keywords ({})",
-    "form.ids": "tool call IDs of nine letters and digits",
-    "form.content": "{} content beside tool calls",
-    "form.arguments": "arguments of calls as a JSON {}",
-    "form.own": "reasoning fields of: {}",
-    "form.foreign": "calls of other models as {}",
-    "form.pictures": "no pictures",
-    "form.system": "the instructions in a {} message",
-    "form.alternate": "consecutive messages of the same role merged",
+    "limit": "the length limit of answers is sent as {value}",
+    "limit_most": "answers are limited to {value} tokens",
+    "stream": "answers are not streamed",
+    "usage": "stream_options is not sent",
+    "force": "tool_choice does not force a call",
+    "tools": "tools are not sent",
+    "cache": "prompt cache markers are not sent",
+    "marks": "prompt cache markers are not sent",
+    "key": "prompt_cache_key is not sent",
+    "schemas": "tool schemas contain only the common keywords ({value})",
+    "form.ids": "tool call IDs have nine letters and digits",
+    "form.content": "messages with tool calls have {value} content",
+    "form.arguments": "arguments of tool calls are sent as a JSON {value}",
+    "form.own": "reasoning is sent back in the fields of: {value}",
+    "form.foreign": "tool calls of other models are sent as {value}",
+    "form.pictures": "pictures are not sent",
+    "form.system": "the instructions are sent in a {value} message",
+    "form.alternate": "consecutive messages of the same role are merged",
 }
 """Facts in words, with the new value."""
 
@@ -113,7 +113,7 @@ async def stored(bus: Bus, model: ModelConfig) -> Learnt | None:
 
 def _words(known: Dialect, learnt: Dialect) -> list[str]:
     """The differences, as in ``requests have ...``."""
-    return [_WORDS[name].format(value) for name, value in differences(known, learnt).items() if name in _WORDS]
+    return [_WORDS[name].format(value=value) for name, value in differences(known, learnt).items() if name in _WORDS]
 
 
 def _read(value: bytes) -> Learnt:

@@ -31,7 +31,7 @@ class OpenAIModel(HttpModel):
         await self._client.close()
 
     def _body(self, dialect: Dialect, request: Request) -> bytes:
-        return dialect.body(self.name, request, of=self._asked.of)
+        return dialect.body(self.name, request, of=self._endpoint.of)
 
     async def _post(self, body: bytes) -> httpx2.Response:
         try:

@@ -11,7 +11,10 @@ STATUSES = {
     **dict.fromkeys((301, 302, 307, 308), _MOVED),
     401: "The server refused the API key (401). Check {variable} or api_key_file.",
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
-    403: "The API key may not use this model (403). Check {variable} or api_key_file, and the rights of the key.",
+    403: (
+        "The API key is not allowed to use this model (403). Check {variable} or api_key_file, and the rights "
+        "of the key."
+    ),
     404: "The model or the address was not found (404). Check model.name and model.base_url.",
     405: "The address does not accept chat requests (405). Check model.base_url.",
     410: "The model is no longer offered (410). Set model.name to another model.",
@@ -56,7 +59,7 @@ def connection_fault(causes: Iterable[BaseException], host: str) -> str | None:
                 "model.base_url, SSL_CERT_FILE and the clock of this machine."
             )
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
-            return f"The host {host} was not found. Check model.base_url and the name server of this machine."
+            return f"The host {host} was not found. Check model.base_url and the DNS settings of this machine."
         if isinstance(cause, ConnectionRefusedError) and is_loopback(host.rpartition(":")[0].strip("[]") or host):
             return f"No server listens at {host}. Start the model's server, or correct model.base_url."
     return None

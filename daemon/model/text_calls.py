@@ -157,7 +157,7 @@ def _read(text: str) -> Found:
 
 def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Found]) -> Found:
     if form.sub("", text).strip():
-        raise ValueError("the text contains more than tool calls")
+        raise ValueError("the text contains words besides the tool calls")
     for found in form.finditer(text):
         yield from read(found)
 
@@ -182,7 +182,7 @@ def _pythonic(text: str) -> Found:
     tree = ast.parse(text.strip(), mode="eval").body
     for each in tree.elts if isinstance(tree, ast.List) else [tree]:
         if not isinstance(each, ast.Call) or each.args or any(argument.arg is None for argument in each.keywords):
-            raise ValueError("more than a call with named arguments")
+            raise ValueError("the text is not a call with named arguments")
         yield ast.unparse(each.func), _json({str(one.arg): ast.literal_eval(one.value) for one in each.keywords})
 
 

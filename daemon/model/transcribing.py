@@ -14,7 +14,7 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config.schema import TranscriptionConfig
 from daemon.errors import UNREADABLE, InvalidAnswer
-from daemon.model.errors import FOREIGN, Asked, by_status, retry_after_s, shows, translated
+from daemon.model.errors import FOREIGN, Endpoint, by_status, retry_after_s, shows, translated
 from daemon.proxies import http_client
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -41,7 +41,7 @@ class Transcriber:
         self._config = config
         self._clock = clock
         self._url = f"{(config.base_url or DEFAULT_BASE_URL).rstrip('/')}/audio/transcriptions"
-        self._asked = Asked(model=config.name, host=httpx2.URL(self._url).netloc.decode(), key=config.api_key)
+        self._endpoint = Endpoint(model=config.name, host=httpx2.URL(self._url).netloc.decode(), key=config.api_key)
         self._client: httpx2.AsyncClient | None = None
         self._making = anyio.Lock()
 
@@ -56,7 +56,7 @@ class Transcriber:
                 return await self._text_of(recording)
         except FOREIGN as error:
             cause = None if shows(error, self._config.api_key) else error
-            raise translated(error, self._asked, self._clock.now()) from cause
+            raise translated(error, self._endpoint, self._clock.now()) from cause
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -75,10 +75,10 @@ class Transcriber:
                 async for piece in pieces:
                     body += piece
                     if len(body) > ANSWER_MAX_BYTES:
-                        raise InvalidAnswer(f"{self._asked} sent more than {ANSWER_MAX_BYTES:,} bytes of text")
+                        raise InvalidAnswer(f"{self._endpoint} sent more than {ANSWER_MAX_BYTES:,} bytes of text")
         if not response.is_success:
             retry_s = retry_after_s(response.headers, self._clock.now())
-            raise by_status(response.status_code, _error_in(body), self._asked, retry_s)
+            raise by_status(response.status_code, _error_in(body), self._endpoint, retry_s)
         return _decode(body).text.strip()
 
     async def _connected(self) -> httpx2.AsyncClient:

@@ -1,13 +1,17 @@
-"""Asking for links: by code, by hand, by configuration. Each wish is a job, put down once."""
+"""Asking for links: by code, by hand, by configuration. Each link is a job, put down once.
+
+A link by code is put down only when both chats have confirmed it.
+"""
 
 import secrets
-from typing import Any
+from typing import Any, Literal
 
 from daemon.errors import JobRefused
 from daemon.jobs import Host, Jobs, Tell
 from daemon.memory.home import home_of
-from daemon.people.codes import Codes, Refused
-from daemon.people.ground import check_linkable, is_person
+from daemon.people.admitted import is_admitted
+from daemon.people.codes import Answered, Codes, Party, Refused, Request
+from daemon.people.ground import check_linkable
 from daemon.people.linking import KIND as LINK
 from daemon.people.linking import LinkSpec
 from daemon.people.links import People
@@ -24,26 +28,44 @@ class Asking:
         self._jobs = Jobs(host.bus, lease_s=host.config.queue.lease_s, worker=host.name, clock=host.clock)
         self.people = People(host.bus)
 
-    async def code(self, scope: str, bot: str, chat: Tell) -> str:
-        """A one-time code by which another chat is linked with this one, whose memory stays."""
-        return await self._codes.offer(scope, bot, chat)
+    async def code(self, party: Party, bot: str) -> str:
+        """Create a one-time code for linking; empty if the person has an open link request."""
+        return await self._codes.offer(party, bot)
 
-    async def by_code(self, code: str, scope: str, bot: str, chat: Tell) -> Refused | None:
-        """Link the chat in which a code was said with the one in which it was made; None: that has begun.
+    async def by_code(self, code: str, party: Party, bot: str) -> Request | Refused:
+        """Open a link request with the chat in which the code was created. Both chats must answer the request.
 
-        Said again by the same message it begins nothing new.
+        The same message opens no second request.
         """
-        family = await self.people.family(scope)
-        who = f"{chat.session} {chat.message_id}"
+        family = await self.people.family(party.scope)
         # All the parts of a person count together, whichever of them he writes from.
-        found = await self._codes.redeem(code, who=who, bot=bot, family=list(dict.fromkeys([*family, scope])))
-        if isinstance(found, str):
-            return found
-        if not is_person(found.scope):
-            return "wrong"
-        spec = LinkSpec(into=found.scope, member=scope, by="code", into_chat=found.chat, member_chat=chat)
-        await self._jobs.create(LINK, spec, job_id=found.link, tell=chat)
-        return None
+        family = list(dict.fromkeys([*family, party.scope]))
+        return await self._codes.redeem(code, party, bot=bot, family=family)
+
+    async def request_of(self, scope: str) -> Request | None:
+        """The newest link request of a person; None if there is no request."""
+        return await self._codes.request_of(scope)
+
+    async def answer(self, request: Request, answer: Literal["yes", "no"], *, by: Tell, at_ms: int) -> Answered | None:
+        """Answer for the person's own side. When both sides have confirmed, create the job that links them.
+
+        None: the bot no longer accepts messages from one of the two people, so the request was rejected.
+
+        ``by``: chat and message of the answer. The same message changes nothing the second time. ``at_ms``: time at
+        which the message was accepted (server clock).
+        """
+        is_gone = answer == "yes" and not (
+            await is_admitted(self._host, request.own.scope) and await is_admitted(self._host, request.other.scope)
+        )
+        answered = await self._codes.answer(request, "gone" if is_gone else answer, by=by, at_ms=at_ms)
+        if answered == "both":
+            maker, member = (request.own, request.other) if request.side == "maker" else (request.other, request.own)
+            spec = LinkSpec(
+                into=maker.scope, member=member.scope, by="code", into_chat=maker.chat, member_chat=member.chat
+            )
+            await self._jobs.create(LINK, spec, job_id=request.link, tell=member.chat)
+            await self._codes.begin(request, by=by)
+        return None if is_gone and answered == "no" else answered
 
     async def link(self, into: str, member: str, *, by: str) -> str:
         """Link by hand; the id of the job.

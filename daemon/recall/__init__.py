@@ -1,4 +1,4 @@
-"""Finding again what a scope remembers: its history, its memory, its notes, and what was said word for word.
+"""Search in the memory of a scope: its history, MEMORY.md, notes and messages.
 
 ``Recaller`` is what turns, tools and people ask; an ``Engine`` does the searching.
 """

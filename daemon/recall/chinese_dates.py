@@ -1,4 +1,4 @@
-"""Days as they are named in Chinese: ``上周五``, ``五月三日``, ``去年夏天``, ``三天前``. Pure."""
+"""Chinese expressions for days: ``上周五``, ``五月三日``, ``去年夏天``, ``三天前``. Pure."""
 
 import datetime as dt
 import re
@@ -54,7 +54,7 @@ _SPAN = re.compile(
 
 
 def number_of(text: str) -> int:
-    """Digits, or a Chinese number below 100; -1 when it is neither."""
+    """The value of digits or of a Chinese number below 100; -1 for any other text."""
     if text.isdigit() and text.isascii():
         return int(text)
     tens, ten, ones = text.rpartition("十")
@@ -69,7 +69,7 @@ def number_of(text: str) -> int:
 
 
 def chinese_spans(text: str, today: dt.date) -> Iterator[Span]:
-    """What ``text`` names, in order.
+    """The dates in ``text``, in order.
 
     Raises:
         OverflowError: a day is meant that the calendar does not have.

@@ -1,4 +1,4 @@
-"""A few lines that are found together."""
+"""A passage of a few lines, the unit of search results."""
 
 import hashlib
 from typing import Literal
@@ -12,7 +12,7 @@ DOCID_CHARS = 8
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
-    """A few lines of one place."""
+    """A passage of a few lines from one place."""
 
     kind: Kind
     file: str
@@ -31,6 +31,6 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def docid(self) -> str:
-        """The same as long as the place is there."""
+        """The ID of the passage, which stays the same while the place exists."""
         place = f"{self.file}:{self.first}:{self.part}"
         return hashlib.sha256(place.encode()).hexdigest()[:DOCID_CHARS]

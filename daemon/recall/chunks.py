@@ -1,4 +1,4 @@
-"""What is remembered, cut into pieces of a few lines that are found together. Pure.
+"""Splits a memory into passages of a few lines, the units of search results. Pure.
 
 A chunk never reaches beyond its entry, note, section or message. What is longer than ``CHUNK_TOKENS`` is cut at the
 ends of lines, else of sentences, else of clauses, else of words. The neighbours of a chunk are those before and behind
@@ -47,7 +47,7 @@ class _Piece(NamedTuple):
 
 
 def tokens_about(text: str) -> float:
-    """About how many tokens a text has: a quarter of one for a letter of English, one for a Chinese character."""
+    """The approximate tokens of a text: 0.25 for each English letter, and 1 for each Chinese character."""
     if text.isascii():
         return len(text) / 4
     wide = (len(text.encode(errors="replace")) - len(text)) / 2
@@ -55,12 +55,12 @@ def tokens_about(text: str) -> float:
 
 
 def lines_of(text: str) -> int:
-    """How many lines an entry or a note takes in its file, with the blank one behind it."""
+    """The number of lines of an entry or note in its file, including the blank line after it."""
     return text.strip("\n").count("\n") + 2
 
 
 def history_chunks(text: str, *, line: int, time: str = "", zone: dt.tzinfo = dt.UTC) -> list[Chunk]:
-    """An entry of HISTORY.md.
+    """The passages of an entry of HISTORY.md.
 
     Args:
         text: as it stands there; the times of lines that begin with one are taken from there.
@@ -72,12 +72,12 @@ def history_chunks(text: str, *, line: int, time: str = "", zone: dt.tzinfo = dt
 
 
 def note_chunks(text: str, *, date: str, line: int, time: str = "", zone: dt.tzinfo = dt.UTC) -> list[Chunk]:
-    """A note of the day ``date``, ``YYYY-MM-DD``; the others as for ``history_chunks``."""
+    """The passages of a note of the day ``date``, ``YYYY-MM-DD``; other arguments as for ``history_chunks``."""
     return list(_timed("note", f"memory/{date}.md", text, line=line, time=time, zone=zone))
 
 
 def memory_chunks(text: str, *, file: str = MEMORY_FILE, time: str = "") -> list[Chunk]:
-    """The sections of a MEMORY.md; the heading of a chunk is that of its section with those above it."""
+    """The sections of a MEMORY.md. A passage's heading is that of its section, after the headings above it."""
     found, titles, section = list[Chunk](), list[tuple[int, str]](), list[tuple[int, str]]()
     fenced, under = False, 0
 
@@ -101,7 +101,7 @@ def memory_chunks(text: str, *, file: str = MEMORY_FILE, time: str = "") -> list
 
 
 def message_chunks(text: str, *, session: str, index: int, time: str = "", speaker: str = "") -> list[Chunk]:
-    """A message of a session's log; ``index`` is its place there, ``time`` when it came, ISO 8601, UTC."""
+    """The passages of a message of a log. ``index`` is its place there, ``time`` its arrival, ISO 8601, UTC."""
     blank = Chunk(
         kind="message",
         file=f"transcript/{session}",

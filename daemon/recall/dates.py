@@ -1,4 +1,4 @@
-"""The days that somebody names: ``last May``, ``on 3 June``, ``yesterday``, ``上周``, ``2026-05-03``. Pure.
+"""Dates in texts: ``last May``, ``on 3 June``, ``yesterday``, ``上周``, ``2026-05-03``. Pure.
 
 Few characters can name a day; they are looked for here, and what they mean in English and Chinese is worked out here.
 Only what was found in other languages is given to ``dateparser``, which knows many and is slow.
@@ -25,7 +25,7 @@ TEXT_MAX_CHARS = 8_000
 
 
 class DateRange(msgspec.Struct, frozen=True, kw_only=True):
-    """Some time, as what is stored is stamped: ISO 8601 in UTC with milliseconds; they compare as texts."""
+    """A range of times in the stored format, ISO 8601 in UTC with milliseconds, which can be compared as text."""
 
     since: str
     until: str
@@ -87,7 +87,7 @@ _has_digit = re.compile(r"[0-9]").search
 
 
 def spans_in(text: str, now: dt.datetime) -> list[Span]:
-    """The days that are named in ``text``, in its order; none overlap, but words that may mean one day or another.
+    """The dates in ``text``, in order. They do not overlap, except for words with two meanings.
 
     Args:
         text: what somebody says; of a long one nothing is read.
@@ -111,12 +111,12 @@ def spans_in(text: str, now: dt.datetime) -> list[Span]:
 
 
 def dates_in(text: str, now: dt.datetime) -> tuple[DateRange, ...]:
-    """As ``spans_in``, as times that what is stored can be compared with."""
+    """As ``spans_in``, as ranges that can be compared with stored times."""
     return ranges_of(spans_in(text, now), now)
 
 
 def ranges_of(found: list[Span], now: dt.datetime) -> tuple[DateRange, ...]:
-    """The times of spans, each once."""
+    """The ranges of spans, without duplicates."""
     zone = now.tzinfo or dt.UTC
     ranges = dict.fromkeys((span.first, span.last) for span in found)
     return tuple(DateRange(since=_midnight(first, zone), until=_midnight(last, zone, days=1)) for first, last in ranges)

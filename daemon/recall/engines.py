@@ -1,4 +1,4 @@
-"""What searches for a process: the engine that the configuration names, above the one that is always there."""
+"""The search engines of a process: the configured engine, and the builtin engine below it."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Where all that is remembered lies, for one process."""
+    """The places where a process finds all stored memories."""
 
     config: Config
     data_dir: Path
@@ -45,7 +45,7 @@ async def nothing_to_do() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Engines:
-    """What searches, and what knows where things stand."""
+    """The search engine, and the reader of stored places."""
 
     engine: Engine
     """The one that the configuration names."""
@@ -65,7 +65,7 @@ class Engines:
 
 
 def engines_of(sources: Sources) -> Engines:
-    """Those that ``[memory_search]`` asks for; nothing is looked at yet."""
+    """The engines that ``[memory_search]`` configures. Nothing is opened yet."""
     # Most processes never search: what an index is made with is imported by those that do.
     from daemon.recall.index import BuiltinEngine  # noqa: PLC0415
     from daemon.recall.vectors import Embedders, VectorEngine  # noqa: PLC0415
@@ -136,7 +136,7 @@ def _with_qmd(sources: Sources, always: Engines) -> Engines:
 
 
 async def kept_going(work: Callable[[], Awaitable[None]]) -> None:
-    """Have an engine work in the background; what goes wrong there costs that engine some time, and nobody else."""
+    """Run the background work of an engine. Its failures delay only that engine."""
     while True:
         try:
             return await work()
@@ -148,6 +148,6 @@ async def kept_going(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def zone_of(config: Config, scope: str) -> dt.tzinfo:
-    """The time zone of a scope's bot; UTC when it is not configured here."""
+    """The time zone of a scope's bot; UTC if the bot is not configured in this process."""
     bot = config.bots.get(bot_of(scope))
     return dt.UTC if bot is None or bot.time_zone == "UTC" else ZoneInfo(bot.time_zone)

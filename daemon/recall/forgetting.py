@@ -1,4 +1,4 @@
-"""What forgetting has to do with indexes: they are deleted, and made anew of what is left.
+"""Deletes indexes after data was forgotten. They are built again from the remaining data.
 
 A hook of ``daemon.forget.passing``, which is not known here: ``daemon.handlers`` puts it there.
 """
@@ -17,48 +17,48 @@ ANEW = load_script(__file__, "../forget/anew.lua")
 
 
 class Stores(Protocol):
-    """Of ``daemon.forget.Stores``, what is needed."""
+    """The needed part of ``daemon.forget.Stores``."""
 
     @property
     def bus(self) -> Bus:
-        """Of the memories."""
+        """The bus of the memories."""
         ...
 
     @property
     def data_dir(self) -> Path:
-        """Below it lie the indexes."""
+        """The folder that contains the indexes."""
         ...
 
 
 class Work(Protocol):
-    """Of ``daemon.forget.work.Work``, what is needed."""
+    """The needed part of ``daemon.forget.work.Work``."""
 
     @property
     def stores(self) -> Stores:
-        """Where all lies."""
+        """The stores."""
         ...
 
     @property
     def looks(self) -> bool:
-        """Nothing is to be changed."""
+        """Whether nothing may be changed."""
         ...
 
     def fail(self, reason: str) -> None:
-        """Note what could not be done."""
+        """Record a failed step."""
         ...
 
 
 class Order(Protocol):
-    """Of ``daemon.forget.order.Order``, what is needed."""
+    """The needed part of ``daemon.forget.order.Order``."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """Whose memory."""
+        """The scopes of the data."""
         ...
 
 
 class Ground(Protocol):
-    """Of ``daemon.forget.order.Ground``, what is needed."""
+    """The needed part of ``daemon.forget.order.Ground``."""
 
     @property
     def all(self) -> Sequence[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What a search gives, whichever engine has done it."""
+"""The results of a search, the same for all engines."""
 
 from typing import Literal, Protocol
 
@@ -12,7 +12,7 @@ SNIPPET_CHARS = 500
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """A place where something stands."""
+    """A place that was found."""
 
     docid: str
     """What ``memory_get`` is asked for it by; the same as long as the place is there."""
@@ -27,7 +27,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InPrompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What the prompt of a turn that searches holds already: messages of one session, none of which is a hit."""
+    """Messages of a session that the prompt of the searching turn contains. None of them is a hit."""
 
     file: str
     """As ``Hit.file``."""
@@ -38,7 +38,7 @@ class InPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, the best first."""
+    """The results, best first."""
 
     hits: tuple[Hit, ...] = ()
     note: str = ""
@@ -46,10 +46,10 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Engine(Protocol):
-    """Looks through what one scope remembers."""
+    """Searches the memory of one scope."""
 
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
-        """The ``limit`` best hits in ``scope``, a home, for what somebody says or asks.
+        """The ``limit`` best hits in ``scope``, a home, for a message or question.
 
         ``prompt``: a turn waits. What was taken in already is searched, and what is newer is taken in beside turns.
 

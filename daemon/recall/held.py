@@ -1,4 +1,4 @@
-"""Whether what was found stands in a prompt already. Pure."""
+"""Checks whether a result is already part of a prompt. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -22,13 +22,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class Held:
-    """What a prompt holds, letters and digits alone: what differs else was only written otherwise."""
+    """The letters and digits of a prompt, so that formatting does not matter."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = "\n".join(map(_bare_again, texts))
 
     def holds(self, snippet: str) -> bool:
-        """Whether nearly all of ``snippet`` stands there, in whatever order."""
+        """Whether the prompt contains nearly all of ``snippet``, in any order."""
         pieces = [_bare(piece) for piece in _APART.split(_SPEAKER.sub("", snippet))]
         sizes = {
             piece: size for piece in pieces if (size := len(piece.encode())) >= PIECE_BYTES and _LETTER.search(piece)

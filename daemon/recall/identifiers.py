@@ -1,4 +1,4 @@
-"""Words, names of things in programs, versions, paths and addresses, each as the terms it is found by. Pure.
+"""Search terms of words, identifiers, versions, paths and addresses. Pure.
 
 What is more than letters and digits is found as a whole and by its parts: ``src/user_id.py`` by itself, ``user_id.py``,
 ``src``, ``user_id``, ``user``, ``id`` and ``py``.
@@ -46,7 +46,7 @@ _MAIN_OF_STEM = {_here.stem(form): main for form, main in MAIN_FORM.items()}
 
 
 def stem(word: str) -> str:
-    """What a word is found by: ``word`` in lower case, letters and digits."""
+    """The search term of ``word``, which has lower-case letters and digits."""
     word = MAIN_FORM.get(word, word)[:WHOLE_MAX_CHARS]
     if not word.isascii() or word.isdigit():
         return word
@@ -56,7 +56,7 @@ def stem(word: str) -> str:
 
 
 def word_terms(word: str) -> list[str]:
-    """The terms of a word as it stands in a text, with what it is written together with; the whole comes first."""
+    """The search terms of a word and of its parts. The whole word comes first."""
     word = word.replace("’", "'")
     if word.isalpha() and not _is_camel(word):
         return [stem(word.lower())]

@@ -1,4 +1,4 @@
-"""Days in other languages than English and Chinese, as ``dateparser`` knows them. Pure.
+"""Dates in languages other than English and Chinese, found by ``dateparser``. Pure.
 
 It is slow, so only what looks like a day is given to it.
 """
@@ -56,14 +56,14 @@ _SPAN = re.compile(
 
 
 def other_spans(text: str, now: dt.datetime) -> Iterator[Span]:
-    """What ``text`` names, in order."""
+    """The dates in ``text``, in order."""
     for found in _SPAN.finditer(text):
         if days := parsed(found[0], str(found.lastgroup), now):
             yield Span(found.start(), found.end(), *days, is_relative=not any(map(str.isdigit, found[0])))
 
 
 def parsed(text: str, language: str, now: dt.datetime) -> Days | None:
-    """What ``dateparser`` makes of a few words; 1 ms, the first time 30 to 300."""
+    """The result of ``dateparser`` for a few words; 1 ms, the first time 30 to 300 ms."""
     # It takes 0.15 s to import, and few questions name a day.
     from dateparser.date import DateDataParser  # noqa: PLC0415
 

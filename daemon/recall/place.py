@@ -1,4 +1,4 @@
-"""Where something stands that was found, and what else stands around it."""
+"""The place of a search result."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,7 +10,7 @@ TRANSCRIPT = "transcript/"
 
 
 def is_session(file: str) -> bool:
-    """Whether it is a session's messages."""
+    """Whether the place is in the messages of a session."""
     return file.startswith(TRANSCRIPT)
 
 
@@ -26,12 +26,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def session(self) -> str:
-        """Whose messages they are; empty: they are lines of a file."""
+        """The session of the messages; empty for lines of a file."""
         return self.file.removeprefix(TRANSCRIPT) if is_session(self.file) else ""
 
 
 class Places(Protocol):
-    """Knows where what it has found stands."""
+    """Finds the places of search results."""
 
     async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
         """The place of each of ``docids`` that is in ``scope``, a home; what is gone is left out.

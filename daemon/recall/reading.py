@@ -1,4 +1,4 @@
-"""Reading where something was found: the exact lines of a memory, the exact messages of a session."""
+"""Reads the text around a search result: the exact lines of a memory, or the exact messages of a session."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Said:
 
 
 class Reader:
-    """Reads what scopes remember; errors as for ``Memories`` and ``Transcripts``."""
+    """Reads memories and transcripts of scopes; errors as for ``Memories`` and ``Transcripts``."""
 
     def __init__(self, memories: Memories, transcripts: Transcripts, sessions: SessionReader) -> None:
         self._memories = memories

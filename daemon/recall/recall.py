@@ -1,4 +1,4 @@
-"""Recall: what a turn is reminded of by what was just said, and what somebody finds who searches."""
+"""Recall: memories that match the newest message of a turn, and searches by users and tools."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What a turn wants to be reminded of."""
+    """The query of a turn."""
 
     words: str
     """What was just said."""
@@ -69,7 +69,7 @@ class Asked:
 
 
 class Recaller:
-    """Searches what scopes remember, for one process."""
+    """Searches the memories of scopes, for one process."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Forms of a word that no rule of endings brings together, and words that people use for each other.
+"""Irregular forms of words, and synonyms.
 
 Only such as mean the same nearly always; what is merely near is for vectors to find.
 """

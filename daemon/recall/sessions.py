@@ -1,4 +1,4 @@
-"""Which sessions belong to a scope: found out once for each process, and from then on by who was active since.
+"""The sessions of each scope: read once for each process, then updated from recent activity.
 
 A session's scope never changes, so what was read of it once counts for ever.
 """
@@ -35,7 +35,7 @@ SLACK_MS = 2_000
 
 
 class SessionBook:
-    """Who belongs where. All methods raise BusUnavailable when Redis is away."""
+    """The sessions of scopes. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus) -> None:
         """Nothing is asked yet."""

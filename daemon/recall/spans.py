@@ -1,4 +1,4 @@
-"""Days that words of a text name, as ranges: the arithmetic that every language shares. Pure."""
+"""Date arithmetic that all languages share. Pure."""
 
 import calendar
 import datetime as dt
@@ -12,7 +12,7 @@ SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some characters of a text, and the days that they name."""
+    """A part of a text, and its dates."""
 
     begin: int
     end: int

@@ -1,4 +1,4 @@
-"""Words that say nothing about what is looked for. They are left out of what is asked, never of what is indexed."""
+"""Words without meaning for a search. They are removed from queries, but never from the index."""
 
 from itertools import product
 

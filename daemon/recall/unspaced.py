@@ -1,4 +1,4 @@
-"""Scripts whose words stand without blanks, or with endings grown on: by characters and pairs of them. Pure."""
+"""Search terms for scripts without spaces or with suffixes: characters and their pairs. Pure."""
 
 import re
 from itertools import pairwise

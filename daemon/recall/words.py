@@ -1,4 +1,4 @@
-"""The words of a text as a full-text index takes them, and the words of a question as it is asked for them. Pure.
+"""The search terms of texts and queries for the full-text index. Pure.
 
 All is done here, so that a text and a question can never be treated differently: letters are folded, English words
 stemmed, scripts without blanks cut into characters and pairs, identifiers taken whole and in parts. What comes out are

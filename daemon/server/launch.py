@@ -316,15 +316,15 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
         lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
     said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
     return ServerNotReady(
-        f"the embedded server stopped during its start. The end of {layout.log}: "
-        f"{said or 'nothing'}. Correct that problem; Millpond tries again automatically."
+        f"the embedded server stopped during its start. The log {layout.log} ends "
+        f"with: {said or 'nothing'}. Correct the problem. Millpond tries again automatically."
     )
 
 
 def _not_answering(layout: Layout) -> str:
     return (
-        f"the embedded server of {layout.data_dir} is running (it may be loading its data, be "
-        f"stopped, or run in another container; see {layout.log}), but did not answer"
+        f"the embedded server of {layout.data_dir} did not answer (it may be loading its data, be suspended, or run in "
+        f"another container; see {layout.log})"
     )
 
 

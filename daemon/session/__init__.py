@@ -1,4 +1,4 @@
-"""Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
+"""Sessions: the log and its positions, and the lease that lets one worker at a time append to the log.
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
 ``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Amendments``

@@ -1,4 +1,4 @@
-"""Messages that are edited, or taken back, before they are answered."""
+"""Messages that are edited or deleted before they are answered."""
 
 from typing import Any, Literal
 
@@ -30,14 +30,14 @@ _decode = msgspec.json.Decoder(Inbound).decode
 
 
 class Amendments:
-    """Edits what waits in the sessions of one database."""
+    """Edits the pending messages of a database."""
 
     def __init__(self, bus: Bus, config: QueueConfig) -> None:
         self._bus = bus
         self._config = config
 
     async def amend(self, inbound: Inbound) -> Amended:
-        """Have the waiting message with ``inbound``'s id say what ``inbound`` says; its place and time stay.
+        """Replace the pending message that has ``inbound``'s ID by ``inbound``. Its place and time are kept.
 
         ``late``: a turn that answers it is under way, a stop waits behind it, or one of the two is a command; nothing
         was changed. ``unknown``: none waits under that id from that sender: it was answered, or it never came. The same
@@ -66,7 +66,7 @@ class Amendments:
         return "unknown"
 
     async def put(self, stream_id: bytes, new: Inbound) -> Literal["amended", "late", "gone"]:
-        """Have ``new`` stand where ``stream_id`` waits, of the same session and message id; see ``amend.lua``."""
+        """Replace the pending entry ``stream_id`` by ``new``, of the same session and message ID; see ``amend.lua``."""
         session = str(new.session)
         keys = self._bus.keys.of(session)
         status: bytes = await self._bus.run(
@@ -77,7 +77,7 @@ class Amendments:
         return "amended" if status == b"amended" else "late" if status == b"late" else "gone"
 
     async def withdraw(self, session: str, message_id: str, *, sender_id: str = "") -> Withdrawn:
-        """Have the waiting message with this id answered by nobody; ``sender_id``: only if it is that person's.
+        """Remove the pending message with this ID. ``sender_id``: only if this person sent the message.
 
         ``late``: a turn that answers it is under way, a stop waits behind it, or it is a command; it is answered all
         the same. ``unknown``: none waits under that id: it was answered, or it never came. The same again changes
@@ -129,7 +129,7 @@ class Amendments:
 
 
 def amended(old: Inbound, new: Inbound) -> Inbound:
-    """``old`` as its sender edited it: what was said before it, and when it came, stays."""
+    """``old`` with the text of its edit. The preceding group context and the arrival time are kept."""
     return msgspec.structs.replace(
         old,
         text=new.text,

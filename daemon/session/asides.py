@@ -1,4 +1,4 @@
-"""Commands that are answered aside: while a turn runs, in a back-off, in any order, by whoever is first.
+"""Commands with an out-of-band reply. They are answered by any worker, also during a turn or a back-off.
 
 No lease is needed. Any number of workers may work out an answer; one script says it, once.
 """
@@ -23,7 +23,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, kw_only=True)
 class Aside:
-    """A command that waits for its answer."""
+    """A command that is pending."""
 
     session: str
     command: Waiting | None
@@ -33,19 +33,19 @@ class Aside:
 
     @property
     def inbound(self) -> Inbound | None:
-        """The command as it was handed in; None when it cannot be read."""
+        """The command as it was accepted; None if it cannot be read."""
         return self.command.inbound if self.command else None
 
 
 class Asides:
-    """Reads and answers the commands of one database."""
+    """Reads and answers the commands of a database."""
 
     def __init__(self, bus: Bus, config: QueueConfig) -> None:
         self._bus = bus
         self._ttl_ms = round(config.notice_ttl_s * 1000)
 
     async def waiting(self, partition: int, *, after: str = "") -> list[Aside]:
-        """Up to ``PAGE`` commands of a partition, behind the ``member`` of an earlier one.
+        """Up to ``PAGE`` commands of a partition, after the ``member`` of an earlier command.
 
         Raises:
             BusUnavailable: Redis is away.
@@ -56,7 +56,7 @@ class Asides:
         return [await self._read(partition, member.decode()) for member in members]
 
     async def answer(self, aside: Aside, notice: Notice, reply: Reply | None, *, out_channel: str) -> bool:
-        """Say ``notice``, and ``reply`` on ``out_channel``; False when the command was answered before.
+        """Send ``notice``, and ``reply`` on ``out_channel``; False if the command was already answered.
 
         Raises:
             BusUnavailable: Redis is away; the same may be said again.
@@ -65,7 +65,7 @@ class Asides:
         return await self._say(aside, *texts, reason="", out_channel=out_channel) == b"said"
 
     async def bury(self, aside: Aside, *, reason: str) -> bool:
-        """Make a dead letter of a command that cannot be answered; otherwise as ``answer``."""
+        """Turn a command that cannot be answered into a dead letter. Otherwise as ``answer``."""
         return await self._say(aside, b"", b"", reason=reason, out_channel="") == b"dead"
 
     async def _say(self, aside: Aside, notice: bytes, reply: bytes, *, reason: str, out_channel: str) -> bytes:

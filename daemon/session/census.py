@@ -1,4 +1,4 @@
-"""Who is held and who rests, of the sessions with something waiting; looked at from outside, at a bounded cost."""
+"""Sessions with pending messages that are held or backing off, read at a bounded cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ TOGETHER = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A session with something waiting, as it stands just now."""
+    """The current state of a session with pending messages."""
 
     session: str
     worker: str
@@ -39,17 +39,17 @@ class Standing:
 
     @property
     def held(self) -> bool:
-        """Whether a worker holds it."""
+        """Whether a worker holds the session."""
         return self.lease_left_s > 0
 
     @property
     def parked(self) -> bool:
-        """Whether it rests after a failure."""
+        """Whether the session backs off after a failure."""
         return self.retry_in_s > 0 and not self.held
 
 
 async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
-    """About ``limit`` sessions, by name.
+    """The state of about ``limit`` sessions, by name.
 
     Those with the furthest deadlines are looked at: rests and leases lie further off than wake-ups, so that many ready
     sessions hide neither.
@@ -70,7 +70,7 @@ async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
 
 
 async def oldest_s(bus: Bus, stream: Callable[[int], str]) -> float:
-    """How old the oldest entry of a ``stream`` is, of which each partition has one; 0 when there is none.
+    """Age of the oldest entry of a ``stream`` that each partition has; 0 if all are empty.
 
     Errors as for ``standings``.
     """
@@ -82,7 +82,7 @@ async def oldest_s(bus: Bus, stream: Callable[[int], str]) -> float:
 
 
 async def overdue_s(bus: Bus) -> float:
-    """How long nobody came for the session whose older messages wait longest to become memory; 0 when none waits.
+    """Longest time by which the consolidation of a session is overdue; 0 if none is.
 
     Errors as for ``standings``.
     """

@@ -1,4 +1,4 @@
-"""What a worker holds while it answers a session's messages."""
+"""The state that a worker holds while it answers a session's messages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ _decode_continuity = msgspec.json.Decoder(Continuity).decode
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """A message that waits for its answer."""
+    """A pending message."""
 
     stream_id: str
     """Where it stands in ``in``."""
@@ -35,7 +35,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """The positions at which a turn begins, and what it is to answer; read in the script that claimed the session."""
+    """The positions and messages of a turn at its beginning, read by the script that claimed the session."""
 
     claims: int
     """Number of this claim, rising for ever."""
@@ -79,7 +79,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begun_from(reply: Sequence[Any]) -> Begun:
-    """The turn that ``begin()`` of the scripts describes, without its status; its first value is the fence.
+    """The turn that ``begin()`` of the scripts returned, without its status. The first value is the fence.
 
     Raises:
         ValueError: what should be a number in the session's hash is none.
@@ -111,7 +111,7 @@ def begun_from(reply: Sequence[Any]) -> Begun:
 
 
 def options_from(raw: bytes) -> Options:
-    """The options that a session's hash holds; what a hand has spoilt counts as none."""
+    """The options in a session's hash. Corrupted options are ignored."""
     if not raw:
         return NO_OPTIONS
     try:
@@ -121,7 +121,7 @@ def options_from(raw: bytes) -> Options:
 
 
 def continuity_from(raw: bytes) -> Continuity | None:
-    """The continuity that a session's hash holds; what a hand has spoilt counts as none."""
+    """The continuity in a session's hash. A corrupted continuity is ignored."""
     if not raw:
         return None
     try:
@@ -131,7 +131,7 @@ def continuity_from(raw: bytes) -> Continuity | None:
 
 
 def after(stream_id: str, other: str) -> bool:
-    """Whether ``stream_id`` came after ``other``: ``<ms>-<sequence>``, compared as numbers."""
+    """Whether ``stream_id`` is newer than ``other``. Both are ``<ms>-<sequence>`` and compared as numbers."""
     return _position(stream_id) > _position(other)
 
 
@@ -141,7 +141,7 @@ def _position(stream_id: str) -> tuple[int, int]:
 
 
 def waiting_from(pairs: Sequence[Any]) -> tuple[Waiting, ...]:
-    """The messages of a flat list of stream id and payload."""
+    """The messages of a flat list of stream ID and payload."""
     return tuple(map(_waiting, pairs[::2], pairs[1::2]))
 
 

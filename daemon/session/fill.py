@@ -1,4 +1,4 @@
-"""A session that begins with a conversation nobody had in it, to try things on."""
+"""Creates a session with an artificial conversation, for experiments."""
 
 import secrets
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def fill(bus: Bus, session: str, entries: Sequence[LogEntry], *, scope: str) -> None:
-    """Make ``session`` with a log of ``entries``, whole turns from index 0 on; one script writes all or nothing.
+    """Create ``session`` with a log of ``entries``, whole turns from index 0 on. One script writes all or nothing.
 
     Raises:
         InboundError: there is such a session already; nothing was written.

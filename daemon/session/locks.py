@@ -1,4 +1,4 @@
-"""The consolidation lock of a session, and everything that only its holder may do."""
+"""The consolidation lock of a session, and all operations that only its holder may perform."""
 
 import hashlib
 import secrets
@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
-    """A session under its consolidation lock, with its positions when it was taken."""
+    """A session under its consolidation lock, with its positions at that moment."""
 
     session: str
     nonce: str
@@ -58,7 +58,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Locks:
-    """The scripts of one process's consolidation locks."""
+    """The scripts for the consolidation locks of a process."""
 
     def __init__(self, bus: Bus, config: QueueConfig, *, worker: str) -> None:
         self._bus = bus
@@ -69,7 +69,7 @@ class Locks:
         self._put_off_ms = round((config.lease_s + config.wakeup_s) * 1000)
 
     async def take(self, session: str, *, above: int = 0) -> Lock | None:
-        """The lock, with a fence above ``above``; None when somebody else has it, or there is no such session.
+        """The lock, with a fence above ``above``; None if another worker holds it, or the session does not exist.
 
         Raises:
             BusUnavailable: Redis is away; the lock may be held under a nonce nobody knows until its lease ends.
@@ -83,7 +83,7 @@ class Locks:
         return _lock(session, nonce, found) if status == b"locked" else None
 
     async def again(self, lock: Lock, *, above: int = 0) -> Lock:
-        """The lock with the positions as they are now, and a fence above ``above``; it is still ours.
+        """The same lock with the current positions and a fence above ``above``.
 
         Raises:
             LockLost: it is not.
@@ -114,7 +114,7 @@ class Locks:
     async def note(
         self, lock: Lock, what: Literal["failures", "digests", "flushed", "unflushed"], value: int | str
     ) -> None:
-        """Note something in the session; as ``Lock`` has it.
+        """Store a note in the session; see ``Lock``.
 
         Raises:
             LockLost: somebody else has the lock; nothing was written.
@@ -126,7 +126,7 @@ class Locks:
     async def settle(
         self, lock: Lock, *, upto: int, last: bytes, tokens: int, continuity: Continuity | None, flushed: bool
     ) -> None:
-        """Move the cursor from where the lock has it to ``upto``, over messages that count ``tokens``.
+        """Move the cursor from the lock's position to ``upto``, over messages with ``tokens`` tokens.
 
         Raises:
             LockLost: somebody else has the lock, the cursor is elsewhere, or the log holds another message than
@@ -152,7 +152,7 @@ class Locks:
             raise _lost(lock)
 
     async def give_back(self, lock: Lock, *, again_in_s: float | None) -> None:
-        """End the lock. The session is looked at again after ``again_in_s``, or, with None, when it has grown."""
+        """Release the lock. The session is examined again after ``again_in_s``, or, if None, when its log has grown."""
         keys = self._bus.keys.of(lock.session)
         delay_ms = -1 if again_in_s is None else round(again_in_s * 1000)
         await self._bus.run(
@@ -162,14 +162,14 @@ class Locks:
         )
 
     async def due(self, partition: int) -> list[str]:
-        """Sessions that should be settled and that nobody came for in time."""
+        """Sessions that are overdue for consolidation."""
         found = await self._bus.run(
             SWEEP, [self._bus.keys.unsettled(partition)], [self._put_off_ms, self._longest_ms, SWEPT_MOST]
         )
         return [session.decode() for session in found]
 
     async def wants(self, session: str) -> bool:
-        """Whether some of the session's messages should be consolidated now.
+        """Whether some messages of the session should be consolidated now.
 
         One that rests after a failure wants nothing, however much is said in it: its time comes with ``due``.
         """

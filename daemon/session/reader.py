@@ -1,4 +1,4 @@
-"""Reading a session without holding it: its positions, its log, what waits in it."""
+"""Reads a session without holding it: its positions, its log and its pending messages."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
 @dataclass(frozen=True, kw_only=True)
 class SessionState:
-    """A session's positions as they stood at one moment."""
+    """A session's positions at one moment."""
 
     session: str
     exists: bool
@@ -55,18 +55,18 @@ class SessionState:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether a turn has failed or died since the last progress: the next one takes the first message only."""
+        """Whether a turn failed or died since the last progress. The next turn then takes only the first message."""
         return self.attempts > 1 or self.deaths > 0
 
 
 class SessionReader:
-    """Reads sessions of one database."""
+    """Reads the sessions of a database."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
     async def state(self, session: str) -> SessionState:
-        """The positions; all zero for a session that nobody has written to."""
+        """The positions; all zero for a session without messages."""
         keys = self._bus.keys
         fields = dict(pairs(await self._bus.call("HGETALL", keys.session(session))))
         waiting = int(await self._bus.call("LLEN", keys.waiting(session)))
@@ -105,12 +105,12 @@ class SessionReader:
         )
 
     async def now_ms(self) -> int:
-        """The server's clock, ms since 1970: what leases and rests are compared with."""
+        """The server's clock, ms since 1970, which is compared with leases and back-offs."""
         seconds, micros = await self._bus.call("TIME")
         return int(seconds) * 1000 + int(micros) // 1000
 
     async def is_settling(self, session: str) -> bool:
-        """Whether somebody consolidates older messages of it just now."""
+        """Whether a worker is consolidating older messages of the session."""
         nonce, lease_ms = await self._bus.call("HMGET", self._bus.keys.lock(session), "nonce", "lease")
         return bool(nonce) and int(lease_ms or 0) > await self.now_ms()
 
@@ -128,7 +128,7 @@ class SessionReader:
         return [_decode_entry(raw) for raw in await raws_of_log(self._bus, session, first, upto)]
 
     async def committed(self, session: str, *, after: int = -1, limit: int = 100) -> list[tuple[int, LogEntry]]:
-        """Up to ``limit`` committed entries behind index ``after`` that Redis holds, each with its index."""
+        """Up to ``limit`` committed entries after index ``after`` that Redis contains, each with its index."""
         while True:
             state = await self.state(session)
             first = max(after + 1, state.base)
@@ -137,19 +137,19 @@ class SessionReader:
                 return list(enumerate(entries, first))
 
     async def live(self, session: str) -> bytes | None:
-        """The text being written just now, as a JSON ``Live``; None when nobody writes."""
+        """The text being written, as a JSON ``Live``; None if no answer is in progress."""
         live: bytes | None = await self._bus.call("GET", self._bus.keys.live(session))
         return live
 
     async def sessions(self, *, limit: int = 1_000) -> list[tuple[str, int]]:
-        """The sessions active last, newest first, each with the time of its last activity (ms since 1970)."""
+        """The most recently active sessions, newest first, each with the time of its last activity (ms since 1970)."""
         await self._bus.activity.written()
         found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
         return [(name.decode(), int(float(score))) for name, score in pairs(found)]
 
 
 async def raws_of_log(bus: Bus, session: str, first: int, upto: int) -> list[bytes]:
-    """The stored messages ``first`` to ``upto`` (exclusive) of a log, the journal too, as far as there are any.
+    """The stored messages ``first`` to ``upto`` (exclusive) of a log and its journal, as far as they exist.
 
     Raises:
         Trimmed: the first of them has left Redis.
@@ -158,7 +158,8 @@ async def raws_of_log(bus: Bus, session: str, first: int, upto: int) -> list[byt
     base, *raws = await bus.run(LOG, [bus.keys.session(session), bus.keys.log(session)], [first, upto])
     if first < base:
         raise Trimmed(
-            f"session {session}: messages {first} to {min(upto, base) - 1} have left Redis for the archive", base=base
+            f"session {session}: messages {first} to {min(upto, base) - 1} are no longer in Redis, but in the archive",
+            base=base,
         )
     found: list[bytes] = raws
     return found

@@ -1,4 +1,4 @@
-"""What a turn says before its answer: in its own chat, or in another one of its scope."""
+"""Messages that a turn sends before its answer, to its own chat or to another chat of its scope."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,7 +22,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """One thing to be said."""
+    """One message to be sent."""
 
     call: str
     """Names the tool call within its turn."""
@@ -37,13 +37,13 @@ class Saying:
 
 
 def saying_id(claim: Claim, call: str, session: str) -> str:
-    """Id of the reply that a call makes in a chat: the same whoever runs the call, and no other call's."""
+    """ID of the message that a tool call sends to a chat. It is the same whenever this call is repeated."""
     own = "" if session == claim.session else f"-{claim.session}"
     return f"{session}#message-{claim.begun.head}-{call}{own}"
 
 
 class Sayings:
-    """Says things in the name of claims."""
+    """Sends messages on behalf of claims."""
 
     def __init__(self, bus: Bus, sessions: Sessions, config: QueueConfig) -> None:
         self._bus = bus
@@ -51,7 +51,7 @@ class Sayings:
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
 
     async def say(self, claim: Claim, saying: Saying) -> Literal["said", "again", "foreign"]:
-        """Say it, unless this call of the turn said it before, or the chat is not of the scope that is wanted.
+        """Send the message, unless this call already sent it, or the chat does not belong to the required scope.
 
         Raises:
             LeaseLost: somebody else holds the session; nothing was said.

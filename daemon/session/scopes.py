@@ -1,4 +1,4 @@
-"""Which sessions there are, and whose: read from the sessions themselves, since their index may miss one."""
+"""All sessions and their scopes, read from the sessions themselves, because the index may be incomplete."""
 
 from collections.abc import Callable, Collection
 
@@ -8,7 +8,7 @@ from daemon.bus import Bus, scan
 
 
 async def all_sessions(bus: Bus) -> list[str]:
-    """The key of every session that anybody ever wrote to, sorted.
+    """The keys of all sessions, sorted.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -17,7 +17,7 @@ async def all_sessions(bus: Bus) -> list[str]:
 
 
 async def sessions_of(bus: Bus, scopes: Collection[str]) -> list[tuple[str, str]]:
-    """Every session whose own scope is one of ``scopes``, each with it, sorted. Errors as for ``all_sessions``.
+    """All sessions whose own scope is one of ``scopes``, each with its scope, sorted. Errors as for ``all_sessions``.
 
     What two scopes have become by being linked is not looked at here.
     """
@@ -25,7 +25,7 @@ async def sessions_of(bus: Bus, scopes: Collection[str]) -> list[tuple[str, str]
 
 
 async def sessions_where(bus: Bus, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
-    """As ``sessions_of``, of the scopes that are ``wanted``."""
+    """As ``sessions_of``, for the scopes that ``wanted`` accepts."""
     found: list[tuple[str, str]] = []
 
     async def look(session: str) -> None:

@@ -1,4 +1,4 @@
-"""Claiming a session, and everything that only its holder may do."""
+"""Claiming a session, and all operations that only its holder may perform."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ _log = structlog.get_logger()
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn changes beside the log."""
+    """The changes of a turn besides the log."""
 
     notices: tuple[Notice, ...] = ()
     """What is said aside, to viewers of pull channels."""
@@ -60,7 +60,7 @@ NO_CHANGE = Change()
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn leaves behind."""
+    """The result of a turn."""
 
     entries: tuple[LogEntry, ...]
     """To be appended after the journal; may be empty when all was said aside."""
@@ -83,7 +83,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """Something said aside to a session's people, together with a change of the session."""
+    """A notice for a session's users that belongs to no turn, together with a change of the session."""
 
     notice: Notice
     reply: Reply | None = None
@@ -103,7 +103,7 @@ class _Parked:
 
 @dataclass(frozen=True, kw_only=True)
 class StillParked:
-    """A parked session that got another message after its people had been told that it is parked."""
+    """A parked session that received another message after its users were notified."""
 
     session: str
     count: int
@@ -115,7 +115,7 @@ class StillParked:
 
 
 class Sessions:
-    """The scripts of one process's claims."""
+    """The scripts for the claims of a process."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Sessions:
         self._of_partition: dict[int, Shared] = {}
 
     async def claim(self, session: str) -> Claim | None:
-        """The session, held for ``lease_s``; None when it is held, backing off, or has nothing waiting.
+        """The session, held for ``lease_s``; None if it is held, backs off, or has no pending messages.
 
         Raises:
             BusUnavailable: Redis is away; the session may be held under a nonce nobody knows until its lease ends.
@@ -144,7 +144,7 @@ class Sessions:
         return next(iter(await self.claim_all([session])), None)
 
     async def claim_all(self, sessions: Sequence[str]) -> list[Claim]:
-        """As ``claim``, of many sessions: those that are held now. A script claims up to ``CLAIMED_AT_ONCE``.
+        """As ``claim``, for many sessions. Returns the claimed ones. A script claims up to ``CLAIMED_AT_ONCE``.
 
         Raises:
             BusUnavailable: as for ``claim``, of those that were not claimed before it went away.
@@ -196,7 +196,7 @@ class Sessions:
         return claims
 
     async def renew(self, claim: Claim) -> str:
-        """Extend the lease; the stream id of a stop that waits, or an empty string.
+        """Extend the lease. Returns the stream ID of a pending stop command, or an empty string.
 
         Raises:
             LeaseLost: somebody else holds the session.
@@ -210,7 +210,7 @@ class Sessions:
         return str(stop_upto.decode())
 
     async def journal(self, claim: Claim, *, step: int, entries: Sequence[LogEntry]) -> None:
-        """Put finished steps of the turn on record, after ``step`` earlier ones.
+        """Record finished steps of the turn, after ``step`` earlier steps.
 
         Raises:
             LeaseLost: somebody else holds the session, or went on from here; nothing was written.
@@ -227,7 +227,7 @@ class Sessions:
     async def commit(
         self, claim: Claim, commit: Commit, *, step: int, out_channel: str = "", go_on: bool = True
     ) -> Claim | None:
-        """Write the turn's end; the claim of the session's next turn, or None when the session was let go.
+        """Write the end of the turn. Returns the claim of the next turn, or None if the session was released.
 
         Raises:
             LeaseLost: another worker holds it; nothing was written. TooFewReplicas: it is written; repeating is safe.
@@ -283,24 +283,24 @@ class Sessions:
         return self._of_partition[partition]
 
     async def hand_over(self, claim: Claim) -> None:
-        """Give the session to the next worker at once; this attempt does not count."""
+        """Release the session for the next worker immediately. This attempt does not count."""
         await self._release(claim, "undone", delay_s=0.0)
 
     async def put_off(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> None:
-        """Have the session claimed again after ``delay_s``, for no fault of its own; this attempt does not count.
+        """Release the session until ``delay_s`` have passed, without a failure. This attempt does not count.
 
         ``word`` is told to its people.
         """
         await self._release(claim, "undone", delay_s=delay_s, word=word)
 
     async def back_off(self, claim: Claim, *, delay_s: float) -> None:
-        """Have the session tried again after ``delay_s``; this attempt counts."""
+        """Release the session until the next attempt after ``delay_s``. This attempt counts."""
         await self._release(claim, "counts", delay_s=delay_s)
 
     async def park(
         self, claim: Claim, *, delay_s: float, word: Word | None = None, reason: str = "", tell_after_s: float = 0.0
     ) -> bool:
-        """As ``back_off``, for a failure that is not the message's fault: the attempt does not count.
+        """As ``back_off``, for a failure that the message did not cause. This attempt does not count.
 
         From the first time on since the session's last commit it is counted how long the session has been parked. As
         soon as that, with ``delay_s``, is ``tell_after_s``, its people are told ``word``, once; again under another
@@ -350,7 +350,7 @@ class Sessions:
         return status
 
     async def waiting_upto(self, session: str, upto: str) -> tuple[Waiting, ...]:
-        """The messages that wait in a session at or before stream id ``upto``; the caller holds the session."""
+        """The pending messages of a session up to stream ID ``upto``. The caller holds the session."""
         keys = self._bus.keys
         ids: list[bytes] = await self._bus.call("LRANGE", keys.waiting(session), 0, -1)
         inbox = keys.inbox(keys.partition(session))

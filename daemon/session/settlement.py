@@ -1,4 +1,4 @@
-"""How far a session is settled into memory, and who is at it; looked at without its consolidation lock."""
+"""The state of the consolidation of a session, read without its lock."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from daemon.session.reader import SessionState
 
 @dataclass(frozen=True, kw_only=True)
 class Settlement:
-    """What consolidation knows of a session, beside its positions. Times are the server's, ms since 1970."""
+    """The consolidation state of a session, besides its positions. Times are those of the server, ms since 1970."""
 
     journal: int = 0
     """Messages of the turn in progress: those beyond the head."""
@@ -29,7 +29,7 @@ class Settlement:
 
 
 async def settlement_of(bus: Bus, state: SessionState) -> Settlement:
-    """How far the session of ``state`` is settled.
+    """The consolidation state of the session of ``state``.
 
     Raises:
         BusUnavailable: Redis is away.

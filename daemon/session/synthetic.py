@@ -1,4 +1,5 @@
-"""Conversations that nobody had: in English and Chinese, with tools, of all sizes; the same for the same seed. Pure."""
+"""Artificial conversations in English and Chinese, with tools and of all sizes. The same seed gives the same text.
+Pure."""
 
 import datetime as dt
 import math
@@ -41,9 +42,9 @@ SHORT: dict[Language, tuple[str, ...]] = {
 SENTENCES: dict[Language, tuple[str, ...]] = {
     "en": (
         "My sister moved to house number {number} last week.",
-        "I prefer the train at {clock} to the one before it.",
+        "I prefer the train at {clock} to the earlier train.",
         "The north pump of pond {number} makes a strange noise again.",
-        "We agreed to drain it in the autumn, because the reeds have grown over the outlet.",
+        "We agreed to drain the pond in the autumn, because the reeds have grown over the outlet.",
         "Order {number} has not arrived, and nobody at the depot answers the phone.",
         "Remember that the key to shed {number} hangs behind the door.",
         "How many litres does a carp of {number} grams need?",
@@ -69,7 +70,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, kw_only=True)
 class Plot:
-    """What a conversation is to be like."""
+    """The properties of a conversation."""
 
     messages: int
     """``LEAST`` at least."""
@@ -80,7 +81,7 @@ class Plot:
 
 
 def synthetic(plot: Plot, tokenizer: Tokenizer, *, sender: str) -> list[LogEntry]:
-    """The messages of ``plot`` as turns leave them in a log, from index 0 on; some 0.3 ms each.
+    """The messages of ``plot``, as turns store them in a log, from index 0 on. Some 0.3 ms each.
 
     Raises:
         InboundError: so many of so few messages cannot be oversized.
@@ -123,7 +124,7 @@ class _Author:
     """Ids of the calls that have no result yet."""
 
     def turn(self, kinds: Sequence[str]) -> Iterator[LogEntry]:
-        """One turn's entries."""
+        """The entries of one turn."""
         turn, ids = self._index, list[str]()
         self._language = "zh" if self.chance.random() < CHINESE else "en"
         for kind in kinds:

@@ -1,4 +1,4 @@
-"""Telling the people of a session something that belongs to no turn."""
+"""Notices for the users of a session that belong to no turn."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def tell(bus: Bus, config: QueueConfig, session: str, word: Word) -> None:
-    """Say ``word`` in a session; errors as for ``Bus.call``, and then it may be said twice."""
+    """Send ``word`` in a session. Errors as for ``Bus.call``; the word may then be sent twice."""
     keys = bus.keys
     await bus.run(
         TELL,

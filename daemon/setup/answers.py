@@ -16,7 +16,7 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 
 ACCESS = (
     ("pairing", "you and people you approve: an unknown sender gets a code, which you approve with /pair CODE"),
-    ("private", "only you; the bot ignores all other people"),
+    ("private", "only you; the bot ignores everyone else"),
     ("open", "anyone who finds the bot, at your cost"),
 )
 """The explanation of each choice."""

@@ -110,7 +110,7 @@ class Person:
         del flag
         if given is not None:
             return given
-        known = " [Enter: keep the current one, -: none]" if default else ""
+        known = " [Enter: keep the current value, -: remove the value]" if default else ""
         answer = str(click.prompt(f"{question}{known}", default="", show_default=False, hide_input=True)).strip()
         if answer == "-":
             return Secret("")

@@ -231,7 +231,9 @@ def _read_skills(found: Elsewhere) -> None:
         for name in sorted(names):
             path = Path(folder, name)
             if len(found.skills) >= SKILL_FILES_MAX:
-                found.left.append(f"skills: only the first {SKILL_FILES_MAX:,} files are copied. Copy the rest by hand")
+                found.left.append(
+                    f"skills: only the first {SKILL_FILES_MAX:,} files are copied. Copy the other files by hand"
+                )
                 return
             if (content := _content(path, found.left)) is not None and path.parent != root:
                 found.skills[path.relative_to(root).as_posix()] = content

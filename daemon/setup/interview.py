@@ -319,7 +319,9 @@ class Interview:
         click.echo("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
         click.echo(f"  https://t.me/{answer.username}?start={code}")
         try:
-            click.echo("Waiting for you, for at most five minutes. Ctrl-C continues without you …")
+            click.echo(
+                "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
+            )
             owner = run(lambda: _pair(answer, code, language))
         except KeyboardInterrupt:
             owner = None
@@ -335,7 +337,7 @@ class Interview:
                 "  Continuing without an owner. Run `millpond init` again later, or name the owner with --owner ID."
             )
         else:
-            click.echo(f"  You are {owner.name or 'there'} ({owner.id}).")
+            click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
         return owner
 
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
@@ -343,7 +345,9 @@ class Interview:
         try:
             if not (url := run(lambda: _webhook(answer))):
                 return False
-            click.echo(f"  A webhook is set for this bot ({printable(url)}), so its messages cannot be read here.")
+            click.echo(
+                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive its messages."
+            )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False
             run(lambda: _without_webhook(answer))

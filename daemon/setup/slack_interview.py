@@ -36,12 +36,13 @@ _MEMBER = re.compile(r"[UW][A-Z0-9]{2,30}")
 """As Slack calls people."""
 _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 """An app token, which names its app."""
-WHERE_MEMBER = "in your Slack profile, choose Copy member ID under the three dots"
+WHERE_MEMBER = "in your Slack profile, open the menu with three dots and choose Copy member ID"
 
 STEPS = """
-Slack: create an app from a manifest, which lists the app's permissions. `millpond init --slack-manifest` prints it.
-  1. Open https://api.slack.com/apps and choose Create New App, From a manifest. Choose the workspace,
-     paste the text, and choose Create.
+Slack: create an app from a manifest, which lists the app's permissions.
+`millpond init --slack-manifest` prints the manifest.
+  1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
+     Choose the workspace, paste the manifest, and choose Create.
   2. Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
     "  3. Under Basic Information, App-Level Tokens, generate a token with the scope connections:write. Copy the "
@@ -130,7 +131,9 @@ class SlackInterview:
             click.echo(f"  The bot is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
             if me.scopes and (missing := missing_of(me.scopes)):
                 click.echo(f"  The app lacks permissions: {', '.join(missing)}.")
-                click.echo("  Paste the manifest again (App Manifest in its settings), and install the app again.")
+                click.echo(
+                    "  Paste the manifest again (App Manifest in the app's settings), and install the app again."
+                )
 
         token = self._asked(
             _Secret(
@@ -156,7 +159,8 @@ class SlackInterview:
             me = self._me
             if app and me and me.app_id and app[1] != me.app_id:
                 raise SlackSaysNo(
-                    f"this app-level token is for another app, {app[1]}. The bot token is for {me.app_id}"
+                    f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app "
+                    f"{me.app_id}"
                 )
             run(lambda: _socket(answer.base_url, token))
             click.echo("  The app can receive messages over Socket Mode.")
@@ -269,7 +273,9 @@ class SlackInterview:
         click.echo(f"  {code}")
         click.echo(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
         try:
-            click.echo("Waiting for you, for at most five minutes. Ctrl-C continues without you …")
+            click.echo(
+                "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
+            )
             owner = run(lambda: _pair(answer, me, code, language))
         except KeyboardInterrupt:
             owner = None

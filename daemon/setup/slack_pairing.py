@@ -118,7 +118,7 @@ async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str]
                     return None
                 if frame.type == "hello" and frame.num_connections > 1:
                     say(
-                        "Another program receives this app's messages too and may get the code. Stop that program, "
+                        "Another program also receives this app's messages and may get the code. Stop that program, "
                         "or send the code again."
                     )
                 written = _written(frame, me, code)
@@ -139,7 +139,7 @@ def _read(content: object) -> _Frame:
 
 def _judge(reason: str) -> None:
     if reason == "link_disabled":
-        text = "Socket Mode is off for this app. Turn it on in the app's settings, under Socket Mode."
+        text = "Socket Mode is off for this app. Turn Socket Mode on in the app's settings, under Socket Mode."
         raise SlackSaysNo(text, code=reason)
 
 

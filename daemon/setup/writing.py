@@ -18,7 +18,8 @@ from daemon.setup.toml import changed, toml_of
 TEMPLATES = Path(__file__).with_name("templates")
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md")
 HEAD = (
-    "# Written by `millpond init`. Every key: docs/configuration.md. Check this file with `millpond config check`.\n\n"
+    "# Written by `millpond init`. docs/configuration.md describes all keys. Check this file with `millpond "
+    "config check`.\n\n"
 )
 
 

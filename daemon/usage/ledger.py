@@ -71,7 +71,7 @@ class Ledger:
         """
         self._kept[note] = anyio.current_time()
         if len(self._kept) > KEPT_MAX:
-            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} notes are waiting for Redis")
+            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting for Redis")
         reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
         with anyio.move_on_after(NOTE_TIMEOUT_S, shield=True):
             try:
@@ -99,7 +99,7 @@ class Ledger:
     def close(self) -> None:
         """Report what is lost with this process."""
         for note in self.kept:
-            self._lose(note, "the process stopped before Redis stored the note")
+            self._lose(note, "the process stopped before Redis stored the usage record")
 
     async def _all_written(self) -> bool:
         """Try each note once, or up to the first that finds Redis unavailable."""

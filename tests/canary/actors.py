@@ -9,14 +9,13 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from daemon.bus import COMMANDS
 from tests.canary.canaries import canary, words_in
 from tests.canary.findings import Findings
 from tests.canary.hostile import Hostile, Wish, plant
 from tests.canary.knowledge import Knowledge
 from tests.canary.looks import Looks
 from tests.canary.minds import Minds, tag
-from tests.canary.people import BOT, IDENTITIES, MEMBERS, Identity
+from tests.canary.people import BOT, IDENTITIES, MEMBERS, STRANGER, Identity
 from tests.canary.plan import Counts
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
@@ -33,7 +32,8 @@ FILES = f"bots/{BOT}/files/"  # below the data directory: scopes' own files
 FOUND_NOTHING = "I found no stored text"
 FORGOTTEN = ("The text was forgotten", "The text had already been deleted")
 NOT_DONE = "These steps failed"
-LINKED, PARTED = "is now linked with", "no longer linked"
+ASKED, LINKED, PARTED = "created this code", "is now linked with", "no longer linked"
+BUSY, REJECTED = "already has an open link request", "rejected the link"
 _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
 
 
@@ -93,7 +93,7 @@ class Actor:
             (self._forget, OFTEN // 2),
             (self._export, OFTEN // 6),
             (self._look_from_terminal, OFTEN // 10),
-            *([(self._link, OFTEN // 3)] if len(self._identities) > 1 and "/link" in COMMANDS else []),
+            *([(self._link, OFTEN // 3), (self._found_code, OFTEN // 3)] if len(self._identities) > 1 else []),
         ]
         chosen = dice.choices([act for act, _ in acts], [weight for _, weight in acts])[0]
         await chosen(dice.choice(self._identities))
@@ -207,13 +207,32 @@ class Actor:
             [member] = [each for each in self._identities if each != who]
             await self._link_with(who, member)
 
+    async def _code(self, who: Identity) -> str:
+        session = self._world.dice.choice(who.sessions)
+        name = await self._world.voice.say(who, session, "/link")
+        found = _CODE.search(await self._world.voice.heard(session, name, since=0, wanted=_CODE.search))
+        return found[1] if found else ""
+
+    async def _found_code(self, who: Identity) -> None:
+        """A stranger finds a code and confirms; the person who made it does not."""
+        world, [session] = self._world, STRANGER.sessions
+        if not (code := await self._code(who)):
+            return
+        name = await world.voice.say(STRANGER, session, f"/link {code}")
+        # The other person's code may be there already.
+        told = await world.voice.heard(session, name, since=0, wanted=lambda text: ASKED in text or BUSY in text)
+        if ASKED not in told:
+            return
+        await world.voice.say(STRANGER, session, "/link yes")
+        await world.voice.say(who, world.dice.choice(who.sessions), "/link no")
+        told = await world.voice.heard(session, name, since=0, wanted=lambda text: REJECTED in text or LINKED in text)
+        if LINKED in told:
+            world.findings.add("linked", f"{session} with {who.scope}")
+        world.note(f"{session} was not linked with {who.scope}: {told[:100]!r}")
+
     async def _link_with(self, into: Identity, member: Identity) -> None:
         world = self._world
-        session = world.dice.choice(into.sessions)
-        name = await world.voice.say(into, session, "/link")
-        told = await world.voice.heard(session, name, since=0, wanted=_CODE.search)
-        found = _CODE.search(told)
-        if found is None:
+        if not (code := await self._code(into)):
             return
         if world.dice.random() < TOGETHER:
             await world.voice.quiet(self._sessions)
@@ -221,7 +240,11 @@ class Actor:
         self._linked = member, into
         world.note(f"{member.scope} is to be a part of {into.scope}")
         session = world.dice.choice(member.sessions)
-        name = await world.voice.say(member, session, f"/link {found[1]}")
+        name = await world.voice.say(member, session, f"/link {code}")
+        if not await world.voice.heard(session, name, since=0, wanted=lambda text: ASKED in text):
+            return
+        for side in (member, into):
+            await world.voice.say(side, world.dice.choice(side.sessions), "/link yes")
         await world.voice.heard(session, name, since=0, wanted=lambda text: LINKED in text)
         world.counts.links += 1
         world.note(f"{member.scope} is a part of {into.scope}")

@@ -19,6 +19,7 @@ KINDS: Mapping[str, str] = {
     "on_disk": "forgotten canaries on the disk",
     "in_keys": "forgotten canaries in keys of the server",
     "logged": "canaries in logs of processes",
+    "linked": "links that not both have confirmed",
     "unanswered": "messages and commands without an answer",
     "stopped": "work that has stopped before its end",
     "lost": "canaries that their own chat does not show",

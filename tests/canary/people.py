@@ -40,6 +40,9 @@ IDENTITIES = (
     Identity(label="bobp", person="bob", channel=PAGE, sender="robert", chats=("bob-1", "ann-2")),
     Identity(label="club", person="club", channel=CLUB, sender="ann", chats=("club",), is_group=True),
 )
+STRANGER = Identity(label="eve", person="eve", channel=WEB, sender="eve", chats=("eve-1",))
+"""Finds codes of others, and says nothing else."""
+
 SCOPES = tuple(each.scope for each in IDENTITIES)
 SCOPE_OF = {session: each.scope for each in IDENTITIES for session in each.sessions}
 """Of each session, the scope that it had when it began; it keeps it."""

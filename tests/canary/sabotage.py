@@ -12,6 +12,7 @@ import millpond
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
+from daemon.people import codes
 from daemon.recall.index import BuiltinEngine
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
@@ -64,6 +65,8 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     "search": (Swap(BuiltinEngine, "_done", _done_for_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
     "message": (Swap(Speech, "_shared", _of_anybody),),
+    # One side alone confirms a link.
+    "consent": (Cut(codes.ANSWER, "return other and 'both' or 'waits'", "return 'both'"),),
     # Of the tiers of forgetting one is left out.
     "forget-memory": (Swap(passing, "forget_memory", _nothing),),
 }

@@ -15,6 +15,7 @@ from tests.canary.scan import unpacked
 from tests.chaos.ends import BROKEN, HELD
 from tests.chaos.sabotage import Cut
 from tests.chaos.trial import tried
+from tests.tables import each_row
 
 ANN, PAGE, BOB = "pond:person:web:ann", "pond:person:page:ann", "pond:person:web:bob"
 
@@ -40,6 +41,7 @@ def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_
         pytest.param("links", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("search", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("message", "canaries of others in answers of the API", marks=pytest.mark.long),
+        pytest.param("consent", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("forget-memory", "forgotten canaries on the disk", marks=pytest.mark.long),
     ],
 )
@@ -56,7 +58,7 @@ def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, notic
     assert run.counts["turns"] >= 50, run.output
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@each_row("check", CHECKS)
 def test_what_is_to_be_switched_off_is_there(check: str) -> None:
     for change in CHECKS[check]:
         if isinstance(change, Cut):

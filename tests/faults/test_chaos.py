@@ -36,6 +36,7 @@ from tests.fakes.sink import Garbled, Hang, Refuse, Slow, sink
 from tests.limits import HANG_S
 from tests.ports import free_port
 from tests.soak.findings import OF_CHAOS
+from tests.tables import each_row
 
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "6")
@@ -108,7 +109,7 @@ def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, fault
     assert run.found[noticed] > 0, run.output
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@each_row("check", CHECKS)
 def test_what_is_to_be_switched_off_is_there(check: str) -> None:
     for change in CHECKS[check]:
         if isinstance(change, Cut):
@@ -328,7 +329,7 @@ def test_nothing_is_wrong_with_a_run_in_which_all_went_well() -> None:
     assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * len(vars(tally(CLEAN)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("log", "kinds"),
     [
         (turn(0, "a", "b"), {"lost"}),
@@ -359,8 +360,8 @@ def test_a_run_without_findings_holds_when_its_work_has_ended_and_is_inconclusiv
     assert (end.code, end.text) == (INCONCLUSIVE, "inconclusive: 59 messages not answered")
 
 
-@pytest.mark.parametrize("kind", sorted(OF_CHAOS.keys() - LATE))
-@pytest.mark.parametrize("undecided", ["", "59 messages not answered"])
+@each_row("kind", sorted(OF_CHAOS.keys() - LATE))
+@each_row("undecided", ["", "59 messages not answered"])
 def test_a_proof_breaks_a_run_however_slow_the_machine_was(kind: str, undecided: str) -> None:
     expected = INCONCLUSIVE if undecided and kind in UNFINISHED else BROKEN
 
@@ -371,7 +372,7 @@ def test_losses_doubles_and_wrong_orders_are_proofs_in_an_unfinished_run_too() -
     assert not UNFINISHED & {"lost", "doubled", "disordered", "stale", "shuffled", "rerun", "backward", "stopped"}
 
 
-@pytest.mark.parametrize("kind", sorted(LATE))
+@each_row("kind", sorted(LATE))
 def test_a_run_that_was_only_late_is_inconclusive_and_says_why(kind: str) -> None:
     end = end_of({kind: ["it took 9 s"], "lost": []}, "")
 
@@ -553,7 +554,7 @@ def test_an_answer_that_nobody_noted_is_unknown_only_to_another_leader() -> None
     assert listing([REFUSED, AGAIN], line(0)) == {"unfounded"}
 
 
-@pytest.mark.parametrize("first", [CUT, LOST, sent(0, leader="dead")])
+@each_row("first", [CUT, LOST, sent(0, leader="dead")])
 def test_what_is_sent_again_and_not_listed_is_found(first: Attempt) -> None:
     assert listing([first, AGAIN]) == {"unlisted"}
     assert listing([first, replace(AGAIN, place=place(0))]) == {"unlisted"}, "the same attempt twice"

@@ -33,6 +33,7 @@ from tests.soak.mind import HEARD, MOODS, SHORTENED, Mind
 from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL, Plan, troubles
 from tests.soak.readers import Reader, unseen
 from tests.soak.sent import Reply, Talk
+from tests.tables import each_row
 
 RUN = Span(began_s=0.0, seconds=200.0)
 FEW = 30  # examples of what is looked at hundreds of times in each
@@ -272,7 +273,7 @@ def a_log(count: int) -> list[LogEntry]:
     return [one for turn in said for one in turn]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spoil", "kind"),
     [
         (lambda log: [one for one in log if one.id != "m3"], "lost"),
@@ -298,7 +299,7 @@ def test_each_kind_of_the_chaos_run_is_looked_at_here_or_knowingly_not() -> None
     assert OF_CHAOS.keys() >= NOT_LOOKED_AT
 
 
-@pytest.mark.parametrize("kind", sorted({*OWN, *OF_CHAOS.keys() - NOT_LOOKED_AT}))
+@each_row("kind", sorted({*OWN, *OF_CHAOS.keys() - NOT_LOOKED_AT}))
 def test_whatever_is_found_makes_a_run_fail_and_is_shown(kind: str) -> None:
     findings = Findings()
     findings.add(kind, ["something about a pond"])
@@ -417,7 +418,7 @@ async def test_a_prompt_that_shows_what_others_said_is_found(mind: Mind) -> None
     assert len(mind.strange) == 1
 
 
-@pytest.mark.parametrize("mood", MOODS)
+@each_row("mood", MOODS)
 async def test_a_bad_mood_shows_in_some_answers_and_in_none_afterwards(mind: Mind, mood: str) -> None:
     server: Any = mind.server
     good = Say("heard s01: 3-3")

@@ -10,17 +10,18 @@ import anyio
 import pytest
 from msgspec import structs
 
-from daemon.access import EVERYWHERE, Access, Entry, Pairing, Pauses, Stranger
+from daemon.access import EVERYWHERE, Access, Entry, Pairing, Pauses, Stranger, may_take
 from daemon.bus import Bus, command_of
-from daemon.config import AccessConfig
+from daemon.config import GROUP_COMMANDS, AccessConfig, BotConfig
 from daemon.events import Quote
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import Gate, ScriptedModel
-from tests.conftest import Lab
+from tests.conftest import Lab, an_inbound
 from tests.intakelab import NAME, OPEN, an_arrival, intake_of, texts, told, with_channel
 from tests.integration.test_turns import Bot
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 
 BOSS = f"{NAME}:boss"
 PAIRING = AccessConfig(policy="pairing")
@@ -29,8 +30,19 @@ PAIRING = AccessConfig(policy="pairing")
 class Room:
     """A channel with an agent worker behind it, and people who write there."""
 
-    def __init__(self, process: Process, model: ScriptedModel, *, access: AccessConfig = PAIRING) -> None:
-        self.process = with_channel(process, access=access, admins=[BOSS])
+    def __init__(
+        self,
+        process: Process,
+        model: ScriptedModel,
+        *,
+        access: AccessConfig = PAIRING,
+        groups_may: tuple[str, ...] | None = None,
+    ) -> None:
+        process = with_channel(process, access=access, admins=[BOSS])
+        if groups_may is not None:
+            bots = {"pond": structs.replace(process.bot("pond"), groups_may=groups_may)}
+            process = replace(process, config=structs.replace(process.config, bots=bots))
+        self.process = process
         self.model = model
         self.intake = intake_of(self.process)
         self.bus = process.bus
@@ -66,7 +78,7 @@ def code_in(text: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "command"),
     [
         *(("/pair", "pair"), ("/pair AB-12", "pair"), ("/ban 7", "ban"), ("/unban 7", "unban")),
@@ -99,6 +111,34 @@ async def test_nobody_but_administrators_decides_anything(process: Process) -> N
         assert "/ban ID" in await room.says("/help")
 
         assert await room.entries() == {}
+
+
+@pytest.mark.parametrize("listed", [None, (), ("new", "compact", "forget"), ("export", "model")])
+async def test_members_of_a_group_use_the_commands_that_the_configuration_allows(
+    process: Process, listed: tuple[str, ...] | None
+) -> None:
+    async with Room(process, ScriptedModel(), access=OPEN, groups_may=listed).working() as room:
+        allowed = ("memory", "stop") if listed is None else listed
+        for command in GROUP_COMMANDS:
+            # Each by a member of his own, for each is told once a minute.
+            said = await room.says(f"/{command}", who=f"ann-{command}", chat="-1")
+            assert ("only administrators" in said) == (command not in allowed), command
+            assert "dministrators" not in await room.says(f"/{command}", chat="-2"), command
+        for text in ("/new", "/model"):
+            assert "In groups" not in await room.says(text, who="ann"), "of the person's own chat"
+        shown = re.findall("^/([a-z]+)", await room.says("/help", who="ann", chat="-1"), re.MULTILINE)
+        assert set(shown) == {"status", "usage", "whoami", "help", *allowed}
+        shown = re.findall("^/([a-z]+)", await room.says("/help", chat="-1"), re.MULTILINE)
+        assert {*GROUP_COMMANDS, "pair"} < set(shown)
+        assert "link" not in shown
+
+
+def test_members_of_a_group_take_no_memory_that_is_not_the_groups() -> None:
+    bot = BotConfig(groups_may=("forget", "export"))
+    kinds = ("group:web:x", "session:web:x", "person:web:ann", "workspace")
+    for command in ("forget", "export"):
+        inbound = an_inbound("m", chat_kind="group", command=command)
+        assert [may_take(bot, inbound, f"pond:{kind}") for kind in kinds] == [True, True, False, False]
 
 
 async def test_a_code_is_guessed_five_times_and_no_more(process: Process) -> None:

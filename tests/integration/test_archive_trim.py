@@ -343,7 +343,7 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
     for file in place.data_dir.glob("transcripts/*/catalogue_*"):
         file.write_bytes(b"spoilt")
 
-    with pytest.raises(ArchiveError, match="the list of the older archived parts of session web:ann is lost"):
+    with pytest.raises(ArchiveError, match="the list of the older archive files of session web:ann is lost"):
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"
@@ -401,7 +401,7 @@ async def test_late_writers_do_not_bring_back_what_was_rewritten(place: Place) -
     rewritten = await place.archive.rewrite(segment, new)
 
     await place.lab.bus.repeat("list.lua")
-    with pytest.raises(ArchiveError, match="does not contain messages 0 to 3"):
+    with pytest.raises(ArchiveError, match="messages 0 to 3 in Redis differ"):
         await place.archive.write(ANN, 0, place.raws)
 
     assert await place.archive.segments(ANN) == [rewritten]
@@ -671,7 +671,7 @@ async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:
 async def test_the_doctor_tries_the_archive_and_leaves_nothing_behind(anywhere: Place) -> None:
     before = await told(anywhere)
     assert before["archive"].startswith("ok: ")
-    assert before["trimming"].startswith("ok: nothing is archived yet")
+    assert before["trimming"].startswith("ok: no messages are archived yet")
     assert await noted(anywhere.lab.bus) == {}, "whoever asks is no process that shows messages"
 
     await anywhere.say(4)

@@ -234,13 +234,33 @@ def test_an_unreachable_redis_is_69(place: Place) -> None:
 
 
 def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> None:
-    before = os.umask(0)
+    before = os.umask(0)  # what is open under 022 is open under it, too
     try:
-        with a_place() as place:
-            command = [sys.executable, "-m", "millpond", "chat"]
-            subprocess.run(command, env=place.environ, cwd=ROOT, input=b"hello\n", capture_output=True, check=True)
-            found = [path for path in (place.data, *place.data.rglob("*")) if not path.is_symlink()]
-            assert {"logs", "millpond.log", "redis", "server.json"} <= {path.name for path in found}
+        with a_place() as place, place.running(anew=True) as running:
+            running.said(r"Millpond listens on \S+")
+            folder = place.data.parent
+            written = b"Remember that I row.\nhello\n/compact\n/memory row\n/export\n"
+            for given, *command in (
+                (written, "chat", "--session", "terminal:ann"),
+                (b"", "memory", "show", "terminal:ann"),
+                (b"", "session", "export", "terminal:ann", "-o", str(folder / "ann.zip")),
+                (b"", "transcript", "export", "terminal:ann", "-o", str(folder / "ann.jsonl.gz")),
+                (b"", "data", "backup", str(folder / "backup")),
+            ):
+                whole = [sys.executable, "-m", "millpond", *command]
+                subprocess.run(whole, env=place.environ, cwd=ROOT, input=given, capture_output=True, check=True)
+            found = [path for path in folder.rglob("*") if not path.is_symlink()]
+            names = {path.name for path in found}
+            assert {
+                "millpond.log",
+                "redis",
+                "server.json",
+                "ann.zip",
+                "ann.jsonl.gz",
+                "backup",
+                "exports",
+                "search",
+            } <= names
             assert [path for path in found if path.stat().st_mode & 0o077] == []
     finally:
         os.umask(before)

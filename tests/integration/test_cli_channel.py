@@ -11,6 +11,7 @@ from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from tests.intakelab import told
 from tests.integration.test_cli import Place, a_place
+from tests.tables import each_row
 
 CONFIG = """
 [channels.support]
@@ -70,7 +71,7 @@ def test_people_are_let_in_banned_and_listed_by_id(place: Place) -> None:
     assert "pairing, 1 in the allowlist" in place("channel", "list").stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "code", "told"),
     [
         (("pair", "nope", "ABCD"), 78, "channel nope was not found. Choose one of: "),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.test_cli import Place, a_place
+from tests.tables import each_row
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
     assert "hello again" in said(place, "gone")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "code", "text"),
     [
         (("session", "forget", "nobody", "--yes"), 65, "nobody has sent a message to it"),

@@ -17,6 +17,7 @@ from daemon.config import RedisConfig
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.changes import characters, unified
 from tests.integration.test_cli import Place, a_place
+from tests.tables import each_row
 
 TIME = "2026-11-20T09:00:00.000Z"
 ONE = "# Ann\n- likes tea\n"
@@ -141,7 +142,7 @@ def test_a_text_from_a_file_or_standard_input_becomes_a_persons_version(talk: Ta
     assert talk("show")["text"] == "# Ann\n- likes milk\n\n- likes water\n"
 
 
-@pytest.mark.parametrize("content", [None, b"caf\xe9", b"x" * 1_000_001])
+@each_row("content", [None, b"caf\xe9", b"x" * 1_000_001])
 def test_a_file_that_is_no_text_is_65_and_changes_nothing(talk: Talk, tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "new.md"
     if content is not None:
@@ -206,7 +207,7 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
     assert (nothing.returncode, nothing.stdout) == (0, "No relevant memories found.\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "said"),
     [
         ("tolk", "Did you mean terminal:talk"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.test_cli import Place, a_place
+from tests.tables import each_row
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
@@ -44,7 +45,7 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
     assert "unlink" in place("queue", "jobs").stdout
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "told"),
     [
         ("bob", "is not a person's ID"),

@@ -21,6 +21,7 @@ from daemon.config import RedisConfig
 from tests.conftest import an_entry
 from tests.integration.test_cli import ROOT, Place, a_place
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 KEY = "terminal:talk"
 TURNS = 10
@@ -126,7 +127,7 @@ def test_a_session_is_shown_whole_whatever_has_left_redis(talk: Talk) -> None:
     assert lines[4].endswith(SAID[4])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "indexes"),
     [
         (["--from", "6", "--upto", "9"], [6, 7, 8]),
@@ -146,7 +147,7 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
     assert [message["index"] for message in talk("show", str(talk.file(1)), "--from", "7")["messages"]] == [7]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "code", "said"),
     [
         (["show", "nobody"], 65, "nobody has sent a message to it"),
@@ -320,14 +321,14 @@ def test_everything_of_a_person_is_one_file(talk: Talk, tmp_path: Path, whose: l
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "code", "said"),
     [
         (["nobody", "-o", "x.zip"], 65, "nobody has sent a message to it"),
         (["--person", "web:nobody", "-o", "x.zip"], 65, "nothing is stored about this person"),
         (["--scope", "pond:person:web:nobody", "-o", "x.zip"], 65, "no session uses it"),
-        (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "name exactly one of"),
-        (["-o", "x.zip"], 2, "name exactly one of"),
+        (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "use exactly one of"),
+        (["-o", "x.zip"], 2, "use exactly one of"),
         (["talk"], 2, "--output"),
         (["talk", "-o", "/nowhere/at/all.zip"], 73, "cannot be written"),
         (["talk", "-o", "README.md"], 73, "--force"),

@@ -11,13 +11,12 @@ from daemon.bus import pairs
 from daemon.errors import JobRefused
 from daemon.jobs import Tell
 from daemon.people import codes
-from daemon.people.codes import Codes, Redeemed
+from daemon.people.codes import Codes, Party, Request
 from tests.conftest import Lab, server_ms
 
 ANN = Stranger(id="7", name="Ann", session="tele:7")
 BOB = Stranger(id="8", name="Bob", session="tele:8")
 SCOPE = "pond:person:tele:7"
-CHAT = Tell(session="tele:7", correlation="c")
 _numbers = itertools.count()
 
 
@@ -110,41 +109,62 @@ async def test_near_misses_of_a_code_let_nobody_in(lab: Lab) -> None:
     assert await redeem(paired, f" {code.lower().replace('-', ' ')} ") == ANN, "case, blanks and dashes do not count"
 
 
+def party(scope: str = SCOPE, *, message: str = "m") -> Party:
+    return Party(scope=scope, chat=Tell(session=scope.split(":", 2)[2], correlation="c", message_id=message))
+
+
 async def link(
-    linked: Codes, code: str, *, who: str = "", scope: str = "pond:person:web:ann", bot: str = "pond"
+    linked: Codes, code: str, *, message: str = "", scope: str = "pond:person:web:ann", bot: str = "pond"
 ) -> Any:
     """What becomes of a code that a person says in another chat."""
-    return await linked.redeem(code, who=who or f"web:ann {next(_numbers)}", bot=bot, family=[scope])
+    said = party(scope, message=message or str(next(_numbers)))
+    return await linked.redeem(code, said, bot=bot, family=[scope])
 
 
-async def test_a_link_code_links_once_for_ten_minutes(lab: Lab) -> None:
+async def test_a_link_code_is_used_once_within_ten_minutes(lab: Lab) -> None:
+    linked, keys = Codes(lab.bus), lab.bus.keys
+    code = await linked.offer(party(), "pond")
+    names = [keys.pair(code), keys.linking(SCOPE)]
+
+    assert [540_000 < await lab.bus.call("PTTL", name) <= 600_000 for name in names] == [True, True]
+    await lab.bus.call("PEXPIRE", keys.pair(code), 300_000)
+    found = await link(linked, code, message="m")
+    assert isinstance(found, Request)
+    assert (found.side, found.own.scope, found.other) == ("member", "pond:person:web:ann", party())
+    assert await link(linked, code) == "wrong"
+    assert await link(linked, code, message="m") == found, "the same message, once more"
+    names.append(keys.linking("pond:person:web:ann"))
+    assert [540_000 < await lab.bus.call("PTTL", name) <= 600_000 for name in names] == [True] * 3
+    later = await linked.offer(party("pond:person:tele:8"), "pond")
+    await lab.bus.call("PEXPIRE", keys.pair(later), 0)
+    assert await link(linked, later, scope="pond:person:web:bob") == "wrong"
+
+
+async def test_a_person_has_one_link_code_and_none_while_a_request_is_open(lab: Lab) -> None:
     linked = Codes(lab.bus)
-    first, second = [await linked.offer(SCOPE, "pond", CHAT) for _ in range(2)]
-    key = lab.bus.keys.pair(first)
+    first, second = [await linked.offer(party(), "pond") for _ in range(2)]
 
-    assert 540_000 < await lab.bus.call("PTTL", key) <= 600_000
-    found = await link(linked, first, who="web:ann m")
-    assert isinstance(found, Redeemed)
-    assert (found.scope, found.chat) == (SCOPE, CHAT)
     assert await link(linked, first) == "wrong"
-    assert await link(linked, first, who="web:ann m") == found, "the same message, once more"
-    assert await lab.bus.call("PTTL", key) > 0, "also once it was used"
-    await lab.bus.call("PEXPIRE", lab.bus.keys.pair(second), 0)
-    assert await link(linked, second) == "wrong"
+    assert isinstance(request := await link(linked, second), Request)
+    assert await linked.offer(party(), "pond") == await linked.offer(party("pond:person:web:ann"), "pond") == ""
+    others = await linked.offer(party("pond:person:web:bob"), "pond")
+    assert await link(linked, others) == "busy"
+    assert await linked.answer(request, "no", by=request.own.chat, at_ms=await server_ms(lab.bus)) == "no"
+    assert isinstance(await link(linked, others), Request)
 
 
 async def test_a_link_code_is_for_another_chat_of_the_same_bot(lab: Lab) -> None:
     linked = Codes(lab.bus)
-    code = await linked.offer(SCOPE, "pond", CHAT)
+    code = await linked.offer(party(), "pond")
 
     assert await link(linked, code, scope=SCOPE) == "own"
     assert await link(linked, code, bot="lake") == "bot"
-    assert isinstance(await link(linked, code), Redeemed)
+    assert isinstance(await link(linked, code), Request)
 
 
 async def test_a_person_guesses_five_link_codes_in_ten_minutes(lab: Lab) -> None:
     linked = Codes(lab.bus)
-    code = await linked.offer(SCOPE, "pond", CHAT)
+    code = await linked.offer(party(), "pond")
 
     answers = [await link(linked, "AAAA-AAAA") for _ in range(5)]
     left_ms = await lab.bus.call("PTTL", lab.bus.keys.tries("pond:person:web:ann"))
@@ -152,7 +172,7 @@ async def test_a_person_guesses_five_link_codes_in_ten_minutes(lab: Lab) -> None
     assert answers == ["wrong"] * 5
     assert 540_000 < left_ms <= 600_000
     assert await link(linked, code) == "often"
-    assert isinstance(await link(linked, code, scope="pond:person:web:bob"), Redeemed)
+    assert isinstance(await link(linked, code, scope="pond:person:web:bob"), Request)
 
 
 async def test_a_link_code_that_is_there_already_is_not_given_to_somebody_else(
@@ -160,12 +180,12 @@ async def test_a_link_code_that_is_there_already_is_not_given_to_somebody_else(
 ) -> None:
     linked = Codes(lab.bus)
     monkeypatch.setattr(codes.secrets, "choice", lambda signs: signs[0])
-    code = await linked.offer(SCOPE, "pond", CHAT)
+    code = await linked.offer(party(), "pond")
     await lab.bus.repeat("offer.lua")
 
     with pytest.raises(JobRefused):
-        await linked.offer("pond:person:web:bob", "pond", CHAT)
+        await linked.offer(party("pond:person:web:bob"), "pond")
 
     found = await link(linked, code)
-    assert isinstance(found, Redeemed)
-    assert found.scope == SCOPE
+    assert isinstance(found, Request)
+    assert found.other.scope == SCOPE

@@ -22,6 +22,7 @@ from tests.fakes.said import said as words_of
 from tests.integration.test_coalescing import WINDOW_S, the_window_ends
 from tests.integration.test_turns import Bot, wire, worked_off
 from tests.limits import until
+from tests.tables import each_row
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold
@@ -84,7 +85,7 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     return FallbackModel([Rung(model, configs[name]) for name, model in models.items()]), models
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "command", "argument"),
     [
         *(("/new", "new", ""), (" /NEW\n", "new", ""), ("/new please", "", ""), ("/whoami", "whoami", "")),
@@ -343,7 +344,7 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
         "Model: big\nAvailable models: big, small, tiny\n/model NAME selects a model for this conversation.",
-        "From now on, small answers in this conversation.",
+        "From now on, small will answer you in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"
@@ -420,7 +421,7 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
     assert (await notices(lab))[0][2].startswith("Model: offline\nAvailable models: offline\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("admins", "channel", "sender", "is_one"),
     [
         (("web:ann",), "web", "ann", True),

@@ -97,23 +97,6 @@ async def test_a_process_that_stops_lets_the_session_go_ready_for_others(lab: La
     assert (await lab.claim()).begun.attempts == 1
 
 
-async def a_stale_commit_changes_nothing(lab: Lab) -> None:
-    await lab.publish("m1")
-    stale = await lab.claim()
-    await lab.expire()
-    await lab.claim()
-    before = await lab.dump()
-
-    with pytest.raises(LeaseLost):
-        await lab.commit(stale)
-
-    assert await lab.dump() == before
-
-
-async def test_a_commit_of_a_holder_that_lost_the_session_changes_nothing(lab: Lab) -> None:
-    await a_stale_commit_changes_nothing(lab)
-
-
 async def test_a_commit_after_the_successors_commit_changes_nothing(lab: Lab) -> None:
     await lab.publish("m1")
     stale = await lab.claim()

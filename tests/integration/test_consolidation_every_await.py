@@ -20,9 +20,10 @@ from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.apart import SESSION, Apart, Copy, NoThreads, Teller, alone, another_server, at_once, lock_shifted, watched
 from tests.conftest import Lab, check_and_remove_keys
-from tests.cut_short import CutBus, Died, DyingBus, StoppingBus
+from tests.cut_short import CutBus, Died, DyingBus, Made, NotingBus, StoppingBus, noting, to_cut
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE
+from tests.tables import each_row
 from workers.consolidation import BACKGROUND, Want
 
 MOST = 300  # no consolidation makes so many calls: a loop that gets there goes on for ever
@@ -149,32 +150,46 @@ async def cut_short(
 
 
 async def each_call(
-    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, step: int = 1
+    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, seen: set[Any]
 ) -> AsyncIterator[tuple[int, int]]:
-    """Cut a consolidation short at each of its calls, and have it ended; the number of the call, and of all calls.
-
-    With ``step`` at each second of them, or third.
-    """
+    """Cut a consolidation short at each call at which it matters, and have it ended; the number of the call, and of all
+    calls."""
+    await check_and_remove_keys(apart.process.bus)
+    await check_and_remove_keys(apart.far)
     await apart.settled_once()
     want = await begin(apart)
     begin_again = await apart.kept()
-    for at in range(1, MOST, step):
+    numbers = to_cut(await made(apart, want), kind, carried_out=carried_out, seen=seen)
+    for at in numbers:
         await begin_again()
         bus = await cut_short(apart, want, kind, at=at, carried_out=carried_out)
         yield at, bus.calls
         with capture_logs():
             await apart.settle()
         assert begin is otherwise or set((await apart.flushed()).values()) <= {1}
-        if bus.calls < at:
-            break
-    assert CALLS < at < MOST - 1
+    assert len(numbers) >= CALLS
+    assert bus.calls < at, "the last one is not cut short"
+
+
+async def made(apart: Apart, want: Want) -> list[Made]:
+    """What calls this consolidation makes."""
+    options = noting(apart.process.bus, apart.far, folder=apart.process.data_dir)
+    near, far = together(NotingBus, apart.process.bus, apart.far, **options)
+    with capture_logs(), anyio.fail_after(HANG_S):
+        await apart.through(near, far).consolidate(SESSION, want)
+    return options["made"]
 
 
 def slowly(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("begin", BEGINNINGS)
+@pytest.fixture
+def seen() -> set[Any]:
+    """See ``to_cut``; shared by the rows of a table."""
+    return set()
+
+
 @pytest.mark.parametrize(
     ("kind", "carried_out"),
     [
@@ -186,35 +201,32 @@ def slowly(*values: Any) -> Any:
         slowly(DyingBus, False),
     ],
 )
+@each_row("begin", BEGINNINGS)
 async def test_a_consolidation_cut_short_at_any_call_is_ended_by_the_next_worker(
-    apart: Apart, begin: Begin, kind: type[FailingBus], carried_out: bool
+    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
 ) -> None:
     held: list[str] = []
-    async for at, calls in each_call(apart, begin, kind, carried_out=carried_out):
+    async for at, calls in each_call(apart, begin, kind, carried_out=carried_out, seen=seen):
         is_free, failures = await asyncio.gather(apart.free(), apart.failures())
         if not is_free:
             held.append("took" if at == 1 else "gives back" if at == calls else "works")
         # Nobody has failed but Redis, and whoever stopped the worker.
         assert kind is DyingBus or failures in (0, 3 if begin is given_up else 0), at
 
-    held_too_long(held, kind, carried_out)
+    # The lock waits for its end only when its holder died, never heard that he has it, or could not give it back.
+    if kind is not DyingBus:
+        assert held == (["took"] if carried_out else ["gives back"] if kind is FailingBus else [])
 
 
 @pytest.mark.parametrize("begin", [grown, slowly(ahead), slowly(forgotten), slowly(otherwise)])
 @pytest.mark.parametrize(
-    ("kind", "carried_out", "step"),
-    [
-        (DyingBus, True, 3),
-        slowly(DyingBus, True, 1),
-        slowly(DyingBus, False, 1),
-        slowly(FailingBus, True, 1),
-        slowly(StoppingBus, False, 1),
-    ],
+    ("kind", "carried_out"),
+    [(DyingBus, True), slowly(DyingBus, False), slowly(FailingBus, True), slowly(StoppingBus, False)],
 )
 async def test_what_is_old_of_a_memory_is_moved_by_the_next_worker_when_one_is_cut_short(
-    aged: Apart, begin: Begin, kind: type[FailingBus], carried_out: bool, step: int
+    aged: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
 ) -> None:
-    async for _ in each_call(aged, begin, kind, carried_out=carried_out, step=step):
+    async for _ in each_call(aged, begin, kind, carried_out=carried_out, seen=seen):
         pass
 
     await aged.grow(2)
@@ -223,12 +235,6 @@ async def test_what_is_old_of_a_memory_is_moved_by_the_next_worker_when_one_is_c
     keys = aged.far.keys
     for key in (keys.versions(SCOPE), keys.history(SCOPE), keys.notes(SCOPE)):
         assert await aged.far.call("LLEN", key) == 1
-
-
-def held_too_long(held: list[str], kind: type[FailingBus], carried_out: bool) -> None:
-    # The lock waits for its end only when its holder died, never heard that he has it, or could not give it back.
-    if kind is not DyingBus:
-        assert held == (["took"] if carried_out else ["gives back"] if kind is FailingBus else [])
 
 
 class EventfulBus(CutBus):
@@ -324,15 +330,14 @@ async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, di
     await apart.settled_once()
     await apart.grow(4 if disturb is somebody_begins_anew else 2)
     begin_again = await apart.kept()
-    for at in range(1, MOST):
+    for at in to_cut(await made(apart, BACKGROUND), EventfulBus, carried_out=False, seen=set()):
         await begin_again()
         happening: Happening = {at: partial(disturb, apart)}
         await disturbed(apart, happening)
         with capture_logs():
             await apart.settle()
-        if happening:
-            break
-    assert CALLS < at < MOST - 1
+    assert at > CALLS
+    assert happening, "nothing happens to the last one"
 
 
 @pytest.mark.slow
@@ -358,20 +363,21 @@ async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apar
     await apart.grow(over=True)
     await apart.grow(4)
     begin_again = await apart.kept()
-    for at in range(1, MOST):
+    for fails in (False, True):
         await begin_again()
-        if at % 2:
+        if fails:
             # The first range goes in as it is: nothing but its position keeps it from going in twice.
             await fail_thrice(apart)
-        called: list[Called] = []
-        happening: Happening = {at: repeat}
-        await disturbed(apart, happening, called=called)
-        await repeat()
-        with capture_logs():
-            await apart.settle()
-        if happening:
-            break
-    assert CALLS < at < MOST - 1
+        begin_so = await apart.kept()
+        numbers = to_cut(await made(apart, BACKGROUND), DyingBus, carried_out=False, seen=set())
+        for at in numbers[fails::2]:
+            await begin_so()
+            called: list[Called] = []
+            await disturbed(apart, {at: repeat}, called=called)
+            await repeat()
+            with capture_logs():
+                await apart.settle()
+        assert at > CALLS
 
 
 async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart) -> None:

@@ -38,6 +38,7 @@ from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of
@@ -377,7 +378,7 @@ async def test_a_text_stands_in_the_message_where_nothing_could_read_it(world: W
     assert content(log[2]).endswith(".md]")
 
 
-@pytest.mark.parametrize("raw", [b"\x00\x01", b"\xff\xfe\xfd", b"x" * 20_001])
+@each_row("raw", [b"\x00\x01", b"\xff\xfe\xfd", b"x" * 20_001])
 async def test_what_is_no_short_text_does_not(world: World, platform: Platform, raw: bytes) -> None:
     platform.files["t"] = raw
     world.configure(tools=("time",))

@@ -22,6 +22,7 @@ from daemon.session import Commit
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys
 from tests.integration.test_publish import waiting_ids
+from tests.tables import each_row
 
 DEAD = "daemon.bus.dead"
 EVERYTHING = Choice(everything=True)
@@ -264,7 +265,7 @@ async def test_the_command_lists_shows_replays_and_drops(lab: Lab, command: Comm
     assert await waiting_ids(lab) == ["a", "d"]
 
 
-@pytest.mark.parametrize("args", [(), ("1-1", "--all"), ("--reason", "x", "--all")])
+@each_row("args", [(), ("1-1", "--all"), ("--reason", "x", "--all")])
 async def test_the_command_wants_one_choice(command: Command, args: tuple[str, ...]) -> None:
     assert (await in_thread(command, "drop", *args)).exit_code == 2
 

@@ -17,6 +17,7 @@ from daemon.model import embeddings
 from daemon.testing import ManualClock
 from tests.fakes.openai_server import Embed, Events, Failure, Hang, Plain, fake_openai, letters
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 KEY = "sk-very-secret-1234567890"
 
@@ -90,7 +91,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("fault", "error"), FAULTS.values(), ids=FAULTS)
+@each_row(("fault", "error"), FAULTS.values())
 async def test_what_a_server_does_wrong_is_an_error_of_ours_without_the_key(fault, error) -> None:
     async with asking([fault]) as (made, server):
         with pytest.raises(ModelError) as caught:
@@ -103,7 +104,7 @@ async def test_what_a_server_does_wrong_is_an_error_of_ours_without_the_key(faul
         assert await made.vectors_of(["abba"], limit_s=HANG_S) == [letters("abba")]
 
 
-@pytest.mark.parametrize(("limit_s", "timeout_s"), [(0.1, HANG_S), (HANG_S, 0.1)])
+@each_row(("limit_s", "timeout_s"), [(0.1, HANG_S), (HANG_S, 0.1)])
 async def test_a_server_that_is_silent_is_waited_for_no_longer_than_either_limit(limit_s, timeout_s) -> None:
     async with asking([Hang()], timeout_s=timeout_s) as (made, server):
         with pytest.raises(ModelTimeout):

@@ -31,6 +31,7 @@ from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, parked_for, wire
 from tests.limits import HANG_S
+from tests.tables import each_row
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
@@ -412,8 +413,8 @@ async def test_sessions_claimed_together_are_all_handed_over_or_ended_by_the_nex
     assert shop.paid.total() == len(TOGETHER)
 
 
-@pytest.mark.parametrize("idle", [False, True])
-@pytest.mark.parametrize("given_first", [False, True])
+@each_row("idle", [False, True])
+@each_row("given_first", [False, True])
 async def test_work_given_in_the_moment_in_which_its_slot_is_cancelled_is_begun_so_that_it_can_be_handed_over(
     idle: bool, given_first: bool
 ) -> None:

@@ -14,11 +14,14 @@ import msgspec
 import pytest
 
 import workers.agent.exporting
+from daemon import forget
 from daemon.archive import Archive, Segment
 from daemon.durable import DRAFT
 from daemon.events import Notice, Overheard
 from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
 from daemon.export.naming import names_of
+from daemon.forget import Order, Search
+from daemon.jobs import Jobs
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from daemon.scope import folder_of
@@ -337,6 +340,21 @@ async def test_a_person_is_given_everything_as_a_file(home: Home) -> None:
     found = zipfile.ZipFile(path)
     assert found.read("transcripts/1_web_ann.jsonl") == lines(home.raws["web:ann"])
     assert (await home.lab.state("web:ann")).head == 20
+
+
+async def test_an_export_holds_no_words_of_a_forget_that_waits(home: Home, tmp_path: Path) -> None:
+    await home.session("web:ann", ANN, 2, text="said")
+    jobs = Jobs(home.lab.bus, lease_s=1.0, worker="test", clock=home.process.clock)
+    order = Order(name=ANN, scopes=(ANN,), chat="web:ann")
+    await forget.Asking(home.lab.bus, jobs).order(order, Search(text=CANARY), name="m1")
+    await home.lab.publish("m2", session="web:ann", text=f"/forget {CANARY}", command="forget")
+    await home.lab.publish("m3", session="web:ann", text="still waiting")
+
+    found, _ = await home.export(tmp_path / "ann.zip")
+
+    assert [job.status for job in await jobs.all()] == ["waiting"]
+    assert [name for name in found.namelist() if CANARY.encode() in found.read(name)] == []
+    assert "still waiting" in found.read("sessions/1_web_ann.json").decode()
 
 
 async def test_a_push_channel_is_sent_the_file(home: Home) -> None:

@@ -18,6 +18,7 @@ from tests.conftest import Lab, an_inbound, dump
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, files_with, pond, stands_in, texts
 from tests.integration.test_commands import notices, worked_off
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ async def test_what_is_listed_can_be_chosen_by_number_and_the_command_is_kept_no
     assert not files_with(CANARY, world.workspace, world.process.data_dir)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("argument", "kind", "numbers"),
     [
         ("", "nothing", ()),

@@ -66,7 +66,7 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(world
             "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present",
             "The text was forgotten",
         ]
-        assert sum("waits for the archive" in text for text in told) == 1
+        assert sum("as soon as the archive can be reached" in text for text in told) == 1
 
 
 async def test_a_search_says_that_the_archive_was_not_searched(world: Pond) -> None:

@@ -11,12 +11,11 @@ from daemon.handlers import job_runner
 from daemon.process import Process
 from tests.apart import kept
 from tests.conftest import Lab
-from tests.cut_short import Died, DyingBus, StoppingBus
+from tests.cut_short import Died, DyingBus, NotingBus, StoppingBus, noting, to_cut
 from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
 from tests.memorylab import saves
 
 CALLS_MAX = 400  # more than any of these jobs makes
-STRIDE = 13  # not every call, for the time it takes; the slow test takes them all
 
 ORDERS = [
     pytest.param(Order(name=SCOPE, scopes=(SCOPE,), chat=ANN), id="text"),
@@ -50,31 +49,20 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("carried_out", [pytest.param(False, marks=pytest.mark.slow), True])
 async def test_a_job_whose_process_dies_at_any_call_is_gone_on_with(
     process: Process, lab: Lab, tmp_path: Path, order: Order, *, carried_out: bool
 ) -> None:
-    await dies(process, lab, tmp_path, order, stride=STRIDE, carried_out=carried_out)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("carried_out", [False, True])
-async def test_a_job_whose_process_dies_at_every_single_call_is_gone_on_with(
-    process: Process, lab: Lab, tmp_path: Path, order: Order, *, carried_out: bool
-) -> None:
-    await dies(process, lab, tmp_path, order, stride=1, carried_out=carried_out)
-
-
-async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stride: int, carried_out: bool) -> None:
-    """Let a job be cut short at every ``stride``-th call, and somebody else go on with it."""
     world = Pond(pond(process, tmp_path), lab)
     await a_little(world)
     heads = [(await lab.state(session)).head for session in (ANN, ANNS)]
     job_id = await world.order(order=order)
     begin_again = await kept(lab.bus, folder=tmp_path)
-    for at in range(1 + carried_out * 5 % stride, CALLS_MAX, stride):
+    options = noting(world.bus, folder=tmp_path)
+    await job_runner(replace(world.process, bus=NotingBus(world.bus, **options))).run_one(job_id)
+    numbers = to_cut(options["made"], DyingBus, carried_out=carried_out, seen=set())
+    assert len(numbers) > 20
+    for at in numbers:
         await begin_again()
         dying = DyingBus(world.bus, at=at, carried_out=carried_out)
         try:
@@ -82,7 +70,6 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
         except BaseException as error:
             if not _died(error):
                 raise
-        ended = dying.calls < at
         await left_by_the_dead(world, job_id)
 
         record = await world.done(job_id)
@@ -95,9 +82,6 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
         states = [await lab.state(session) for session in (ANN, ANNS)]
         assert [state.head for state in states] == heads
         await go_on(world)
-        if ended:
-            return
-    pytest.fail("it makes more calls than that")
 
 
 async def go_on(world: Pond) -> None:

@@ -23,6 +23,7 @@ from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fak
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
 from tests.places import TEMPORARY
 from tests.processes import shut_down
+from tests.tables import each_row
 from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
@@ -209,7 +210,7 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
     assert place.tables["bots"]["pond"]["model"]["base_url"] == server.base_url
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reply", "said", "code"),
     [
         (Failure(401, "no"), "refused the API key (401)", 1),
@@ -228,7 +229,7 @@ def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply:
     assert place.files() == {}
 
 
-@pytest.mark.parametrize("token", ["987:wrong", "no token at all", TOKEN[:-1]])
+@each_row("token", ["987:wrong", "no token at all", TOKEN[:-1]])
 def test_a_wrong_token_is_said_without_showing_it(place: Place, telegram: FakeTelegram, token: str) -> None:
     done = place("init", *at(telegram, token=token))
 
@@ -257,10 +258,10 @@ def test_no_test_tries_nothing(place: Place) -> None:
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "pairing"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name begins with a letter"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
@@ -427,7 +428,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C continues without you …")
+        terminal.shows("Press Ctrl-C to continue without an owner …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

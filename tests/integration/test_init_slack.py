@@ -11,6 +11,7 @@ from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration import test_init
 from tests.integration.test_init import QUIET, Place, mode
+from tests.tables import each_row
 
 TOKEN = "xoxb-123456789012-AbCdEfGhIjKlMnOpQrStUvWx"
 APP_TOKEN = "xapp-1-A0123456789-987654321098-0123456789abcdef"
@@ -84,7 +85,7 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
 
     assert (wrong.returncode, other.returncode) == (1, 1)
     assert "Slack refused the token (invalid_auth)" in wrong.stderr
-    assert "app-level token is for another app, A0123456789" in other.stderr
+    assert "app-level token belongs to the app A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
     assert place.files() == {}
@@ -119,7 +120,7 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
     assert place.files() == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("flags", "said"),
     [
         (("--slack",), "--slack-token is not set"),
@@ -264,7 +265,7 @@ def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: F
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, slack: FakeSlack) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(slack)) as terminal:
-        terminal.shows("Ctrl-C continues without you …")
+        terminal.shows("Press Ctrl-C to continue without an owner …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

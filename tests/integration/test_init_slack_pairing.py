@@ -131,7 +131,7 @@ async def test_another_program_that_hears_for_the_app_is_told_of(slack: FakeSlac
         await slack.connected()
         await wait_for_owner(api, token, me(slack), CODE, say=said.append, wait_s=0.5)
 
-    assert any("Another program receives this app's messages" in text for text in said)
+    assert any("Another program also receives this app's messages" in text for text in said)
 
 
 @pytest.mark.parametrize("error", ["invalid_auth", "missing_scope", "not_allowed_token_type"])

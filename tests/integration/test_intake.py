@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import anyio
+import msgspec
 import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
@@ -25,6 +26,7 @@ from daemon.testing import FailingBus
 from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, accepted, an_arrival, intake_of, texts, told, with_channel
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 
 GROUP = "-100"
 SESSION = f"{NAME}:{GROUP}"
@@ -361,7 +363,7 @@ async def test_one_bad_update_is_told_with_its_correlation_and_stops_nothing(
     assert [log["reason"] for log in logs if log["event"] == "arrival.failed"] == ["KeyError", "KeyError"]
 
 
-@pytest.mark.parametrize("chat", ["", "x" * 600, "\ud800", "a\nb"])
+@each_row("chat", ["", "x" * 600, "\ud800", "a\nb"])
 async def test_a_chat_that_cannot_be_named_is_left_alone(process: Process, chat: str) -> None:
     await intake_of(with_channel(process)).take(structs.replace(an_arrival("hi"), chat=chat))
 
@@ -463,3 +465,18 @@ async def test_while_redis_is_away_who_was_banned_stays_so(process: Process, mon
 
     assert failing.calls == 3
     assert await texts(process.bus) == []
+
+
+async def test_names_are_cleaned_when_they_arrive(process: Process) -> None:
+    intake = intake_of(with_channel(process, access=AccessConfig(policy="pairing", allow=("ann",))))
+    hidden = "B\u202eo\nB"
+    quote = Quote(text="hi", sender_name=hidden, sender_id="bob")
+    bob = an_arrival(who="bob")
+
+    await intake.take(an_arrival(who="ann", quote=quote))
+    await intake.take(structs.replace(bob, sender=structs.replace(bob.sender, name=hidden)))
+
+    [inbound] = await accepted(process.bus)
+    assert inbound.quote == structs.replace(quote, sender_name="B\ufffdo B")
+    found = await process.bus.call("HGET", process.bus.keys.codes(NAME), "bob")
+    assert msgspec.json.decode(found)["name"] == "B\ufffdo B"

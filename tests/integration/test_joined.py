@@ -24,6 +24,7 @@ from daemon.errors import BusError, BusUnavailable
 from daemon.server import Address
 from tests.conftest import Lab, an_entry
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 
 async def test_a_thousand_calls_at_once_get_each_its_own_answer(bus: Bus) -> None:
@@ -248,14 +249,14 @@ EXCEPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("exception", EXCEPTIONS)
+@each_row("exception", EXCEPTIONS)
 async def test_every_exception_of_the_library_becomes_one_of_ours(exception: type[Exception]) -> None:
     error = exception.__new__(exception)
 
     assert isinstance(translated(error), BusError)
 
 
-@pytest.mark.parametrize("code", ["LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "BUSY"])
+@each_row("code", ["LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "BUSY"])
 async def test_a_server_that_takes_nothing_just_now_is_away(code: str) -> None:
     """The library cuts off the codes it knows: an out-of-memory reply was a refusal for good."""
     error = BaseParser.parse_error(f"{code} not now")

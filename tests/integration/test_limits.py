@@ -245,13 +245,13 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "en",
             "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
             "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThis bot: 1,890 of 2,000 tokens left\n"
-            "Remaining right now: 2 of 3 messages for you, 4 of 5 messages for this conversation",
+            "Limits per minute: 2 of 3 messages from you are left, 4 of 5 messages in this conversation are left",
         ),
         (
             "zh",
             "今天：\n你：1 条消息，110 个 token，0.0010 EUR；还剩 890 / 1,000 个 token\n"
             "这个对话：1 条消息，110 个 token，0.0010 EUR\n这个机器人：还剩 1,890 / 2,000 个 token\n"
-            "现在还剩：你 2 / 3 条消息, 这个对话 4 / 5 条消息",
+            "每分钟的消息额度：你还剩 2 / 3 条, 这个对话还剩 4 / 5 条",
         ),
     ],
 )

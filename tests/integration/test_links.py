@@ -1,6 +1,7 @@
 """Linking two memories of one person, and parting them again."""
 
 import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +18,15 @@ from daemon.handlers import job_runner
 from daemon.jobs import Tell
 from daemon.memory import HistoryEntry, MemoryFiles, Version, joining
 from daemon.memory.lists import ScopeLists
-from daemon.people import Asking, link_configured
+from daemon.people import Asking, Party, Request, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
 from tests.apart import kept
-from tests.conftest import Lab, RecordingBus
-from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
+from tests.conftest import Lab, RecordingBus, server_ms
+from tests.cut_short import Died, DyingBus, InterludeBus, Made, NotingBus, StoppingBus, noting, to_cut
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
-
-MOST = 400  # no job makes so many calls
 
 
 @pytest.fixture
@@ -221,7 +220,7 @@ async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
         with suppress(Died):
             await job_runner(people.through(DyingBus(people.bus, at=18))).run_one(jobs[1])
 
-    for at in range(1, MOST):
+    for at in to_cut(await made(people, jobs[0], begin_again), InterludeBus, carried_out=False, seen=set()):
         await begin_again()
         bus = InterludeBus(people.bus, at=at, interlude=cross)
         with capture_logs():
@@ -233,9 +232,17 @@ async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
         homes = {await people.memories.home(scope) for scope in (ANN, BOB)}
         assert len(homes) == 1, at
         assert sorted(await people.texts(homes.pop())) == ["ann has a cat", "bob rows", "bob was in Rome"], at
-        if bus.calls < at:
-            break
-    assert 20 < at < MOST - 1
+    assert 20 < at == bus.calls + 1
+
+
+async def made(people: PeopleLab, job: str, begin_again: Callable[[], Awaitable[None]]) -> list[Made]:
+    """What calls a job makes in a process that knows where memories are."""
+    for _ in range(2):
+        await begin_again()
+        options = noting(people.bus, folder=people.process.data_dir)
+        with capture_logs():
+            await job_runner(people.through(NotingBus(people.bus, **options))).run_one(job)
+    return options["made"]
 
 
 def slowly(*values: Any) -> Any:
@@ -257,11 +264,12 @@ def slowly(*values: Any) -> Any:
 async def test_cut_short_at_any_call_it_ends_as_if_nothing_had_been(
     people: PeopleLab, kind: type[FailingBus], carried_out: bool, parts: bool
 ) -> None:
-    wanted: dict[str, Any] = {}
     await begun(people, parts=parts)
     job = await people.ask_to_part(BOB) if parts else await people.ask(ANN, BOB)
     begin_again = await kept(people.bus, folder=people.process.data_dir)
-    for at in range(MOST):
+    calls = await made(people, job, begin_again)
+    wanted = await people.view()
+    for at in to_cut(calls, kind, carried_out=carried_out, seen=set()):
         await begin_again()
         with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
             cancel = scope if kind is StoppingBus else None
@@ -270,12 +278,8 @@ async def test_cut_short_at_any_call_it_ends_as_if_nothing_had_been(
         with capture_logs():
             await people.expire()
             await people.done(job)
-        view = await people.view()
-        wanted = wanted or view
-        assert view == wanted, at
-        if at > bus.calls:
-            break
-    assert 20 < at < MOST - 1
+        assert await people.view() == wanted, at
+    assert 20 < at == bus.calls + 1
 
 
 async def begun(people: PeopleLab, *, parts: bool) -> None:
@@ -403,7 +407,7 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "turns that began before the link are still running"
+    assert record.reason == "turns that began before the two people were linked are still running"
     assert await people.memories.home(BOB) == ANN
 
     written(people, BOB, "late.txt", "late")
@@ -413,20 +417,19 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     assert (people.process.workspace("pond") / "files" / folder_of(ANN) / "late.txt").read_text() == "late"
 
 
-def chat_of(scope: str, message_id: str = "m") -> Tell:
-    return Tell(session=session_of(scope), message_id=message_id)
-
-
-async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleLab) -> None:
+async def test_both_chats_are_told_once_that_they_are_linked(people: PeopleLab) -> None:
     await two(people)
     asking = Asking(people.process)
-    code = await asking.code(ANN, "pond", chat_of(ANN))
+    ann, bob, cat = (
+        Party(scope=scope, chat=Tell(session=session_of(scope), message_id="m")) for scope in (ANN, BOB, CAT)
+    )
+    code = await asking.code(ann, "pond")
 
-    said = f" {code[:4].lower()}-{code[4:].lower()} "
-    assert await asking.by_code(said, BOB, "pond", chat_of(BOB)) is None
-    assert await asking.by_code(said, BOB, "pond", chat_of(BOB)) is None  # its worker died before it could say so
-    assert await asking.by_code(code, CAT, "pond", chat_of(CAT)) == "wrong"  # used up: who reads along comes late
-    assert await asking.by_code(code, BOB, "pond", chat_of(BOB, "n")) == "wrong"
+    request = await asking.by_code(f" {code[:4].lower()}-{code[4:].lower()} ", bob, "pond")
+    assert isinstance(request, Request)
+    assert await asking.by_code(code, cat, "pond") == "wrong"  # used up: who reads along comes late
+    for side in (request, request.turned):
+        await asking.answer(side, "yes", by=side.own.chat, at_ms=await server_ms(people.bus))
     [job] = await people.jobs.all()
     await people.done(job.id)
 
@@ -435,27 +438,6 @@ async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleL
         notices = await people.bus.call("XRANGE", people.bus.keys.notices(session_of(scope)), "-", "+")
         assert f"now linked with {other}" in str(notices[-1])
         assert len(notices) == 1
-    keys = people.bus.keys
-    assert 0 < await people.bus.call("PTTL", keys.pair(code)) <= 600_000
-    assert 0 < await people.bus.call("PTTL", keys.tries(CAT)) <= 600_000
-
-
-async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab) -> None:
-    await two(people)
-    asking = Asking(people.process)
-    code = await asking.code(ANN, "pond", chat_of(ANN))
-    expired = await asking.code(ANN, "pond", chat_of(ANN))
-    await people.bus.call("UNLINK", people.bus.keys.pair(expired))
-
-    assert await asking.by_code(expired, BOB, "pond", chat_of(BOB, "1")) == "wrong"
-    assert await asking.by_code(code, ANN, "pond", chat_of(ANN, "2")) == "own"
-    assert await asking.by_code(code, "lake:person:web:bob", "lake", chat_of(BOB, "3")) == "bot"
-    for number in range(4, 8):
-        assert await asking.by_code("nonsense", BOB, "pond", chat_of(BOB, str(number))) == "wrong"
-    assert await asking.by_code(code, BOB, "pond", chat_of(BOB, "9")) == "often"
-    assert await asking.by_code(code, CAT, "pond", chat_of(CAT, "9")) is None  # others can go on
-    [job] = await people.jobs.all()
-    assert job.spec["member"] == CAT
 
 
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:

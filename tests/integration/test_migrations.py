@@ -61,7 +61,7 @@ async def test_a_migration_that_was_cut_short_is_run_again_by_the_next_and_those
 async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab, redis: tuple[RedisConfig, Path]) -> None:
     await lab.bus.call("HSET", lab.bus.keys.meta, "schema", SCHEMA + 1)
 
-    with pytest.raises(ConfigError, match=r"newer Millpond \(schema 2, this one knows 1\)"):
+    with pytest.raises(ConfigError, match=r"newer version of Millpond \(schema 2; this version supports schema 1\)"):
         async with open_bus(msgspec.structs.replace(redis[0], prefix=lab.bus.keys.prefix), redis[1]):
             pass
 

@@ -30,7 +30,7 @@ from daemon.errors import (
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
 from daemon.model.dialect import Dialect, dialect_of
-from daemon.model.errors import KINDS, Asked, Refusal, by_status, reported, retry_after_s, translated
+from daemon.model.errors import KINDS, Endpoint, Refusal, by_status, reported, retry_after_s, translated
 from daemon.model.meter import priced
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.places import places_of
@@ -313,7 +313,7 @@ def usage_of(**usage: object) -> Events:
 PRICES = PricesConfig(input=2.0, cached_input=0.5, output=10.0, currency="EUR")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("usage", "cached", "nano"),
     [
         ({"prompt_tokens": 1_000, "completion_tokens": 100}, 0, 3_000_000),
@@ -335,7 +335,7 @@ def test_cached_tokens_without_a_price_of_their_own_cost_as_others():
     assert priced(Usage(tokens_in=10, cached_in=10), PricesConfig(input=1.0)).cost_nano == 10_000
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reply",
     [
         Events([delta(content="hello world"), delta("stop")]),
@@ -483,7 +483,7 @@ async def test_the_first_piece_may_take_longer_than_a_silence():
     assert answer.text == "late"
 
 
-@pytest.mark.parametrize("reply", [Say("word " * 500, delay_s=0.01), Hang()])
+@each_row("reply", [Say("word " * 500, delay_s=0.01), Hang()])
 async def test_an_answer_that_takes_too_long_in_all_is_a_timeout(reply):
     error = await failure_of([reply], call_timeout_s=0.15)
 
@@ -731,14 +731,14 @@ async def test_a_refusal_that_stays_ends_after_a_few_requests():
 async def test_the_words_of_a_rate_limit_say_how_long_it_lasts(text, seconds):
     refused = Refusal(httpx2.Response(429, text=text), text)
 
-    assert translated(refused, Asked(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
+    assert translated(refused, Endpoint(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
 
 
 async def test_another_address_and_words_within_words_are_understood():
     meant = {"metadata": {"raw": '{"message":"prompt is too long"}'}, "message": "Provider returned error"}
 
-    assert type(by_status(400, meant, Asked(model="m", host="h", key=Secret("")))) is ContextOverflow
-    assert type(by_status(307, "", Asked(model="m", host="h", key=Secret("")))) is SetupFault
+    assert type(by_status(400, meant, Endpoint(model="m", host="h", key=Secret("")))) is ContextOverflow
+    assert type(by_status(307, "", Endpoint(model="m", host="h", key=Secret("")))) is SetupFault
 
 
 @pytest.mark.parametrize("where", ["waiting for the next piece", "busy with the first"])
@@ -782,7 +782,7 @@ async def test_whoever_stops_listening_closes_the_connection():
             await server.client_left.wait()
 
 
-@pytest.mark.parametrize("base_url", ["localhost:1/v1", "http://[::1", "ftp://x/v1", "http://"])
+@each_row("base_url", ["localhost:1/v1", "http://[::1", "ftp://x/v1", "http://"])
 async def test_a_base_url_that_is_no_address_is_a_configuration_error(base_url):
     with pytest.raises(ConfigError, match="base_url"):
         await connect(ModelConfig(base_url=base_url, name="x"))
@@ -804,7 +804,7 @@ def test_a_key_with_a_line_break_is_not_shown():
     error = openai.APIConnectionError(request=httpx2.Request("POST", "http://x"))
     error.__cause__ = cause
 
-    assert KEY not in str(translated(error, Asked(model="m", host="h", key=Secret(KEY)), NOW))
+    assert KEY not in str(translated(error, Endpoint(model="m", host="h", key=Secret(KEY)), NOW))
 
 
 @pytest.mark.parametrize(
@@ -855,7 +855,7 @@ def test_the_exceptions_of_the_installed_libraries_are_found():
     assert len(names) > 50
 
 
-@pytest.mark.parametrize("kind", exceptions_of("openai", "httpx2"))
+@each_row("kind", exceptions_of("openai", "httpx2"))
 def test_every_exception_of_both_libraries_is_mapped_on_purpose(kind):
     # The roots are in the table for what a later version may add; a class known today must not fall through to them.
     roots = {openai.OpenAIError, httpx2.HTTPError, httpx2.RequestError, Exception}
@@ -864,7 +864,7 @@ def test_every_exception_of_both_libraries_is_mapped_on_purpose(kind):
     assert kind in roots or kind.__name__ in ELSEWHERE or any(ancestor in KINDS for ancestor in ancestors)
 
 
-@pytest.mark.parametrize("kind", exceptions_of("httpcore2"))
+@each_row("kind", exceptions_of("httpcore2"))
 def test_every_exception_of_the_library_below_is_translated_by_the_one_above(kind):
     mapped = _load_httpcore_exceptions()
 
@@ -872,13 +872,13 @@ def test_every_exception_of_the_library_below_is_translated_by_the_one_above(kin
     assert all(any(ancestor in KINDS for ancestor in high.__mro__) for high in mapped.values())
 
 
-@pytest.mark.parametrize("error", [TimeoutError(), ssl.SSLError(), ConnectionResetError(), ValueError("unmapped")])
+@each_row("error", [TimeoutError(), ssl.SSLError(), ConnectionResetError(), ValueError("unmapped")])
 def test_other_exceptions_become_an_outage(error):
-    assert isinstance(translated(error, Asked(model="m", host="h", key=Secret("")), NOW), ModelUnavailable)
+    assert isinstance(translated(error, Endpoint(model="m", host="h", key=Secret("")), NOW), ModelUnavailable)
 
 
 def test_a_long_error_is_quoted_in_part():
-    asked = Asked(model="m", host="h", key=Secret(KEY))
+    asked = Endpoint(model="m", host="h", key=Secret(KEY))
 
     assert len(str(by_status(400, {"message": "x" * 10_000}, asked))) < 500
     assert KEY not in str(reported({"message": KEY}, asked))

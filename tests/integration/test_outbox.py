@@ -613,10 +613,8 @@ async def deadline(bus: Bus) -> int:
     return int(seconds) * 1000 + 60_000
 
 
-async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts_are_not(
-    process: Process, queue: QueueConfig
-) -> None:
-    bus = process.bus
+async def begun(bus: Bus, queue: QueueConfig, *looks: str) -> str:
+    """A reply of three parts, whose first was sent and whose second was begun by a leader that is gone; its id."""
     [reply] = await put(bus, "one two three")
     [(stream_id, _)] = await bus.call("XRANGE", bus.keys.out(0, NAME), "-", "+")
     lease = a_lease(bus, queue)
@@ -624,16 +622,23 @@ async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts
     book = a_ledger(bus, lease)
     first = a_step(stream_id, reply)
     async with book.kept():
-        assert await book.sending(first) is Word.SEND
+        assert await book.sending(first, *looks) is Word.SEND
         book.note(first, "sent", "m0")
-        assert await book.sending(a_step(stream_id, reply, part=1)) is Word.SEND
+        assert await book.sending(a_step(stream_id, reply, part=1), *looks) is Word.SEND
     await lease.resign(channel=bus.keys.leaders, said="")
+    return reply
+
+
+async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts_are_not(
+    process: Process, queue: QueueConfig
+) -> None:
+    reply = await begun(process.bus, queue)
 
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=5)):
-        await until_empty(bus)
+        await until_empty(process.bus)
 
     assert platform.texts() == ["two ", "three"]
-    assert await unknown(bus) == [(reply, "1", "resent")]
+    assert await unknown(process.bus) == [(reply, "1", "resent")]
 
 
 async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:

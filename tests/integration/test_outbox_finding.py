@@ -23,9 +23,7 @@ from tests.fakes.sink import Cut, Fault, Garbled, Hang, Page, Post, Refuse, Sink
 from tests.integration.test_outbox import (
     ANN,
     NAME,
-    a_lease,
-    a_ledger,
-    a_step,
+    begun,
     marks,
     pushing,
     put,
@@ -152,17 +150,7 @@ async def test_where_it_may_not_be_looked_a_part_is_resent_once_as_if_nobody_cou
 @pytest.mark.parametrize("arrived", [False, True])
 async def test_what_a_predecessor_has_marked_is_looked_for(process: Process, queue: QueueConfig, arrived: bool) -> None:
     bus = process.bus
-    [reply] = await put(bus, "one two three")
-    [(stream_id, _)] = await bus.call("XRANGE", bus.keys.out(0, NAME), "-", "+")
-    lease = a_lease(bus, queue)
-    await lease.ask()
-    book = a_ledger(bus, lease)
-    first = a_step(stream_id, reply)
-    async with book.kept():
-        assert await book.sending(first, "asking") is Word.SEND
-        book.note(first, "sent", "m0")
-        assert await book.sending(a_step(stream_id, reply, part=1), "asking") is Word.SEND
-    await lease.resign(channel=bus.keys.leaders, said="")
+    reply = await begun(bus, queue, "asking")
 
     async with sink() as platform:
         if arrived:

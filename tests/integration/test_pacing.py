@@ -28,6 +28,7 @@ from tests.fakes.telegram import faults as telegram
 from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
 from tests.limits import until
+from tests.tables import each_row
 
 __all__ = ["room"]
 
@@ -266,8 +267,8 @@ def of_slack(floods: slack.Floods, chat: str, purpose: Purpose, *, streams: bool
     return floods.wait_s(method, tier, "pond", chat)
 
 
-@pytest.mark.parametrize("kind", ["slack", "slack in threads", "telegram", "telegram in groups"])
-@pytest.mark.parametrize("purpose", ["send", "begin", "edit"])
+@each_row("kind", ["slack", "slack in threads", "telegram", "telegram in groups"])
+@each_row("purpose", ["send", "begin", "edit"])
 def test_whoever_keeps_to_the_rates_of_a_platform_is_never_told_to_wait(kind: str, purpose: Purpose) -> None:
     clock = ManualClock()
     streams = SimpleNamespace(_streams=SimpleNamespace(are_in=lambda _chat: kind == "slack in threads"))

@@ -29,22 +29,22 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "requests are adapted to this server: max_tokens as the field for the answer's length limit"
+        "requests are adapted to this server: the length limit of answers is sent as max_tokens"
     ]
     assert await found(DeepSeek()) == [
-        "requests are adapted to this server: max_tokens as the field for the answer's length limit"
+        "requests are adapted to this server: the length limit of answers is sent as max_tokens"
     ]
 
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "the model was asked to call the tool time but did not, so tools may not work with this model",
-        "requests are adapted to this server: no forced tool_choice, no tools",
+        "requests are adapted to this server: tool_choice does not force a call, tools are not sent",
     ]
 
 
 async def test_a_model_without_pictures_is_told_of() -> None:
-    assert await found(Blind()) == ["requests are adapted to this server: no pictures"]
+    assert await found(Blind()) == ["requests are adapted to this server: pictures are not sent"]
     assert await found(Blind(), vision=False) == []
 
 

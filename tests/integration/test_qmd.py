@@ -33,6 +33,7 @@ from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
 from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, small_window
+from tests.tables import each_row
 from workers.consolidation import Want
 
 SCOPE = "pond:person:web:ann"
@@ -670,7 +671,7 @@ async def test_a_probe_reports_and_leaves_nothing(qmd: Installed, tmp_path: Path
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.parametrize("how", ["crash", "garbage", "nothing", "strangers"])
+@each_row("how", ["crash", "garbage", "nothing", "strangers"])
 async def test_a_probe_believes_nothing_but_its_own_document(qmd: Installed, how: str) -> None:
     qmd.misbehaves(query=how)
 

@@ -17,6 +17,7 @@ from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
+from tests.tables import each_row
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -88,7 +89,7 @@ async def test_a_probe_finds_that_it_works(program: str) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", found.version)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "text"),
     [
         ("What is my daughter's name?", "Mia"), ("Which school does Mia go to, in which city?", "Basel"),

@@ -16,13 +16,12 @@ from channels.telegram import api as telegram
 from daemon.clock import SystemClock
 from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
-from daemon.model import Model, Request
-from daemon.model.anthropic_model import AnthropicModel
+from daemon.model import Model, Request, connect
 from daemon.model.embedding import Embeddings
-from daemon.model.openai_model import OpenAIModel
 from daemon.model.transcribing import Transcriber
 from daemon.setup.bot_api import bot_api
 from daemon.setup.slack_api import slack_api
+from tests.tables import each_row
 from workers.tools.mcp.connection import Connection
 
 TIMEOUT_S = 5.0
@@ -71,12 +70,12 @@ async def pair(status: int) -> AsyncGenerator[Pair]:
 
 
 async def a_model(base: str) -> None:
-    await ask(OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
+    await ask(await connect(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
 
 
 async def a_model_of_anthropics_api(base: str) -> None:
     config = ModelConfig(api="anthropic", base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)
-    await ask(AnthropicModel(config))
+    await ask(await connect(config))
 
 
 async def ask(model: Model) -> None:
@@ -170,8 +169,8 @@ CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
 )
 
 
-@pytest.mark.parametrize("status", [302, 307])
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda each: each.__name__)
+@each_row("status", [302, 307])
+@each_row("client", CLIENTS)
 async def test_nobody_is_sent_on_to_an_address_that_an_answer_names(
     client: Callable[[str], Awaitable[None]], status: int
 ) -> None:

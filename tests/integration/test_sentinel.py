@@ -86,9 +86,9 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
 async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Watched, prefix: str) -> None:
     server, sentinel = watched.servers[0].port, watched.sentinels[0].port
     wrong = (
-        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url names a sentinel"),
-        (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a sentinel"),
-        (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a master 'heron'"),
+        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url is the address of a Redis Sentinel"),
+        (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a Redis Sentinel"),
+        (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a reachable Redis master named 'heron'"),
         (f"redis://127.0.0.1:{watched.servers[1].port}", BusUnavailable, "is a read-only replica"),
     )
     for url, kind, sentence in wrong:
@@ -118,7 +118,7 @@ async def test_a_message_that_too_few_replicas_have_is_refused_until_they_have_i
         accepted = await lab.publish("m0")
         os.kill(watched.servers[1].pid, signal.SIGSTOP)
         try:
-            with pytest.raises(TooFewReplicas, match="0 replicas have acknowledged"):
+            with pytest.raises(TooFewReplicas, match="only 0 replicas acknowledged"):
                 await lab.publish("m1")
             claim = await lab.claim()
             with pytest.raises(TooFewReplicas):

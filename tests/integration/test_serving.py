@@ -18,6 +18,7 @@ from channels.http import address_of, listen, protocol, read_body, serving
 from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 
 class App:
@@ -58,7 +59,7 @@ async def test_it_is_reached_within_the_block_and_not_after() -> None:
             await client.get("/now")
 
 
-@pytest.mark.parametrize("cancelled", [False, True])
+@each_row("cancelled", [False, True])
 async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool) -> None:
     app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
     answers: list[str] = []
@@ -117,7 +118,7 @@ async def bare(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise RuntimeError("a bug")
 
 
-@pytest.mark.parametrize("app", [App().asgi, bare], ids=["starlette", "bare"])
+@each_row("app", [App().asgi, bare])
 async def test_a_bug_is_logged_answered_and_stops_nothing(app: ASGIApp) -> None:
     listening = await listen("channels.x.webhook", "127.0.0.1", 0)
     async with client_of(listening) as client, serving(app, listening):
@@ -128,8 +129,8 @@ async def test_a_bug_is_logged_answered_and_stops_nothing(app: ASGIApp) -> None:
             assert [line["event"] for line in lines] == ["request.failed"]
 
 
-@pytest.mark.parametrize(("size", "status"), [(100, 200), (101, 413)])
-@pytest.mark.parametrize("announced", [True, False])
+@each_row(("size", "status"), [(100, 200), (101, 413)])
+@each_row("announced", [True, False])
 async def test_a_body_has_its_limit(size: int, status: int, announced: bool) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(size):

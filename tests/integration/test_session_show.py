@@ -77,7 +77,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert "└ cursor = start 16" in text
     assert "8-15" in text
     assert lines[-5:-3] == [line for line in lines if line.startswith(("[14]", "[15]"))]
-    assert lines[-3] == "──── cursor = start 16: consolidated up to here, sent to the model from here"
+    assert lines[-3] == "──── cursor = start 16: consolidated up to here, first message that is sent to the model"
     assert lines[-2].startswith("[16]")
     assert max(map(len, lines[: lines.index("")])) < 80
 
@@ -91,8 +91,8 @@ async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab,
     assert found.positions["unsettled"] is True
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
-    assert "▓ before /new, not consolidated yet" in text
-    assert text.splitlines()[-1] == "──── start 20: sent to the model from here"
+    assert "▓ messages before /new that are not consolidated yet" in text
+    assert text.splitlines()[-1] == "──── start 20: first message that is sent to the model"
 
 
 async def test_a_consolidation_and_a_turn_in_progress_are_shown(

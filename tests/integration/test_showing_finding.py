@@ -9,9 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Part
-from channels.outbox import ledger
 from channels.showing import draft as drafts
-from channels.showing import streamer
 from daemon.config import QueueConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -22,20 +20,13 @@ from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
 from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, unknown, until_empty
 from tests.integration.test_outbox_cut_short import a_moment, suppress_death
 from tests.integration.test_showing import TEXT, commit, end_turn, leads, write
-from tests.integration.test_showing_cut_short import EXPECTED, Platform, at_each_await, end, prepare, talk
+from tests.integration.test_showing_cut_short import EXPECTED, Platform, at_each_await, end, hasty, prepare, talk
 from tests.limits import HANG_S, until
 
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
 
 
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No rests; a text is shown at once."""
-    monkeypatch.setattr(ledger, "LAST_S", 0.05)
-    monkeypatch.setattr(streamer, "REFUSED_S", 0.002)
-    monkeypatch.setattr(streamer, "NO_ROOM_S", 0.002)
-    monkeypatch.setattr(streamer, "RETRY_S", 0.002)
-    monkeypatch.setattr(drafts, "BEGIN_S", 0.0)
+__all__ = ["hasty"]
 
 
 def looking(process: Process, platform: Sink, **more: Any) -> Process:

@@ -24,6 +24,7 @@ from tests.hearlab import Heard, hear_one, replica
 from tests.limits import HANG_S
 from tests.ports import reserved_port
 from tests.slackwire import Wire, command, message, slack_wire
+from tests.tables import each_row
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 FORM = "application/x-www-form-urlencoded"
@@ -149,7 +150,7 @@ async def test_while_redis_is_away_slack_is_asked_to_come_again(process: Process
     assert heard.texts == ["hello"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "why"),
     [
         ({"secret": "another"}, "signing secret"),
@@ -235,7 +236,7 @@ async def test_a_slash_command_comes_as_a_form(process: Process) -> None:
     assert heard.texts == ["/status"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         urlencode({"payload": json.dumps({"type": "block_actions", "team": {"id": "T0ACME"}})}).encode(),
@@ -255,7 +256,7 @@ async def test_forms_that_say_nothing_to_a_bot_are_answered_and_passed_over(proc
     assert heard.texts == []
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"null", b"[]", b"\xff", b'{"type":7}', b"[" * 100_000])
+@each_row("body", [b"", b"{", b"null", b"[]", b"\xff", b'{"type":7}', b"[" * 100_000])
 async def test_garbage_that_is_signed_is_answered_and_passed_over(process: Process, body: bytes) -> None:
     heard = Heard()
     async with called(process, acme=heard) as slack:

@@ -15,6 +15,7 @@ from tests.fakes.slack import Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
 from tests.integration.test_init import Place
 from tests.places import TEMPORARY
 from tests.processes import shut_down
+from tests.tables import each_row
 
 OPEN = AccessConfig(policy="open")
 
@@ -67,14 +68,14 @@ async def test_tokens_that_will_not_do_are_told_by_their_keys() -> None:
     assert "channels.acme.bot_token" in wrong[0].text
     assert [[each.state for each in remarks] for remarks in (deaf, other, unscoped)] == [["ok", "error"]] * 3
     assert "channels.acme.app_token" in deaf[1].text and "connections:write" in deaf[1].text
-    assert "is for another app, A0OTHER" in other[1].text
+    assert "app_token belongs to the app A0OTHER" in other[1].text
     assert "connections:write" in unscoped[1].text
     shown = str([*wrong, *deaf, *other, *unscoped])
     assert not any(token in shown for token in (slack.bot.token, slack.app.token, "xoxb-1-wrong-and-long-enough"))
 
 
-@pytest.mark.parametrize("fault", [Page(), Cut(), Garbled(), Refuse(), Refuse("internal_error")], ids=repr)
-@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
+@each_row("fault", [Page(), Cut(), Garbled(), Refuse(), Refuse("internal_error")])
+@each_row("method", ["auth.test", "apps.connections.open"])
 async def test_a_slack_that_fails_is_an_error_and_no_exception(method: str, fault: object) -> None:
     async with fake_slack() as slack:
         slack.faults.on(method, fault)

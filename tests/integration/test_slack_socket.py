@@ -363,7 +363,7 @@ async def test_an_app_without_socket_mode_is_told_what_to_do(process: Process) -
 
     said = next(each for each in logs if each["event"] == "socket.disabled")
     assert said["log_level"] == "error"
-    assert "Turn it on" in said["reason"]
+    assert "Turn Socket Mode on" in said["reason"]
 
 
 async def test_whatever_opening_is_answered_it_is_tried_again(process: Process) -> None:

@@ -4,15 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.limits import HANG_S
 from tests.processes import environment_of
+from tests.tables import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@each_row("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_is_as_dev_null(closed: str, tmp_path: Path) -> None:
     command = f"exec {sys.executable} -m millpond config show {closed}"
 

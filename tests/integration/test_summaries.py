@@ -20,6 +20,7 @@ from daemon.tokens import load
 from tests.answers import FIELDS, FIRST, KINDS, MEMORY, Kind, called
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, fake_openai
 from tests.limits import HANG_S
+from tests.tables import each_row
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.render import raw_entry
@@ -69,7 +70,7 @@ def script_of(kind: Kind):
     return kind.reply if callable(kind.reply) else lambda _body: kind.reply
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
+@each_row("kind", KINDS)
 async def test_every_kind_of_answer_gives_the_texts_it_means_or_one_failure(kind: Kind):
     async with summing_up(script_of(kind)) as (summaries, _server):
         if kind.fails:
@@ -163,7 +164,7 @@ async def test_a_range_that_fits_is_one_call():
     assert len(reader.bodies) == 1
 
 
-@pytest.mark.parametrize("refusal", [Failure(400, "too long", code="context_length_exceeded"), called("{}")])
+@each_row("refusal", [Failure(400, "too long", code="context_length_exceeded"), called("{}")])
 async def test_a_refused_range_is_summed_up_in_parts_each_with_what_those_before_came_to(refusal):
     reader, talk = Reader(refusal), long_talk(150)
     async with summing_up(reader) as (summaries, _server):
@@ -410,7 +411,7 @@ async def test_five_hundred_messages_cost_little_beside_the_call():
     assert min(costs) < 0.030
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "kept"),
     [
         ("记住我的偏好：我喜欢用Python，不用JavaScript", "记住我的偏好：我喜欢用Python，不用JavaScript"),

@@ -23,19 +23,6 @@ FOUND = Foreign(
 ALL = TakenOver(version=1, memory=True, history=2, notes=2)
 
 
-class TwiceBus(RecordingBus):
-    """Every script arrives twice, and only the second reply is seen: the first one was lost."""
-
-    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        await super().run(script, keys, args)
-        return await self.arrive(script, keys, args)
-
-
-@pytest.fixture(params=[RecordingBus, TwiceBus], ids=["once", "twice"])
-def recorded(bus: Bus, request: pytest.FixtureRequest) -> RecordingBus:
-    return request.param(bus)
-
-
 async def take(memories: Memories, found: Foreign = FOUND) -> TakenOver:
     return await memories.take_over(SCOPE, found, by="ann", time=TIME, reason="from there")
 

@@ -31,6 +31,7 @@ from tests import forked
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.fakes.telegram.world import SUPERGROUPS
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 NAME = "pond_bot"
 TIMEOUT_S = 5.0
@@ -400,7 +401,7 @@ async def test_an_answer_goes_to_its_topic_and_names_what_it_answers(process: Pr
     assert group.shown()[0].reply_to is asked
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fault", "error"),
     [
         (Refuse(429, retry_after=3), SendRefused),

@@ -178,8 +178,11 @@ async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came
         group.say("so at ten then", by=bob)
         group.say("and where?", by=bob, reply_to=reply)
         await walk.answered(group, "and where?")
+        refused = group.say("/new@pond_bot", by=bob)
+        told = await walk.answered(group, "only administrators of this bot can use /new")
 
-    assert len(group.texts()) == 2
+    assert told.reply_to is refused
+    assert len(group.texts()) == 3
     assert reply.reply_to is asked
     first = walk.model.asked(0)
     assert first.index("The tide is at nine.") < first.index("No, at ten.") < first.index("when is it?")
@@ -484,3 +487,17 @@ async def test_of_many_answers_at_once_nothing_is_sent_without_room_for_it(
     asked = [call for call in telegram.calls if call.method.startswith(("sendMessage", "sendRich", "editMessage"))]
     assert 21 <= len(asked) <= room.taken
     assert await walk.unknown() == []
+
+
+async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Process, telegram: FakeTelegram) -> None:
+    ann, bob = telegram.direct(telegram.person("Ann")), telegram.direct(telegram.person("Bob_*x*"))
+    async with walking(process, telegram) as walk:
+        ann.say("/link")
+        code = (await walk.answered(ann, "Your code is")).text.split()[3].rstrip(".")
+        bob.say(f"/link {code}")
+        asked, told = await walk.answered(bob, "created this code"), await walk.answered(ann, "sent your code")
+        assert (f"“Ann” ({NAME}:{ann.id})" in asked.text, f"“Bob x” ({NAME}:{bob.id})" in told.text) == (True, True)
+        bob.say("/link yes")
+        await walk.answered(bob, "waiting for the confirmation")
+        ann.say("/link no")
+        await walk.answered(bob, "rejected the link")

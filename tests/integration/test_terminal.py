@@ -311,7 +311,7 @@ async def test_a_command_has_one_answer_also_for_whoever_sends_it_again(worker: 
     assert found is not None and found.text.startswith("A new conversation has started")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "completed"),
     [
         *(("/s", ["/stop", "/status"]), ("/WHO", ["/whoami"]), ("/qu", ["/quit"]), ("/model b", []), ("x /s", [])),

@@ -392,7 +392,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     print_trace(Found(session=ANN, trace=trace, deliveries=(delivery,)))
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("web:ann#4: done, 1,050 ms, by worker w with fence 1")
+    assert lines[0].startswith("web:ann#4: done, 1,050 ms, processed by worker w with fencing token 1")
     assert lines[1] == "answers a; correlation c-a"
     steps = [line.split("·")[0].split("█")[0].strip() for line in lines[4:]]
     assert steps[:6] == ["waiting", "claim", "model m", "tool time", "commit", "delivery tg"]

@@ -12,6 +12,7 @@ from daemon.bus import Bus
 from daemon.config import EachConfig
 from daemon.usage import Amount, Limits, UsageBook, User, day_of
 from tests.conftest import Lab
+from tests.tables import each_row
 
 DAY = "2026-11-20"
 ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
@@ -93,7 +94,7 @@ async def test_what_a_person_used_is_counted_over_their_chats_and_by_bot(bus: Bu
     assert await book.of(ANN, "2026-11-21") == (Amount(), Amount(), Amount())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("zone", "day"), [("UTC", "2026-11-20"), ("Asia/Shanghai", "2026-11-21"), ("America/Los_Angeles", "2026-11-20")]
 )
 def test_a_day_is_that_of_the_time_zone(zone: str, day: str) -> None:

@@ -32,6 +32,7 @@ from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
 from tests.integration.test_web_api import error_of, sent
 from tests.limits import until
+from tests.tables import each_row
 from tests.weblab import client_of
 
 TOKEN = "an-operators-token"
@@ -193,12 +194,12 @@ async def test_a_login_that_is_sent_twice_by_the_bus_logs_in_once(lab: Lab) -> N
     assert await logins.visit(secret) is not None
 
 
-@pytest.mark.parametrize("code", ["", "x", "x" * 5_000, "\0", "é", "../x", "%23"])
+@each_row("code", ["", "x", "x" * 5_000, "\0", "é", "../x", "%23"])
 async def test_what_is_no_code_is_refused(web: Web, code: str) -> None:
     assert error_of(await web.log_in(code), 403) == "bad_login"
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b'{"code": 1}', b'{"code": "a", "more": 1}', b"\xff"])
+@each_row("body", [b"", b"{}", b"[]", b'{"code": 1}', b'{"code": "a", "more": 1}', b"\xff"])
 async def test_what_is_no_login_is_refused(web: Web, body: bytes) -> None:
     headers = {"Content-Type": "application/json"}
 
@@ -329,7 +330,7 @@ async def test_with_a_token_all_but_the_page_needs_an_operator(process: Process)
 
 PAGES = [
     ({}, "nobody says where it comes from"),
-    ({"Origin": "https://evil.example"}, "another site"),
+    ({"Origin": "https://evil.example"}, "another website"),
     ({"Origin": "null"}, "a sandboxed frame"),
     ({"Origin": "http://127.0.0.1:1"}, "another program's page on this machine"),
     ({"Origin": "http://localhost"}, "another port"),
@@ -339,7 +340,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "who"), PAGES, ids=[who for _, who in PAGES])
+@each_row(("headers", "who"), PAGES)
 async def test_a_cookie_changes_nothing_for_pages_that_are_not_ours(web: Web, headers: dict[str, str], who: str):
     await web.log_in()
     sent = {name: value.format(address=web.address) for name, value in headers.items()}
@@ -379,7 +380,7 @@ async def test_a_wrong_host_and_another_site_open_nothing(web: Web) -> None:
     assert error_of(await web.browser.get("/api/me", headers={"Host": "evil.example"}), 421) == "unknown_host"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path", ["/page/../guard.py", "/page/..%2fguard.py", "/page/%2e%2e/guard.py", "/page/%2e%2e%2fapi%2fme", "//api/me"]
 )
 async def test_no_path_leads_around_the_guard(process: Process, path: str) -> None:

@@ -40,6 +40,7 @@ from daemon.sessionkey import SessionKey, encode_part
 from tests.conftest import shut_down
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
+from tests.tables import each_row
 from tests.weblab import client_of
 
 SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
@@ -182,7 +183,7 @@ async def test_a_nul_in_a_text_is_a_character(web: Web) -> None:
     assert [each["content"] for each in await web.messages("nul")] == ["a\0b", "c\0d"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "code"),
     [
         (b"", "bad_request"),
@@ -220,9 +221,7 @@ async def test_another_channels_session_is_not_written_to(web: Web) -> None:
     assert error_of(await web.post(session="terminal:anna", text="x"), 403) == "foreign_session"
 
 
-@pytest.mark.parametrize(
-    "kind", ["", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"]
-)
+@each_row("kind", ["", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1"])
 async def test_only_json_is_taken(web: Web, kind: str) -> None:
     body = b'{"session": "a", "text": "x"}'
     named = {"Content-Type": 'Application/JSON; charset="UTF-8"'}
@@ -372,14 +371,12 @@ async def test_messages_are_read_in_pages(web: Web) -> None:
     assert await web.messages("pages", after=5_000) == await web.messages("nobody") == []
 
 
-@pytest.mark.parametrize(
-    "query", ["after=x", "after=-2", "after=1.5", "limit=0", "limit=1001", "limit=-1", "limit=1_0"]
-)
+@each_row("query", ["after=x", "after=-2", "after=1.5", "limit=0", "limit=1001", "limit=-1", "limit=1_0"])
 async def test_bad_numbers_are_refused(web: Web, query: str) -> None:
     assert error_of(await web.client.get(f"/api/sessions/a/messages?{query}"), 400) == "bad_request"
 
 
-@pytest.mark.parametrize("name", ["小红", "a b", "100%", "100%25", "a/b", "ü+?#&", "%", "...", "a%2Fb"])
+@each_row("name", ["小红", "a b", "100%", "100%25", "a/b", "ü+?#&", "%", "...", "a%2Fb"])
 async def test_a_session_is_found_under_its_key_and_its_encoded_name(web: Web, name: str) -> None:
     posted = await web.post(session=name, text="x", id="n1")
     key = posted.json()["session"]
@@ -389,7 +386,7 @@ async def test_a_session_is_found_under_its_key_and_its_encoded_name(web: Web, n
         assert [each["content"] for each in await web.messages(segment)] == ["x", name], segment
 
 
-@pytest.mark.parametrize("segment", ["web:a%zz", "a%zz", "%FF", "web:a:b:c:d", "web:"])
+@each_row("segment", ["web:a%zz", "a%zz", "%FF", "web:a:b:c:d", "web:"])
 async def test_a_bad_session_in_an_address_is_refused(web: Web, segment: str) -> None:
     got = await sent(web, f"GET /api/sessions/{segment}/messages HTTP/1.1")
 
@@ -714,7 +711,7 @@ def test_a_preview_shows_each_piece_of_the_newest_writer_once() -> None:
     assert preview.judge(live("s", 3, 1, 9, "!", 2), upto=5) == "old"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("authority", "host"),
     [
         ("localhost", "localhost"), ("LocalHost:80", "localhost"), ("127.0.0.1:8765", "127.0.0.1"),
@@ -737,7 +734,7 @@ async def test_foreign_host_names_are_refused_and_ours_are_not(data_dir: Path) -
     assert error_of(refused, 421) == "unknown_host"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origin", "status"),
     [
         ("http://localhost:3000", 202), ("http://127.0.0.1", 202), ("https://evil.example", 403), ("null", 403),
@@ -901,7 +898,7 @@ async def test_without_a_port_the_next_free_one_is_taken() -> None:
         assert FIRST_PORT <= first.getsockname()[1] < second.getsockname()[1]
 
 
-@pytest.mark.parametrize("host", ["no-such-host.invalid", "192.0.2.1"])
+@each_row("host", ["no-such-host.invalid", "192.0.2.1"])
 async def test_a_host_of_another_machine_is_an_error(host: str) -> None:
     with pytest.raises(ConfigError, match=r"channels\.web\.host"):
         await listen("channels.web", host, 0)

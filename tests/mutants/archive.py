@@ -200,7 +200,7 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/archive/breaker.py",
-        "unit/test_breaker.py",
+        "unit/test_archive_breaker.py",
         (
             "A slow failure of the archive opens its breaker.",
             "if self._is_open or self._clock.monotonic() - began >= SLOW_S:",

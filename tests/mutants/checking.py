@@ -157,8 +157,8 @@ MUTANTS = (
         ),
         (
             "Every rule of a restored backup is looked at.",
-            "flaws=checked.flaws)",
-            "flaws=())",
+            "flaws=checked.flaws,",
+            "flaws=(),",
             "test_what_was_wrong_before_a_backup_is_told",
         ),
         (
@@ -249,7 +249,7 @@ MUTANTS = (
             _KEY,
         ),
         ("A key lies in a partition that there is.", "name.partition >= bus.keys.partitions", "False", _KEY),
-        ("A key has the type of its kind.", 'not in (wanted, "none")', "not in (wanted, kind)", _KEY),
+        ("A key has the type of its kind.", "if wrong := await wrong_type(bus, key):", "if wrong := None:", _KEY),
         ("A key that has to end does.", 'await bus.call("PTTL", key) == -1:', "False:", _KEY),
         (
             "A message that waits has a text.",

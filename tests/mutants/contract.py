@@ -8,15 +8,18 @@ MUTANTS = (
     Mutant(
         rule="A part whose answer was lost is not sent again by the adapter.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
-        new="            return await self._client.post(url, content=_encode(post), timeout=timeout_s)",
+        old="            raise SendUnknown(\n",
+        new=(
+            "            return await self._client.post(url, content=_encode(post), timeout=timeout_s)\n"
+            "            raise SendUnknown(\n"
+        ),
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
         rule="A part whose answer was lost is not said to be unsent.",
         file="channels/testing/channel.py",
-        old='            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error',
-        new='            raise SendRefused(f"{url}: {type(error).__name__} after the message was sent") from error',
+        old="            raise SendUnknown(\n",
+        new="            raise SendRefused(\n",
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
@@ -36,14 +39,8 @@ MUTANTS = (
     Mutant(
         rule="A file that cannot be fetched is never in doubt.",
         file="channels/testing/channel.py",
-        old=(
-            '            raise SendRefused(f"{self._config.url}: {type(error).__name__} while the file was '
-            'downloaded") from error'
-        ),
-        new=(
-            '            raise SendUnknown(f"{self._config.url}: {type(error).__name__} while the file was '
-            'downloaded") from error'
-        ),
+        old='raise SendRefused(\n                f"the file could not be downloaded from',
+        new='raise SendUnknown(\n                f"the file could not be downloaded from',
         caught_by=CONTRACT + "test_a_file_that_cannot_be_had_is_never_in_doubt",
     ),
     Mutant(

@@ -16,6 +16,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/export/contents.py",
+        "integration/test_export.py",
+        (
+            "An export holds no waiting forget.",
+            " for raw in raws if not _forgets(raw)]",
+            " for raw in raws]",
+            "test_an_export_holds_no_words_of_a_forget_that_waits",
+        ),
+    ),
+    *mutants_of(
         "daemon/forget/forgetting.py",
         "integration/test_forgetting_archive_away.py",
         (

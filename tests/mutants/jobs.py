@@ -64,8 +64,8 @@ MUTANTS = (
         "integration/test_jobs.py",
         (
             "The secret of a job goes with its end.",
-            "'secret', 'state', 'reason')",
-            "'state', 'reason')",
+            "'secret', 'state', 'reason', 'partly')",
+            "'state', 'reason', 'partly')",
             "test_a_job_is_made_once_and_known_until_long_after_its_end",
         ),
         (

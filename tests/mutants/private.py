@@ -9,6 +9,7 @@ _NOT_QUOTED = "test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape"
 _INLINE = "test_a_configuration_with_secrets_that_others_can_read_is_a_warning"
 _PLATFORMS = "test_platforms_get_no_link_that_names_another_address"
 _BOTH = "test_a_link_whose_text_names_another_address_shows_both"
+_HIDDEN = "test_names_lists_and_terminals_show_no_hidden_characters"
 
 MUTANTS = (
     *mutants_of(
@@ -348,9 +349,29 @@ MUTANTS = (
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",
-            "folder.stat().st_mode & OTHERS",
-            "folder.stat().st_mode & 0o007",
-            "test_a_data_directory_that_others_can_enter_is_a_finding",
+            "folder.stat().st_mode & OTHERS:",
+            "folder.stat().st_mode & 0o007:",
+            "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/run.py",
+        "unit/test_private_files.py",
+        (
+            "An open data directory is told at the start.",
+            "if warned := open_to_others(data_dir):",
+            'if warned := "":',
+            "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/__init__.py",
+        "unit/test_private_files.py",
+        (
+            "What a command creates is its user's alone.",
+            "    os.umask(PRIVATE)\n",
+            "",
+            "test_a_command_creates_files_for_its_user_alone",
         ),
     ),
     *mutants_of(
@@ -370,23 +391,71 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/table.py",
+        "workers/tools/mcp/stars.py",
         "unit/test_private_files.py",
         (
-            "A cell of a table is one line.",
-            "one_line(str(value))",
-            "printable(str(value))",
-            "test_names_and_cells_are_one_line_without_hidden_characters",
+            "A short key of a tool server is no secret.",
+            "if len(text) >= SECRET_MIN_CHARS)",
+            "if text)",
+            "test_a_short_key_garbles_no_words_and_a_long_one_is_starred",
         ),
     ),
     *mutants_of(
+        "daemon/cli/table.py",
+        "unit/test_hidden_characters.py",
+        ("A cell of a table is one line.", "one_line(str(value))", "printable(str(value))", _HIDDEN),
+        ("A line of a command is printable.", "click.echo(printable(text))", "click.echo(text)", _HIDDEN),
+    ),
+    *mutants_of(
+        "daemon/cli/command.py",
+        "unit/test_hidden_characters.py",
+        ("An error is printable.", "{printable(text)}", "{text}", _HIDDEN),
+    ),
+    *mutants_of(
         "channels/inbound.py",
-        "unit/test_private_files.py",
+        "unit/test_hidden_characters.py",
+        ("A name is cleaned when a message is accepted.", "one_line(sender_name)", "sender_name", _HIDDEN),
+    ),
+    *mutants_of(
+        "channels/arrival.py",
+        "unit/test_hidden_characters.py",
+        ("The name of a sender is cleaned.", "name=_clean(arrival.sender.name)", "name=arrival.sender.name", _HIDDEN),
         (
-            "A name is cleaned when a message is accepted.",
-            "sender_name=one_line(sender_name)",
-            "sender_name=sender_name",
-            "test_names_and_cells_are_one_line_without_hidden_characters",
+            "The name of a quoted person is cleaned.",
+            "_clean(arrival.quote.sender_name)",
+            "arrival.quote.sender_name",
+            _HIDDEN,
+        ),
+        ("The name of a file is cleaned.", "name=one_line(each.name)", "name=each.name", _HIDDEN),
+    ),
+    *mutants_of(
+        "channels/intake/intake.py",
+        "integration/test_intake.py",
+        (
+            "What arrives is cleaned.",
+            "arrival, correlation = cleaned(arrival), ",
+            "arrival, correlation = arrival, ",
+            "test_names_are_cleaned_when_they_arrive",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/text.py",
+        "unit/test_hidden_characters.py",
+        (
+            "A name on Slack is cleaned.",
+            "one_line(sound(text[: 4 * NAME_MAX_CHARS]))",
+            "sound(text[: 4 * NAME_MAX_CHARS])",
+            _HIDDEN,
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/updates.py",
+        "unit/test_hidden_characters.py",
+        (
+            "The name of a forwarded person is cleaned.",
+            "one_line(message.forward_origin.name)",
+            "message.forward_origin.name",
+            _HIDDEN,
         ),
     ),
 )

@@ -19,6 +19,18 @@ MUTANTS = (
             _LAYOUT,
         ),
         (
+            "A link shows its target.",
+            'if address in {"", label,',
+            'if address.startswith(("http:", "https:")) or address in {"", label,',
+            _LAYOUT,
+        ),
+        (
+            "A link to a mailbox shows another one's.",
+            'f"mailto:{label}"}:',
+            'f"mailto:{label}"} or address[:7] == "mailto:":',
+            _LAYOUT,
+        ),
+        (
             "HTML in an answer is shown as text.",
             'MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])',
             'MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])',

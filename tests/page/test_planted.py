@@ -9,6 +9,7 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Page, expect
 
+from daemon.printable import INVISIBLE
 from daemon.scope import folder_of
 from tests.page.browsing import Visit
 from tests.page.conftest import Pond
@@ -133,6 +134,75 @@ def test_dead_letters_and_the_audit_are_shown_and_never_run(visit: Visit) -> Non
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row").nth(1)).to_be_visible()
     assert page.evaluate(LIVELY) == []
+
+
+LABELS = (
+    ("[https://bank.com](https://evil.com)", "https://bank.com (https://evil.com/)"),
+    ("[Log in at **BANK**.com.](http://evil.com/bank.com)", "Log in at BANK.com. (http://evil.com/bank.com)"),
+    ("[https://bank.com](http://bank.com)", "https://bank.com (http://bank.com/)"),
+    ("[bank.com/a](https://bank.com/b)", "bank.com/a (https://bank.com/b)"),
+    ("[bank.com](https://bank.com@evil.com)", "bank.com (https://bank.com@evil.com/)"),
+    ("[10.0.0.1](https://10.0.0.2)", "10.0.0.1 (https://10.0.0.2/)"),
+    ("[apple.com](https://\u0430\u0440\u0440\u04cf\u0435.com/x)", "apple.com (https://xn--80ak6aa92e.com/x)"),
+    (
+        "<https://\u0430\u0440\u0440\u04cf\u0435.com>",
+        "https://\u0430\u0440\u0440\u04cf\u0435.com (https://xn--80ak6aa92e.com/)",
+    ),
+    ("[bank\uff0ecom](https://evil.com)", "bank\uff0ecom (https://evil.com/)"),
+    ("[bank.\u200bcom](https://evil.com)", "bank.\ufffdcom (https://evil.com/)"),
+    ("[bank.\u200dcom](https://evil.com)", "bank.\u200dcom (https://evil.com/)"),
+    ("[a@bank.com](mailto:a@evil.com)", "a@bank.com (mailto:a@evil.com)"),
+    ("[the bank](https://bank.com/login)", "the bank"),
+    ("[bank.com](https://www.bank.com/login)", "bank.com"),
+    ("[https://bank.com/a/](https://bank.com/a)", "https://bank.com/a/"),
+    ("[a@bank.com](mailto:a@bank.com)", "a@bank.com"),
+    ("https://bank.com/A?b=c#d and www.bank.com.", "https://bank.com/A?b=c#d and www.bank.com."),
+    ("<https://e.org/\u6c34>", "https://e.org/\u6c34"),
+    ("[x](https://%)", "[x](https://%)"),
+    ("a\u202eb\u2066c\u200bd\ue000\U000e0041", "a\ufffdb\ufffdc\ufffdd\ue000\ufffd"),
+)
+"""Markdown, and what the page shows of it."""
+
+
+def test_a_link_whose_text_names_another_address_shows_both(visit: Visit) -> None:
+    shown = visit.page.evaluate(
+        """async (texts) => {
+          const {show} = await import("/page/markdown.js");
+          return texts.map((text) => {
+            const element = document.createElement("div");
+            show(element, text);
+            return element.textContent;
+          });
+        }""",
+        [text for text, _ in LABELS],
+    )
+
+    assert [*zip([text for text, _ in LABELS], shown, strict=True)] == [*LABELS]
+
+
+def test_the_page_shows_the_same_hidden_characters_as_a_terminal(visit: Visit) -> None:
+    shown = visit.page.evaluate(
+        """async () => {
+          const {h} = await import("/page/dom.js");
+          const all = Array.from({length: 0xE1000}, (_, at) => at).filter((at) => at < 0xD800 || at > 0xDFFF);
+          const shown = [...h("p", null, all.map((at) => String.fromCodePoint(at)).join("")).textContent];
+          return all.filter((at, index) => shown[index] !== String.fromCodePoint(at));
+        }"""
+    )
+
+    hidden = {at for at in range(0xE1000) if INVISIBLE.match(chr(at)) and not 0xD800 <= at <= 0xDFFF}
+    # A carriage return is a line end, and joiners stand in words and emoji.
+    assert set(shown) == hidden - {0x0D, 0x200C, 0x200D}
+
+
+def test_titles_and_lists_of_the_page_show_no_hidden_characters(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("a\u202eb\u200bc", "hello")
+
+    page = visit.open(f"/s/{quote('web:a%E2%80%AEb%E2%80%8Bc', safe='')}")
+
+    expect(page).to_have_title("a\ufffdb\ufffdc · Millpond")
+    expect(page.get_by_role("heading", level=1)).to_have_text("a\ufffdb\ufffdc")
+    expect(page.get_by_role("navigation", name="Conversations")).to_contain_text("a\ufffdb\ufffdc")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Vi
     page = visit.open("/system/dead?reason=poison")
 
     page.get_by_role("row", name=re.compile("Nobody needs this")).get_by_role("checkbox").check()
-    page.get_by_role("button", name="Drop selected letters").click()
+    page.get_by_role("button", name="Drop selected dead letters").click()
     page.get_by_role("button", name="Delete the selected dead letters permanently?").click()
 
     expect(page.get_by_text("Nobody needs this.")).to_be_hidden()

@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def is_judged(sentence: Sentence) -> bool:
-    words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", re.sub(r"\{\w*\}", "", sentence.text)))
     if sentence.kind in ("readme", "docs") and not PROSE.search(CODE.sub("", sentence.text)):
         return False
     if sentence.path == EXAMPLES and ('"' in sentence.text or not re.search(r"[.?!:]$", sentence.text)):

@@ -24,9 +24,10 @@ NOT_READ = (
 COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 
 END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] ?)""")
+LINE_END = re.compile(END.pattern + r"|\n| {2,}")  # in a string of a program, where each line is a text of its own
 CHINESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 CODE = re.compile(
-    r"\\[sdwb(\[.]|\(\?|^(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w \| \w"
+    r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w \| \w"
 )
 
 
@@ -73,13 +74,13 @@ def _alerts() -> Iterator[Sentence]:
             yield from split("docs", name, line, re.sub(r"\{\{.*?\}\}", "{value}", found[1]))
 
 
-def split(kind: str, path: str, line: int, text: str) -> Iterator[Sentence]:
+def split(kind: str, path: str, line: int, text: str, ends: re.Pattern[str] = END) -> Iterator[Sentence]:
     at = 0
-    for end in [*END.finditer(text), None]:
+    for end in [*ends.finditer(text), None]:
         part = text[at : end.start() if end else len(text)]
         start = at + len(part) - len(part.lstrip())
         plain = " ".join(part.split()).strip("*_ ")
-        if re.search(r"[A-Za-z]{2}", plain) and not CHINESE.search(plain):
+        if re.search(r"[A-Za-z]{2}", plain) and not CHINESE.search(plain) and not plain.startswith("curl "):
             yield Sentence(kind, path, line + text.count("\n", 0, start), plain)
         at = end.end() if end else at
 
@@ -138,7 +139,7 @@ def of_python(kind: str, path: str, text: str) -> Iterator[Sentence]:
     for node in ast.walk(tree):
         said = _said(node) if node not in skipped else ""
         if len(re.findall(r"[A-Za-z']{2,}", said)) >= 3 and re.search(r"[a-z] [a-z]", said) and not CODE.search(said):
-            yield from split(kind, path, getattr(node, "lineno", 1), said)
+            yield from split(kind, path, getattr(node, "lineno", 1), said, END if node in helping else LINE_END)
 
 
 def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -157,9 +158,26 @@ def _said(node: ast.AST) -> str:
 
 def _part(value: ast.expr) -> str:
     if isinstance(value, ast.FormattedValue):
-        names = re.findall(r"[A-Za-z_]\w*", ast.unparse(value.value))
-        return "{" + (names[-1] if names else "value") + "}"
+        chosen = value.value.body if isinstance(value.value, ast.IfExp) else value.value
+        return _said(chosen) or "{" + (_name(chosen).strip("_") or "value") + "}"
     return str(value.value) if isinstance(value, ast.Constant) else ""
+
+
+def _name(value: ast.AST) -> str:
+    """The name of the thing that an expression shows: ``names`` of ``', '.join(sorted(names))``."""
+    match value:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))) if not name.startswith("__"):
+            return name
+        case ast.Call(args=[first, *_]) if _name(first):
+            return _name(first)
+        case ast.Call(func=ast.Attribute(value=owner)) if _name(owner) not in ("", "self"):
+            return _name(owner)
+        case ast.Constant():
+            return ""
+        case _:
+            return next((name for part in ast.iter_child_nodes(value) if (name := _name(part))), "")
 
 
 # The page

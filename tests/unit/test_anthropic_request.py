@@ -15,7 +15,7 @@ from daemon.model.anthropic_events import Events
 from daemon.model.anthropic_request import BEGINNING, CONTINUE, NO_RESULT, body
 from daemon.model.base import Answer, CutOff, Request
 from daemon.model.dialect import Dialect
-from daemon.model.errors import Asked
+from daemon.model.errors import Endpoint
 from daemon.model.event_lines import EventLines
 from tests.fakes.anthropic_server import Said, event, events, message, problem, signature
 from tests.fakes.openai_server import Call
@@ -234,7 +234,7 @@ def test_what_is_the_same_at_the_next_call_is_marked_to_be_cached() -> None:
 
 
 def read(pieces: list[bytes]) -> Answer:
-    lines, parts = EventLines(), AnswerParts(Asked(model="claude", host="host", key=Secret("")), read=Events().read)
+    lines, parts = EventLines(), AnswerParts(Endpoint(model="claude", host="host", key=Secret("")), read=Events().read)
     for payload in [payload for piece in pieces for payload in lines.feed(piece)] + lines.end():
         parts.feed(payload)
     return parts.finished(marked=lines.done)

@@ -299,7 +299,10 @@ def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
     assert lines == [
-        "millpond_agent__slots: the variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
+        (
+            "millpond_agent__slots: the environment variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one "
+            "of the two settings"
+        )
     ]
 
 
@@ -456,7 +459,7 @@ def _valid_text(path: str) -> str:
         "redis.url": "redis://localhost", "redis.url_file": "secret", "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5", "queue.backoff_max_s": "40", "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1", "people.ann.identities": "web:ann, terminal:ann",
-        "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.groups_may": "new", "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
@@ -540,11 +543,11 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[run]\nlog_level = 'loud'", "run.log_level: expected one of debug, info, warning, error, got 'loud'"),
         ("[redis]\nprefix = 'a:b'", "redis.prefix: expected text of 1 to 64 letters, digits and _ . -, got 'a:b'"),
         ("[redis]\nprefix = \"mp\\n\"", "redis.prefix: expected text of 1 to 64"),
-        ("[bots.Pond]", "bots.Pond: the name is not valid: a name has at most 64 characters"),
+        ("[bots.Pond]", "bots.Pond: the name is not valid: a name begins with a letter"),
         ("[bots.\"a b\"]", "bots.'a b': the name is not valid"),
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
-        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type that this version knows (terminal, web"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type that this version knows (terminal, web"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type of this version of Millpond (terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type of this version of Millpond (terminal, web"),
         ("[channels.tele]", "channels.tele.type: the key is not set. Set this key to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
@@ -590,6 +593,11 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
+        (
+            "[bots.pond]\ngroups_may = ['new', 'pair']",
+            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, stop. "
+            "Got 'pair'",
+        ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: the key is not set, but '0.0.0.0' can be reached"),
         ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),
@@ -744,7 +752,7 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
     assert bots["pond"].model.chain[1].api_key.reveal() == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "problem"),
     [
         ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
@@ -775,7 +783,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: the key is not set, and the bot's own model uses a different API. Set this key, "
+            f"{path}.api_key: the key is not set, and the key of the bot's own model is for a different API. "
+            "Set this key, "
             "ANTHROPIC_API_KEY"
         ), line
 
@@ -1165,7 +1174,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
-    with pytest.raises(ConfigError, match="got an environment variable, which cannot set a section"):
+    with pytest.raises(ConfigError, match="an environment variable cannot set this list"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 

@@ -142,7 +142,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
 
     line = problem(tmp_path, "[channels.fog]\ntype = 'hornet'")
 
-    assert "'hornet' is not a type that this version knows (terminal, web, testing" in line
+    assert "'hornet' is not a type of this version of Millpond (terminal, web, testing" in line
     assert "telegram, slack, horn), and no installed package provides it" in line
 
 
@@ -152,19 +152,22 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("x = 1", "AttributeError: "),
-        ("ADAPTER = 5", "its entry point refers to an object of type int, not to a daemon.config.Adapter"),
+        ("ADAPTER = 5", "the entry point refers to an object of type int, not to a daemon.config.Adapter"),
         (
             GOOD.replace('tag="horn"', 'tag="drum"'),
-            "its config has the tag 'drum', but its entry point is named 'horn'",
+            "the adapter's config has the tag 'drum', but the entry point is named 'horn'",
         ),
         (
             GOOD.replace("loudness: int = 3", "loudness: int").replace("frozen=True", "frozen=True, kw_only=True"),
-            "its config has keys without a default: loudness",
+            "the adapter's config has keys without a default: loudness",
         ),
-        (GOOD.replace("config=HornConfig", "config=dict"), "its config is not a subclass of daemon.config.PushConfig"),
+        (
+            GOOD.replace("config=HornConfig", "config=dict"),
+            "the adapter's config is not a subclass of daemon.config.PushConfig",
+        ),
         (
             GOOD.replace("horn.adapter:connect", "horn.adapter"),
-            "its connect is 'horn.adapter', which is not of the form module:name",
+            "the adapter's connect is 'horn.adapter', but must have the form module:name",
         ),
     ],
 )

@@ -114,7 +114,7 @@ def _program(folder: Path, answer: str, mode: int = 0o755) -> str:
 @each_row(
     ("answer", "mode", "reason"),
     [
-        ("Redis server v=5.0.7 sha=0", 0o755, "is Redis 5.0.7, which is too old"),
+        ("Redis server v=5.0.7 sha=0", 0o755, "version Redis 5.0.7 is too old"),
         ("hello", 0o755, "is neither Redis nor Valkey"),
         ("Redis server v=7.0.0", 0o644, "is not executable"),
     ],
@@ -127,5 +127,5 @@ def test_a_configured_program_that_cannot_serve_is_named_with_the_reason(
 
 
 def test_a_configured_program_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="nowhere was not found"):
+    with pytest.raises(ConfigError, match="nowhere: the file was not found"):
         find_program(str(tmp_path / "nowhere"))

@@ -40,7 +40,7 @@ def test_any_name_becomes_one_that_can_be_written_and_found(name, kind):
     assert MARK.findall(leaf)[-1] == mark_of("phone:7", "m")
     place = Folders(Path("/nowhere"), "pond:person:phone:ann").place(path)
     assert place.writable
-    assert place.shown == path
+    assert place.path == path
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), min_size=2, max_size=4, unique=True))

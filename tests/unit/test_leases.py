@@ -12,6 +12,7 @@ from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, LockLost
 from daemon.testing import ManualClock
 from tests.limits import HANG_S
+from tests.tables import each_row
 from workers import upkeep
 from workers.consolidation import held
 from workers.hold import Hold
@@ -159,7 +160,7 @@ async def test_the_work_of_a_leader_that_lost_its_lease_is_cut_short(clock: Manu
     assert not mine.ending.is_set()
 
 
-@pytest.mark.parametrize(("longest_s", "renew_s"), [(3.0, 4.0), (0.0, 5.0), (9.0, 2.0)])
+@each_row(("longest_s", "renew_s"), [(3.0, 4.0), (0.0, 5.0), (9.0, 2.0)])
 async def test_a_leader_renews_often_enough_for_its_longest_step(longest_s: float, renew_s: float) -> None:
     leader = a_leader()
 

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from daemon.errors import ToolError
 from daemon.model.characters import whole_json
+from tests.tables import each_row
 from workers.tools import Tool
 from workers.tools.arguments import Checker
 from workers.tools.mcp.names import PROPERTY_NAME, TOOL_NAME, named
@@ -26,7 +27,7 @@ def names(*given: str, taken: tuple[str, ...] = ()) -> list[str]:
     return [tool.name for tool in named([Tool(name=name, description="", run=nothing) for name in given], taken)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_names", "found"),
     [
         (["s_read", "s_x-Y"], ["s_read", "s_x-Y"]),
@@ -76,7 +77,7 @@ POINT = {"type": "object", "properties": {"x": {"type": "number"}}}
 NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "at": {"$ref": "#/$defs/point"}}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "found"),
     [
         ({}, {"type": "object", "properties": {}}),
@@ -122,7 +123,7 @@ def test_what_strict_servers_refuse_is_mended(schema, found):
         assert parameters["properties"] == found
 
 
-@pytest.mark.parametrize("ref", ["https://example.org/s.json", "#/$defs/none", "other.json#/a", "#anchor", "#/type", 7])
+@each_row("ref", ["https://example.org/s.json", "#/$defs/none", "other.json#/a", "#anchor", "#/type", 7])
 def test_a_reference_that_cannot_be_looked_up_allows_anything_and_is_named(ref):
     found = mended({"type": "object", "properties": {"a": {"$ref": ref, "description": "d"}}})
 
@@ -130,7 +131,7 @@ def test_a_reference_that_cannot_be_looked_up_allows_anything_and_is_named(ref):
     assert found.lost == (str(ref),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "why"),
     [
         ({"type": "string"}, "the type 'string', not object"),
@@ -224,7 +225,7 @@ def test_any_schema_is_mended_or_refused(schema):
     strictly(found.parameters)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("payload", "whole"),
     [
         (rb'"a \ud83d b"', rb'"a \ufffd b"'),

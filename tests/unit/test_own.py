@@ -7,7 +7,7 @@ import msgspec
 from daemon.config.secret import Secret
 from daemon.model.adaptation import Form, adapted, nine, with_own
 from daemon.model.answer import AnswerParts
-from daemon.model.errors import Asked
+from daemon.model.errors import Endpoint
 from daemon.model.own import identity
 
 HOST, MODEL = "api.example.com", "m"
@@ -20,7 +20,7 @@ RESULT = {"role": "tool", "content": "nine", "tool_call_id": CALL["id"]}
 
 
 def own_of(*deltas: dict[str, Any]) -> dict[str, Any]:
-    parts = AnswerParts(Asked(model=MODEL, host=HOST, key=Secret("")))
+    parts = AnswerParts(Endpoint(model=MODEL, host=HOST, key=Secret("")))
     for delta in deltas:
         parts.feed(msgspec.json.encode({"choices": [{"delta": delta}]}))
     parts.feed(msgspec.json.encode({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}))
@@ -75,7 +75,7 @@ def test_what_everybody_knows_is_not_kept() -> None:
 
 def test_half_a_character_in_it_can_be_stored() -> None:
     assert own_of({"reasoning_content": "\\ud83d"}) != {}
-    parts = AnswerParts(Asked(model=MODEL, host=HOST, key=Secret("")))
+    parts = AnswerParts(Endpoint(model=MODEL, host=HOST, key=Secret("")))
     parts.feed(b'{"choices":[{"delta":{"content":"hi","reasoning_content":"\\ud83d"},"finish_reason":"stop"}]}')
     assert "\ufffd" in parts.finished().own.decode()
 

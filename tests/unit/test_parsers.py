@@ -67,7 +67,7 @@ from daemon.memory.memory_file import MEMORY, look
 from daemon.memory.sidecar import SIDE_CAR, SideCar, read_side_car
 from daemon.model.answer import AnswerParts
 from daemon.model.embedding import Embeddings
-from daemon.model.errors import Asked
+from daemon.model.errors import Endpoint
 from daemon.model.event_lines import EventLines
 from daemon.people import codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
@@ -89,7 +89,7 @@ SOON = settings(
 ME = Me(id=1, username="pond_bot")
 CLOCK = ManualClock()
 EMBEDDINGS = Embeddings(EmbeddingsConfig(model="m", base_url="http://h"), CLOCK)
-ASKED = Asked(model="m", host="h", key=Secret("a-key"))
+ASKED = Endpoint(model="m", host="h", key=Secret("a-key"))
 INBOUND = (
     b'{"id":"m1","bot":"pond","session":"web:ann","chat":"ann","chat_kind":"direct","sender_id":"ann","text":"hi",'
     b'"received_at":"2026-11-20T09:00:00Z","correlation":"c"}'

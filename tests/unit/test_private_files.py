@@ -6,31 +6,28 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import structlog
 
-from channels.inbound import make_inbound
-from daemon import durable
+from daemon import cli, durable
 from daemon.cli.machine import data_directory
-from daemon.cli.table import table
-from daemon.config import Config
+from daemon.cli.run import introduce
+from daemon.config import Config, McpConfig
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
 from daemon.errors import InvalidAnswer
 from daemon.log import configure
 from daemon.model import untrusted
 from daemon.model.answer import AnswerParts
-from daemon.model.errors import Asked, shows
+from daemon.model.errors import Endpoint, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
-from daemon.testing import ManualClock
 from tests.places import TEMPORARY
 from tests.tables import each_row
 from workers.tools.folders import Folders
+from workers.tools.mcp.stars import Stars
 
 
 @pytest.fixture(autouse=True)
@@ -98,14 +95,15 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     said = f"no {key}: next index of knowledge, none"
 
     assert without(said, Secret(key)) == shown
-    assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
+    assert Endpoint(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
     assert shows(ValueError(said), Secret(key)) == (said != shown)
+    assert Stars(McpConfig(env={"API_KEY": Secret(key)}, headers={"X-Key": Secret(key)})).over(said) == shown
 
 
 @each_row(
     ("payload", "shape"),
     [
-        (b"Anna has", "8 bytes that are no JSON"),
+        (b"Anna has", "8 bytes that are not JSON"),
         (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
         (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
         (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),
@@ -113,7 +111,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     ],
 )
 def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
-    parts = AnswerParts(Asked(model="m", host="h", key=Secret("")))
+    parts = AnswerParts(Endpoint(model="m", host="h", key=Secret("")))
     parts.feed(payload)
     with pytest.raises(InvalidAnswer) as refused:
         parts.finished(marked=True)
@@ -121,22 +119,23 @@ def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: by
     assert str(refused.value) == f"model 'm' at h sent an answer that cannot be parsed ({shape})"
 
 
-def test_names_and_cells_are_one_line_without_hidden_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    hidden = "Ann\n\u200b\u202e\u2028\U000e0041 Bea"
-    process: Any = SimpleNamespace(config=Config(), clock=ManualClock())
+def test_a_command_creates_files_for_its_user_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cli, "root", lambda prog_name: (tmp_path / prog_name).touch())
 
-    said = make_inbound(process, channel="web", chat="ann", text="hi", sender_id="ann", sender_name=hidden)
-    table(("name",), [(hidden,)])
+    cli.main()
 
-    assert said.sender_name == "Ann \ufffd\ufffd\ufffd\ufffd Bea"
-    assert capsys.readouterr().out.splitlines() == ["name", said.sender_name]
+    assert mode(tmp_path / "millpond") == 0o600
 
 
-def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
-    for given, state in ((0o700, "ok"), (0o710, "warning"), (0o755, "warning")):
+def test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given, state in ((0o700, "ok"), (0o701, "warning"), (0o710, "warning"), (0o755, "warning")):
         tmp_path.chmod(given)
         found = data_directory(tmp_path)
         assert (found.state, "chmod -R go=" in found.text) == (state, state == "warning")
+        introduce(Config(), tmp_path)
+        assert ("chmod -R go=" in capsys.readouterr().out) == (state == "warning")
 
 
 def test_no_folder_is_reached_by_a_link(tmp_path: Path) -> None:
@@ -259,7 +258,7 @@ def test_a_path_of_a_tool_has_a_largest_length(tmp_path: Path, length: int) -> N
     path = ("/".join(["x" * 200] * 6))[:length]
 
     if length <= 1_024:
-        assert folders.place(path).shown == path
+        assert folders.place(path).path == path
     else:
         with pytest.raises(Exception, match="1,025 characters"):
             folders.place(path)

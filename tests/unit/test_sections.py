@@ -128,7 +128,8 @@ def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
     config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
 
     with pytest.raises(
-        ConfigError, match=r"bots\.pond\.model\.context_window_tokens is too small: a prompt has 2,048 tokens, .* tools"
+        ConfigError,
+        match=r"bots\.pond\.model\.context_window_tokens is too small\. A prompt can have 2,048 tokens, .* tools",
     ):
         Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[b"word " * 2_000])
 
@@ -181,7 +182,7 @@ def test_what_is_cut_is_logged_with_both_sizes():
         ("bootstrap.truncated", "AGENTS.md"),
         ("bootstrap.left_out", "SOUL.md"),
     ]
-    assert logs[0]["reason"] == "30,000 characters, 900 of them shown"
+    assert logs[0]["reason"] == "the prompt contains 900 of the file's 30,000 characters"
 
 
 def test_the_title_of_a_memory_stands_there_once() -> None:

@@ -4,9 +4,10 @@ import pytest
 
 from daemon.config import Secret, masked_url
 from daemon.config.sentinel_address import sentinel_address
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "sentinels", "rest"),
     [
         ("sentinel://a/pond", (("a", 26379),), ("pond", "", "", "", 0)),
@@ -26,7 +27,7 @@ def test_an_address_says_where_the_sentinels_are_and_how_to_log_in(
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "sentinel://a", "sentinel://a/", "sentinel:///pond", "sentinel://a:x/pond", "sentinel://a:0/pond",

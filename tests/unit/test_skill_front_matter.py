@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import each_row
 from workers.agent import front_matter
 from workers.agent.front_matter import HEAD_MAX_CHARS, FrontMatterError, split
 from workers.agent.skills import skill
@@ -46,7 +47,7 @@ def test_a_skill_of_openclaw_has_json_over_many_lines_and_says_what_it_needs():
     assert found.description == "Interact with GitHub using the `gh` CLI: issues, PRs and runs."
 
 
-@pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])
+@each_row("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])
 def test_a_byte_order_mark_and_lines_of_windows_change_nothing(change):
     assert skill("github", change(OPENCLAW)) == skill("github", OPENCLAW)
 
@@ -69,7 +70,7 @@ def test_what_a_skill_needs_is_gathered_from_the_top_and_from_below_each_owner()
     assert skill("x", text).bins == ("git", "jq", "summarize")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("head", "value"),
     [
         ("description:\n  Starts on the next line\n  and goes on.", "Starts on the next line and goes on."),
@@ -112,7 +113,7 @@ def bombs() -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", bombs())
+@each_row("name", bombs())
 def test_a_bomb_is_refused_soon_and_says_where(name):
     began = time.process_time()
 
@@ -155,7 +156,9 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
         "AGENTS.md": "the file is not UTF-8. Save it as UTF-8",
         "skills/bad /SKILL.md": "the folder's name is too long for a prompt. Rename the folder",
         "skills/broken/SKILL.md": "line 4: the closing quotation mark is missing",
-        "skills/linked/SKILL.md": "the folder is a link, and links are not followed. Copy the folder itself here",
+        "skills/linked/SKILL.md": (
+            "the folder is a link, and links are not followed. Copy the folder itself into the workspace"
+        ),
         "skills/odd/SKILL.md": "the file is not UTF-8. Save it as UTF-8",
     }
 

@@ -41,6 +41,16 @@ LONG_CELL = f"| a | b |\n|---|---|\n| {'fish ' * 5}| {'y' * 50} |"
         (19, TABLE, ["Pond: 三米", "Fish: 12", "", "Pond: b", "Fish: c"]),
         (80, "> " * 30 + "deep", ["> " * 30 + "deep"]),
         (80, "&#8238;evil\u200b\x1b[2J `\u2028`", ["�evil��[2J �"]),
+        (80, "[https://e.org](https://e.com)", ["https://e.org (https://e.com)"]),
+        (80, "[e.org\u200b](https://e.com/e.org)", ["e.org� (https://e.com/e.org)"]),
+        (
+            80,
+            "[e.org](https://e.org@e.com) ![e.org](http://e.com)",
+            ["e.org (https://e.org@e.com) e.org (http://e.com)"],
+        ),
+        (80, "[a@e.org](mailto:a@e.com)", ["a@e.org (mailto:a@e.com)"]),
+        (80, "[ape.com](http://\u0430\u0440\u0435.com)", ["ape.com (http://xn--80ak6a.com)"]),
+        (80, "<http://\u0430\u0440\u0435.com>", ["http://\u0430\u0440\u0435.com (http://xn--80ak6a.com)"]),
         (80, "[a](http://e.org/\u202e)", ["a (http://e.org/%E2%80%AE)"]),
         (80, "", [""]),
     ],
@@ -140,8 +150,11 @@ def test_json_for_a_terminal_says_the_same() -> None:
 
 
 NONE = "No agent worker is running. Start a worker with `millpond run`."
-BUSY = "All agent workers are busy with other conversations. To answer more at once, start more workers."
-FAILED = "An attempt to answer failed. Millpond retries automatically."
+BUSY = (
+    "All agent workers are busy with other conversations. Start more workers to answer more conversations at "
+    "the same time."
+)
+FAILED = "An attempt to answer this message failed. Millpond retries automatically."
 
 
 @each_row(

@@ -1,10 +1,10 @@
 """Tool calls that come as text are read in every well-known form, and nothing else is taken for one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.model.text_calls import calls_in, may_be_calls
+from tests.tables import each_row
 
 OFFERED = {"get_weather", "time"}
 ONE = [("get_weather", '{"city":"Paris"}')]
@@ -73,7 +73,7 @@ def test_every_form_is_held_back_from_its_first_character_on() -> None:
     assert not any(map(may_be_calls, ("Hello", "<b>", "[1]", "[a link](b)", "The {")))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '<tool_call>{"name":"get_weather","arguments":{"city":"Paris"}}</tool_call>\n<tool_call>{"name":"time"}</tool_call>',

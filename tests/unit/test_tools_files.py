@@ -217,7 +217,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
 @each_row(
     ("name", "content", "said"),
     [
-        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "The limit is 1,000,000"),
+        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "Only files of at most 1,000,000 bytes"),
         ("x.bin", b"\0\1\2", "neither text nor a picture"),
         ("a.txt", b"caf\xe9\n", "caf\ufffd"),
         ("empty.txt", b"", "(empty)"),

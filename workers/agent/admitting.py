@@ -1,4 +1,4 @@
-"""The answers to ``/pair``, ``/ban``, ``/unban``, ``/pause`` and ``/resume``: what administrators decide in a chat.
+"""Answers ``/pair``, ``/ban``, ``/unban``, ``/pause`` and ``/resume``, the commands for administrators.
 
 Any number of workers may work out the same command, and each does what it says: a decision is known by its command's
 place among all, so the same again changes nothing, and neither does one that arrives after a newer one.
@@ -39,7 +39,7 @@ _log = structlog.get_logger()
 
 
 class Admitting:
-    """Carries such commands out and says what came of it. All methods raise BusUnavailable when Redis is away."""
+    """Carries out these commands and returns the answers. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, process: Process) -> None:
         self._process = process

@@ -1,4 +1,4 @@
-"""What people are told while their messages wait for a model: the cause to those who can remove it, the rest to all.
+"""Notices while messages wait for a model. Administrators learn the cause; all users learn that the messages wait.
 
 The terminal, the page and administrators get the exact sentence of a set-up fault. Other people are told that the bot
 is not set up correctly, and its administrators get the sentence in their own chats, once an hour.

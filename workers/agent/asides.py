@@ -1,9 +1,9 @@
-"""Answers ``/status``, ``/usage``, ``/help`` and others at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage``, ``/help`` and other commands immediately, independent of turns in progress."""
 
 import anyio
 import structlog
 
-from daemon.access import is_admin
+from daemon.access import is_admin, may
 from daemon.bus import ADMIN_COMMANDS, argument_of
 from daemon.clock import age_s, stamp
 from daemon.config import BotConfig
@@ -123,8 +123,7 @@ class Speaker:
             case "whoami":
                 return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
             case _:
-                more = "\n" + say("help_admins", kit.language) if is_admin(bot, inbound) else ""
-                return say("help", kit.language) + more, state.head
+                return _help(inbound, bot), state.head
 
     async def _memory(self, inbound: Inbound, bot: BotConfig, home: str) -> str:
         if question := argument_of(inbound.text):
@@ -138,6 +137,14 @@ class Speaker:
     async def _bury(self, aside: Aside, reason: str) -> None:
         if await self._asides.bury(aside, reason=reason):
             _log.error("aside.dead", session=aside.session, reason=reason)
+
+
+def _help(inbound: Inbound, bot: BotConfig) -> str:
+    """The commands; in a group only those that the sender may use there."""
+    lines = say("help", bot.language).splitlines()
+    if inbound.chat_kind == "group":
+        lines = [line for line in lines if line[:1] != "/" or may(bot, inbound, line.split()[0][1:])]
+    return "\n".join([*lines, say("help_admins", bot.language)] if is_admin(bot, inbound) else lines)
 
 
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:

@@ -1,4 +1,4 @@
-"""The bootstrap files of a workspace in the system message, each cut to its allowance. Pure."""
+"""The bootstrap files of a workspace in the system message, each cut to its limit. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ JOIN = "\n\n---\n\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What became of a bootstrap file."""
+    """A bootstrap file as shown in the prompt."""
 
     name: str
     text: str

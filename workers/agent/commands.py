@@ -1,4 +1,4 @@
-"""Commands that change their session, as ``/new`` and ``/model`` do: each keeps its place among the messages.
+"""Commands that change their session, such as ``/new`` and ``/model``. Each keeps its place among the messages.
 
 What one changes, and what is said of it, is one commit without entries: refused when the lease is lost, and without
 effect when it arrives twice.
@@ -6,7 +6,7 @@ effect when it arrives twice.
 
 from collections.abc import Sequence
 
-from daemon.access import is_admin
+from daemon.access import may
 from daemon.bus import QUEUED_COMMANDS, argument_of
 from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
@@ -64,7 +64,7 @@ class Commands:
         return Outcome(text=told(report, bot.language))
 
     async def _model(self, options: Options, inbound: Inbound, bot: BotConfig) -> Outcome:
-        if not is_admin(bot, inbound):
+        if not may(bot, inbound, "model"):
             return Outcome(text=say("admins_only", bot.language))
         names, wanted = choices(bot), argument_of(inbound.text)
         used = options.model if options.model in names else names[0]

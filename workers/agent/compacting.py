@@ -1,4 +1,4 @@
-"""Consolidation on request, with a sentence on its result: the tool ``compact`` and ``/compact``."""
+"""Consolidation on request by the tool ``compact`` or by ``/compact``, with a sentence about the result."""
 
 from daemon.errors import BusError, ConfigError, ToolError
 from daemon.wording import Language
@@ -19,7 +19,7 @@ async def compacted(requests: Requests, focus: str) -> str:
         raise ToolError(f"the conversation could not be compacted now: {error}") from error
     if report.outcome in ("failed", "skipped", "busy"):
         raise ToolError(
-            "The conversation could not be compacted right now and stays as it is. Continue without compaction."
+            "The conversation could not be compacted right now and remains unchanged. Continue without compaction."
         )
     return told(report, "en")
 

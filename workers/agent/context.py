@@ -1,4 +1,4 @@
-"""What a model is sent: a system message, the newest whole turns that fit, the turn in progress. Pure."""
+"""The content of a model call: a system message, the newest whole turns that fit, and the current turn. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ LEAST_ROOM_TOKENS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What holds for all prompts of a bot."""
+    """The rules for all prompts of a bot."""
 
     budget_tokens: int
     """The most that a prompt may count."""
@@ -39,7 +39,7 @@ class Rules:
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
-    """What stays the same through all model calls of a turn."""
+    """The parts of a prompt that stay the same during a turn."""
 
     system: bytes
     """The system message, JSON."""
@@ -71,7 +71,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """The messages of a request, JSON each, and what they count."""
+    """The messages of a request, JSON each, and their tokens."""
 
     messages: tuple[bytes, ...]
     system_tokens: int

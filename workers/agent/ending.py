@@ -1,4 +1,4 @@
-"""How a turn ends: answered, stopped, given up, put off. Each end is one commit, or gives the session back."""
+"""The endings of a turn: answered, stopped, given up or delayed. Each ending is one commit, or releases the session."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Log entries, made from what was said: each is counted once, here."""
+"""Creates log entries. The tokens of each entry are counted once, here."""
 
 import re
 from collections.abc import Sequence
@@ -42,7 +42,8 @@ class _Links(msgspec.Struct, frozen=True):
 
 
 CONTINUE = (
-    "[Your answer reached the length limit. Continue exactly where it ended. Do not repeat anything, and do not "
+    "[Your answer reached the length limit. Continue exactly where your answer ended. Do not repeat anything, "
+    "and do not "
     "mention this note.]"
 )
 NAME_MAX_CHARS = 64

@@ -1,4 +1,4 @@
-"""What a bot's turns are made with besides its kit: the tools that servers offer, as they come and go."""
+"""The tools that servers offer to a bot's turns, which may change at any time."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 
 
 class Equipment:
-    """Kits with the tools of servers; made anew only when those change."""
+    """Kits with the tools of servers, rebuilt only if these tools change."""
 
     def __init__(self, process: Process) -> None:
         self._process = process

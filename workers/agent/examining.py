@@ -1,4 +1,4 @@
-"""What ``millpond doctor`` says of what turns are made with: files of workspaces, and tools of servers."""
+"""The findings of ``millpond doctor`` about workspaces and tool servers."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""``/export``: everything that is kept of the chat's person or group, as a file that is sent to them."""
+"""``/export``: all stored data of a person or group, sent to the chat as a file."""
 
 import anyio
 import structlog
 
-from daemon.access import is_admin
+from daemon.access import may_take
 from daemon.config import BotConfig
 from daemon.errors import ConfigError, brief
 from daemon.events import Attachment, Inbound
@@ -17,9 +17,6 @@ from workers.tools.message import MEDIA_MAX_BYTES
 
 LIMIT_S = 60.0
 """How long an export may hold up its conversation; the command line has no such limit."""
-
-OWN = ("person", "session")
-"""Kinds of scopes that hold what one person said, so that the person may have it."""
 
 _log = structlog.get_logger()
 
@@ -39,8 +36,7 @@ class Exporting:
         """
         scope = claim.begun.scope
         # What others said too is theirs as well: who may have it is the administrators' to say.
-        is_own = inbound.chat_kind == "direct" and scope.split(":")[1:2] in ([kind] for kind in OWN)
-        if not scope or not (is_own or is_admin(bot, inbound)):
+        if not scope or not may_take(bot, inbound, scope):
             return Outcome(text=say("admins_only", bot.language))
         try:
             with anyio.fail_after(LIMIT_S):

@@ -1,4 +1,4 @@
-"""What fills a session's next prompt, about: cheap enough to be asked after every message, and without a word of it."""
+"""The approximate sizes of the parts of a session's next prompt, cheap enough to compute after every message."""
 
 from typing import Any
 from urllib.parse import unquote

@@ -1,8 +1,8 @@
-"""``/forget``: lists where something stands in what a chat shares its memory with, and has it forgotten."""
+"""``/forget``: lists stored texts of a chat, and deletes the chosen ones."""
 
 import anyio
 
-from daemon.access import is_admin
+from daemon.access import may_take
 from daemon.bus import argument_of
 from daemon.config import BotConfig
 from daemon.events import Inbound
@@ -32,7 +32,7 @@ class ForgetCommand:
         Raises:
             BusUnavailable: Redis is away.
         """
-        if not _is_own(claim.begun.scope, inbound) and not is_admin(bot, inbound):
+        if not may_take(bot, inbound, claim.begun.scope):
             return say("admins_only", bot.language)
         choice = choice_of(argument_of(inbound.text))
         match choice.kind:
@@ -81,8 +81,3 @@ class ForgetCommand:
         search = Search(text=pending.text, chosen=chosen)
         await self._asking.order(await self._order(claim), search, name=inbound.id, tell=tell)
         return say("forget_began", bot.language)
-
-
-def _is_own(scope: str, inbound: Inbound) -> bool:
-    """Whether what the chat remembers is nobody's but the sender's."""
-    return inbound.chat_kind == "direct" and scope.split(":")[1:2] in (["person"], ["session"])

@@ -1,4 +1,4 @@
-"""Earlier turns as a model is shown them: legal, with names in groups, old tool results cut, all of them between marks.
+"""Earlier turns in prompts: valid for the API, with names in groups, and with old tool results cut.
 
 Pure, but for memory.
 

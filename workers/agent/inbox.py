@@ -1,4 +1,4 @@
-"""Keeping the files that came with messages among those of their scope. All of it blocks: call it in a thread."""
+"""Stores the files of messages among the files of their scope. All functions block."""
 
 from daemon.durable import write_whole
 from daemon.errors import ToolError

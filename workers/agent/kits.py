@@ -1,4 +1,4 @@
-"""What each bot's turns are made with, built once a process."""
+"""The objects that a bot's turns need, built once for each process."""
 
 from collections.abc import Mapping
 from dataclasses import replace

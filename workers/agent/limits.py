@@ -1,4 +1,4 @@
-"""Whether a turn may begin, by the limits of its bot, and what it used when it ends."""
+"""Checks the limits of a bot before a turn, and records the usage after the turn."""
 
 from daemon.config import BotConfig
 from daemon.process import Process
@@ -8,7 +8,7 @@ from workers.agent.progress import Turn
 
 
 class Gate:
-    """Looks at the limits before turns and keeps their accounts."""
+    """Checks limits before turns, and records their usage."""
 
     def __init__(self, process: Process) -> None:
         self._process = process

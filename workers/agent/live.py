@@ -1,4 +1,4 @@
-"""The text of the answers being written, shown to viewers while it comes."""
+"""The text of answers in progress, shown to viewers."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Looking back: a bot that is asked in the middle of a thread is told what was said there before.
+"""Loads earlier messages of a thread if the bot is addressed in the middle of the thread.
 
 It is done within the first turn of a conversation, and before its journal begins, which fixes what the turn has read:
 a successor that finds a journal goes on with that, one that finds none looks again. Nothing of it fails a turn.

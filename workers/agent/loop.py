@@ -1,4 +1,4 @@
-"""The model and its tools, in turn, until the model answers without asking for more."""
+"""Calls the model and its tools in turn, until the model answers without a tool call."""
 
 from collections.abc import Awaitable, Callable, Sequence
 

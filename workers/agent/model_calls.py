@@ -1,4 +1,4 @@
-"""The model calls of a turn: each gives an answer, whatever has to be tried for it first.
+"""The model calls of a turn. Each returns an answer, after retries if necessary.
 
 A prompt that is too large is halved, pictures are left out where they are refused, an answer that was cut off is
 continued, and one that holds reasoning alone is asked for again.
@@ -169,7 +169,7 @@ class ModelCalls:
             if not shown:
                 raise
             # It works and fails within this answer: that counts as an attempt, else it is paid for again and again.
-            raise InvalidAnswer(f"the answer broke off after some text was shown: {error}") from error
+            raise InvalidAnswer(f"the answer was interrupted after some text was shown: {error}") from error
         raise InvalidAnswer("the model's stream ended without an answer")
 
 

@@ -1,4 +1,4 @@
-"""What a command that waits for its turn comes to."""
+"""The outcome of a command that was queued."""
 
 from dataclasses import dataclass
 

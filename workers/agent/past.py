@@ -1,4 +1,4 @@
-"""What lies before a turn, as its model sees it: older messages, what they begin with, and the scope's memory."""
+"""The content of a prompt before the current turn: older messages, the continuity, and the memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Pictures as a model is shown them: parts of the message they came with, in the requests of its own turn. Pure."""
+"""Pictures as parts of their messages, in the requests of their own turn. Pure."""
 
 from base64 import b64encode
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a session's model would be sent next, without sending it: ``millpond session show --prompt``, ``/status``."""
+"""A session's next prompt, without calling the model: ``millpond session show --prompt``, ``/status``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

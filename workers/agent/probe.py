@@ -1,4 +1,4 @@
-"""Tries a model with what a bot really uses: its tools, a second round with a result, a picture.
+"""Tests a model with tools, with a second round after a tool result, and with a picture.
 
 ``millpond doctor --probe-model`` and ``millpond init`` tell what was found; a provider charges for three short calls.
 """

@@ -1,4 +1,4 @@
-"""What the bots of a process cannot use: files of their workspaces, memories, tools of servers. For its heartbeat."""
+"""Files, memories and tools that the bots of a process cannot use, for its heartbeat."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a turn is made with, and how far it has come."""
+"""The objects that a turn needs, and its progress."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from workers.tools.mcp import Missing
 
 @dataclass(frozen=True, kw_only=True)
 class Kit:
-    """What all turns of a bot are made with."""
+    """The objects that all turns of a bot need."""
 
     model: Model
     tokenizer: Tokenizer
@@ -44,7 +44,7 @@ class Kit:
 
 @dataclass(kw_only=True)
 class Progress:
-    """The steps of a turn so far."""
+    """The finished steps of a turn."""
 
     entries: list[LogEntry] = field(default_factory=list[LogEntry])
     """The user messages it answers, then calls and results."""
@@ -77,7 +77,7 @@ class Progress:
 
 @dataclass(kw_only=True)
 class Turn:
-    """One claim's work, as it goes."""
+    """The work on one claim."""
 
     claim: Claim
     covered: tuple[Waiting, ...]

@@ -1,4 +1,4 @@
-"""What the prompts of one bot are made with, built once a process, and the system message that goes into them."""
+"""The parts of a bot's prompts, built once for each process, and its system message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -172,10 +172,9 @@ class Prompts:
         left = bot.model.budget_tokens - fixed_tokens
         if left < LEAST_TURN_TOKENS:
             raise ConfigError(
-                f"bots.{name}.model.context_window_tokens is too small: a prompt has "
-                f"{bot.model.budget_tokens:,} tokens, the bot's identity and its tools take "
-                f"{fixed_tokens:,} of them, and at least {LEAST_TURN_TOKENS} must remain. Raise the "
-                f"window, or list fewer tools in bots.{name}.tools."
+                f"bots.{name}.model.context_window_tokens is too small. A prompt can have {bot.model.budget_tokens:,} "
+                f"tokens, and the bot's identity and tools use {fixed_tokens:,} tokens. At least {LEAST_TURN_TOKENS} "
+                f"tokens must remain for messages. Raise the window, or list fewer tools in bots.{name}.tools."
             )
         return left
 

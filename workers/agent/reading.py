@@ -1,4 +1,4 @@
-"""Reading a log from its end: as much of it as a prompt could hold, however long it is."""
+"""Reads a log from its end, up to the size of a prompt, however long the log is."""
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry

@@ -1,4 +1,4 @@
-"""What a turn is reminded of: found by what was just said, once a turn, and never stored."""
+"""Searches memories for the newest message, once for each turn. The result is never stored."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The answers to ``/memory``: what a bot remembers in a conversation, and what it finds there for a question."""
+"""Answers ``/memory``: shows a conversation's memory, or searches it for a question."""
 
 import datetime as dt
 from collections.abc import Sequence

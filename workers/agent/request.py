@@ -1,4 +1,4 @@
-"""What each model call of a turn is asked with."""
+"""The request of each model call of a turn."""
 
 import sys
 from collections.abc import Awaitable, Sequence

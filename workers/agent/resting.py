@@ -1,4 +1,4 @@
-"""Chats in which their bot rests: what waits there is put off, and its people are told once."""
+"""Chats in which a bot is paused. Their messages are delayed, and their users are notified once."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Making room: a turn whose prompt does not fit has older messages consolidated, and waits for it, but never long."""
+"""Consolidates older messages if the prompt of a turn does not fit. The turn waits for a limited time."""
 
 import anyio
 import structlog

@@ -1,4 +1,4 @@
-"""The runtime context: when and where a message came, merged into it in front of a person's words. Pure."""
+"""The runtime context of a message (time, channel, chat), placed before its text. Pure."""
 
 import datetime as dt
 import re

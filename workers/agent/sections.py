@@ -1,4 +1,4 @@
-"""The sections of a system message, and what each of them counts. Pure, but for what they tell of the machine."""
+"""The sections of a system message and their tokens. Pure, except for information about the machine."""
 
 import platform
 from collections.abc import Callable, Sequence
@@ -95,10 +95,12 @@ def _warn(parts: Sequence[Part]) -> None:
     for part in parts:
         if not part.text:
             _log.warning(
-                "bootstrap.left_out", path=part.name, reason=f"its {part.chars:,} characters do not fit into the prompt"
+                "bootstrap.left_out",
+                path=part.name,
+                reason=(f"the file ({part.chars:,} characters) does not fit into the prompt"),
             )
         elif part.kept_chars < part.chars:
-            sizes = f"{part.chars:,} characters, {part.kept_chars:,} of them shown"
+            sizes = f"the prompt contains {part.kept_chars:,} of the file's {part.chars:,} characters"
             _log.warning("bootstrap.truncated", path=part.name, reason=sizes)
 
 

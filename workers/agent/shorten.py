@@ -1,4 +1,4 @@
-"""Showing the head and the tail of what alone does not fit. Pure; what is stored stays whole."""
+"""Shows the beginning and end of a message that does not fit alone. Pure; stored messages are not changed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Skills of a workspace: what a ``SKILL.md`` says of itself, and how a model is told of it. Pure."""
+"""Skills of a workspace: the metadata of each ``SKILL.md``, and its description in the prompt. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

@@ -34,7 +34,7 @@ class Speech:
         channel = repr(saying.channel) if saying.channel else "this channel"
         raise ToolError(
             f"The chat {saying.chat!r} on {channel} was not found among the chats that share the memory of this "
-            "conversation. You can send messages only to those chats."
+            "conversation. Messages can be sent only to chats that share this memory."
         )
 
     async def _shared(self, session: str) -> str:

@@ -1,4 +1,4 @@
-"""The answer to ``/usage``: what was used today by a person and in a chat, and what their limits leave."""
+"""Answers ``/usage``: today's usage of a person and of a chat, and the remaining limits."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What people say, as a model is shown it: what it answers to, files that came along, names in groups. Pure."""
+"""Messages of users as shown to a model: the quoted message, attached files, and names in groups. Pure."""
 
 import re
 from collections.abc import Sequence

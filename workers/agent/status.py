@@ -1,4 +1,4 @@
-"""The answers to ``/status`` and ``/whoami``: where a conversation stands, and who is who in it."""
+"""Answers ``/status`` and ``/whoami``: the state of a conversation, and the IDs in it."""
 
 from daemon.access import is_admin, person_of
 from daemon.config import BotConfig

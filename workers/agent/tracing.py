@@ -1,4 +1,4 @@
-"""What a turn took, noted while it goes: recall, model calls and tools. Only in memory, until the turn is committed."""
+"""Records the durations in a turn: recall, model calls and tools. They are kept in memory until the commit."""
 
 from collections.abc import Sequence
 from types import TracebackType

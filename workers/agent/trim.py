@@ -1,4 +1,4 @@
-"""Trimming inside a turn: how much of the history each of its model calls gets. Pure."""
+"""Trims the history within a turn, separately for each model call. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The turn: what a claim's messages become. A recipe of named steps; how it ends lies in ``ending``."""
+"""The turn: answers the messages of a claim in named steps. The module ``ending`` contains its endings."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

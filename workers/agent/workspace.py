@@ -1,4 +1,4 @@
-"""What a bot's workspace puts into its prompts: its bootstrap files and skills, read again when they change."""
+"""The bootstrap files and skills of a bot's workspace, read again if they change."""
 
 import os
 import shutil
@@ -145,7 +145,7 @@ def _text(folder: Path, path: str) -> str:
         raise ValueError("the folder's name is too long for a prompt. Rename the folder")
     if path not in BOOTSTRAP_FILES and (folder / path).parent.is_symlink():
         # The tools that a model would read such a skill with follow none either.
-        raise ValueError("the folder is a link, and links are not followed. Copy the folder itself here")
+        raise ValueError("the folder is a link, and links are not followed. Copy the folder itself into the workspace")
     return _bytes_of(folder / path).decode("utf-8-sig")
 
 

@@ -1,4 +1,4 @@
-"""Consolidation: older messages become history and memory, and the session's cursor moves over them.
+"""Consolidation: older messages become history and memory, and the session's cursor moves past them.
 
 ``Consolidator`` does it, under the session's lock: for the role ``consolidation``, which consumes
 ``session-grew``, for a turn that waits, and for whoever asks.

@@ -1,4 +1,4 @@
-"""An attempt to have something summed up: counted before it begins, since it may kill its worker."""
+"""Attempts to summarize messages. An attempt is counted before it begins, because it may kill its worker."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress

@@ -1,4 +1,4 @@
-"""Consolidating a session: taking its lock, the rounds, giving it back. One of these serves a process."""
+"""Consolidates a session: takes its lock, runs the rounds and releases the lock. A process has one consolidator."""
 
 import anyio
 import structlog

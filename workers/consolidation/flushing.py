@@ -1,4 +1,4 @@
-"""The silent turn before a consolidation: what the model wants to keep is appended to memory, once a cycle."""
+"""The silent turn before a consolidation. The notes of the model are appended to memory, once for each cycle."""
 
 import structlog
 

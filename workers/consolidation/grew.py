@@ -1,4 +1,4 @@
-"""The stream ``grew``: reading it as one of a group, and taking over what a dead reader left."""
+"""Reads the stream ``grew`` as a member of a group, and takes over entries of dead readers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Holding a session's consolidation lock: renewed while the work goes on, given back when it ends."""
+"""Holds a session's consolidation lock. The lock is renewed during the work and released afterwards."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the consolidations of each bot are made with, built once a process."""
+"""The objects that the consolidations of a bot need, built once for each process."""
 
 from dataclasses import dataclass
 from urllib.parse import unquote

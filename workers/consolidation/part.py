@@ -1,4 +1,4 @@
-"""The part of a session's log that is not consolidated: as it is stored, as it reads, and who can tell it apart."""
+"""The unconsolidated part of a session's log, in stored and decoded form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

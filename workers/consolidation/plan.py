@@ -1,4 +1,4 @@
-"""What to consolidate, and when: from counts and positions to a plan. Pure.
+"""Plans a consolidation from counts and positions. Pure.
 
 A conversation grows past three points, in this order: the flush point, where what is worth keeping is written down; the
 start of consolidation, where a worker moves old turns into memory in the background; the budget, where a turn waits for

@@ -1,4 +1,4 @@
-"""The rounds of one consolidation, under its session's lock: from the log into memory, until the prompt is small."""
+"""The rounds of a consolidation under its session's lock. They continue until the prompt is small."""
 
 import anyio
 import msgspec

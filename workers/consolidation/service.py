@@ -1,4 +1,4 @@
-"""The role ``consolidation``: hears ``session-grew`` as a member of the group ``consolidators``.
+"""The role ``consolidation``: reads ``session-grew`` as a member of the group ``consolidators``.
 
 The event is a hint, the session's state decides: a commit that finds a session above its threshold puts it into
 ``unsettled``. What stands there too long, because its event was lost or its worker died, is found by the sweep. Beside

@@ -1,4 +1,4 @@
-"""What a session's prompt counts, and the sizes at which something happens to it; told without its lock."""
+"""The tokens of a session's prompt, and the sizes that trigger actions, computed without its lock."""
 
 from urllib.parse import unquote
 

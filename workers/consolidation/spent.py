@@ -1,4 +1,4 @@
-"""What a consolidation's model calls used, and whose account it goes to."""
+"""The usage of a consolidation's model calls, and the account that is charged."""
 
 from collections.abc import Mapping
 from urllib.parse import unquote

@@ -1,4 +1,4 @@
-"""What all consolidations of a process share."""
+"""The objects that all consolidations of a process share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

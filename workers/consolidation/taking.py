@@ -1,4 +1,4 @@
-"""Taking a range of a log into memory: summarised or as it is, archived, applied, and then the cursor moves."""
+"""Adds a range of a log to memory, as a summary or verbatim: archive, apply, then move the cursor."""
 
 from dataclasses import dataclass
 from functools import partial

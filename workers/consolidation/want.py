@@ -1,4 +1,4 @@
-"""What is asked of a consolidation, and what became of it."""
+"""Requests for a consolidation, and their outcomes."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Tools that a model may call: one a file, collected in a registry; a failure is a result that the model reads."""
+"""Tools that a model can call, one in each file. A failure is a result that the model reads."""
 
 from workers.tools.compact import COMPACT
 from workers.tools.conversation_search import CONVERSATION_SEARCH

@@ -80,7 +80,7 @@ class Checker:
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
-            raise ValueError(f"it is not a valid JSON Schema: {error.message[:PROBLEM_MAX_CHARS]}") from error
+            raise ValueError(f"the schema is not a valid JSON Schema: {error.message[:PROBLEM_MAX_CHARS]}") from error
         self._validator = _Validator(schema, registry=_NO_OTHERS)
 
     def read(self, arguments: str) -> Mapping[str, Any]:
@@ -102,7 +102,7 @@ class Checker:
 def _decoded(arguments: str) -> Mapping[str, Any]:
     if len(arguments) > ARGUMENTS_MAX_CHARS:
         raise ToolError(
-            f"The arguments have {len(arguments):,} characters. The limit is {ARGUMENTS_MAX_CHARS:,} characters."
+            f"The arguments have {len(arguments):,} characters. Write at most {ARGUMENTS_MAX_CHARS:,} characters."
         )
     try:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])

@@ -1,4 +1,4 @@
-"""The ``compact`` tool: has older messages of the conversation consolidated now."""
+"""The ``compact`` tool: consolidates older messages of the conversation immediately."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ``edit_file`` tool: replaces one passage of a text file, which is found by its text."""
+"""The ``edit_file`` tool: replaces a passage of a text file."""
 
 import difflib
 from collections.abc import Mapping
@@ -33,11 +33,14 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         try:
             changed = replaced(content.decode(), old, new).encode("utf-8", "replace")
         except UnicodeDecodeError as error:
-            raise ToolError(f"{place.shown} is not UTF-8 text, so it cannot be edited.") from error
+            raise ToolError(f"{place.path} is not UTF-8 text, so it cannot be edited.") from error
         if len(changed) > WRITE_MAX_BYTES:
-            raise ToolError(f"{place.shown} would have {len(changed):,} bytes. The limit is {WRITE_MAX_BYTES:,} bytes.")
+            raise ToolError(
+                f"After the change, {place.path} would have {len(changed):,} bytes. A file can "
+                f"have at most {WRITE_MAX_BYTES:,} bytes."
+            )
         write_whole(folder, place.names[-1], changed)
-    return f"changed {place.shown}"
+    return f"changed {place.path}"
 
 
 def replaced(text: str, old: str, new: str) -> str:

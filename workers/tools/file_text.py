@@ -46,7 +46,7 @@ def whole(descriptor: int, place: Place, max_bytes: int) -> bytes:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         size = os.fstat(descriptor).st_size
-        raise ToolError(f"{place.shown} has {size:,} bytes. The limit is {max_bytes:,} bytes.")
+        raise ToolError(f"{place.path} has {size:,} bytes. Only files of at most {max_bytes:,} bytes can be read.")
     return content
 
 
@@ -61,5 +61,5 @@ def changing(folders: Folders, place: Place, *, make: bool) -> Generator[int]:
         try:
             held.enter_context(folder_lock(folder, wait_s=LOCK_WAIT_S))
         except TimeoutError as error:
-            raise ToolError(f"{place.shown} is being changed by another call. Try again.") from error
+            raise ToolError(f"{place.path} is being changed by another call. Try again.") from error
         yield folder

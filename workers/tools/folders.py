@@ -43,7 +43,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class Place:
     """A path of a model, checked but not opened."""
 
-    shown: str
+    path: str
     """The path in messages: relative, with ``/``."""
     root: tuple[str, ...]
     """Names below the workspace that the model cannot choose."""
@@ -53,8 +53,8 @@ class Place:
 
     def below(self, name: str) -> "Place":
         """The entry of that name in this folder."""
-        shown = f"{self.shown}/{name}" if self.shown else name
-        return Place(shown=shown, root=self.root, names=(*self.names, name), writable=self.writable)
+        path = f"{self.path}/{name}" if self.path else name
+        return Place(path=path, root=self.root, names=(*self.names, name), writable=self.writable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,16 +86,16 @@ class Folders:
         names = _names(path)
         shown = "/".join(names)
         if names[:1] == ("skills",):
-            return Place(shown=shown, root=("skills",), names=names[1:], writable=False)
+            return Place(path=shown, root=("skills",), names=names[1:], writable=False)
         if names[:1] == ("memory",):
             if self._flat and len(names) > 2:
-                raise ToolError(f"{shown} was not found. List the files to see which exist.")
-            return Place(shown=shown, root=self._memory, names=names[1:], writable=False)
+                raise ToolError(f"{shown} was not found. List the files to see the existing paths.")
+            return Place(path=shown, root=self._memory, names=names[1:], writable=False)
         if names and names[0] in BOOTSTRAP_FILES:
             if len(names) > 1:
-                raise ToolError(f"{shown} was not found. List the files to see which exist.")
-            return Place(shown=shown, root=(), names=names, writable=False)
-        return Place(shown=shown, root=self._files, names=names, writable=True)
+                raise ToolError(f"{shown} was not found. List the files to see the existing paths.")
+            return Place(path=shown, root=(), names=names, writable=False)
+        return Place(path=shown, root=self._files, names=names, writable=True)
 
     def in_workspace(self, place: Place) -> str:
         """The path of a place relative to the workspace, for code that reads the file from there."""
@@ -108,9 +108,9 @@ class Folders:
             ToolError: the folder does not exist or cannot be read.
         """
         if self._hidden(place) and place.names:
-            raise ToolError(f"{place.shown} was not found. List the files to see which exist.")
+            raise ToolError(f"{place.path} was not found. List the files to see the existing paths.")
         if not place.root:
-            raise ToolError(f"{place.shown} is not a folder.")
+            raise ToolError(f"{place.path} is not a folder.")
         with translated(place), self._walk((*place.root, *place.names)) as folder:
             found = [entry for name in sorted(_names_in(folder)) if (entry := _entry(name, folder)) is not None]
         return [entry for entry in found if not (entry.folder and self._hidden(place))]
@@ -137,7 +137,7 @@ class Folders:
             ToolError: the folder is not writable.
         """
         if not place.writable:
-            raise ToolError(f"{place.shown} is read-only.")
+            raise ToolError(f"{place.path} is read-only.")
         if not place.names:
             raise ToolError("The path must name a file, for example notes/today.md.")
         with translated(place):
@@ -183,7 +183,9 @@ class Folders:
 
 def _names(path: str) -> tuple[str, ...]:
     if len(path) > PATH_MAX_CHARS:
-        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,} characters.")
+        raise ToolError(
+            f"The path has {len(path):,} characters. A path can have at most {PATH_MAX_CHARS:,} characters."
+        )
     if path.startswith("/"):
         raise ToolError(
             f"{path!r} is not a valid path. Use a path relative to the folder of your files, for example "
@@ -193,7 +195,7 @@ def _names(path: str) -> tuple[str, ...]:
     for name in names:
         _check(name)
     if len(names) > DEPTH_MAX:
-        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX} parts.")
+        raise ToolError(f"The path has {len(names)} parts. A path can have at most {DEPTH_MAX} parts.")
     return names
 
 
@@ -204,7 +206,7 @@ def _check(name: str) -> None:
     if not name.isprintable():
         raise ToolError(f"{name!r} contains characters that are not allowed in a name.")
     if len(name.encode()) > NAME_MAX_BYTES:
-        raise ToolError(f"The name {name[:40]!r}… is too long. The limit is {NAME_MAX_BYTES} bytes.")
+        raise ToolError(f"The name {name[:40]!r}… is too long. A name can have at most {NAME_MAX_BYTES} bytes.")
 
 
 def _names_in(folder: int) -> list[str]:
@@ -226,7 +228,7 @@ def _only_plain(found: os.stat_result, place: Place) -> None:
         raise IsADirectoryError(errno.EISDIR, "a folder")
     # A hard link could also lead outside. In read-only folders it is allowed, because a backup may have made it.
     if not stat.S_ISREG(found.st_mode) or (place.writable and found.st_nlink > 1):
-        raise ToolError(f"{place.shown} is not a plain file.")
+        raise ToolError(f"{place.path} is not a plain file.")
 
 
 def _make(name: str, folder: int) -> None:
@@ -237,17 +239,17 @@ def _make(name: str, folder: int) -> None:
 @contextmanager
 def translated(place: Place) -> Generator[None]:
     """Errors of the system as ``ToolError`` for the model. They only name the path that the model wrote."""
-    shown = place.shown or "the folder of your files"
+    path = place.path or "the folder of your files"
     try:
         yield
     except FileNotFoundError as error:
-        raise ToolError(f"{shown} was not found. List the files to see which exist.") from error
+        raise ToolError(f"{path} was not found. List the files to see the existing paths.") from error
     except IsADirectoryError as error:
-        raise ToolError(f"{shown} is a folder, not a file.") from error
+        raise ToolError(f"{path} is a folder, not a file.") from error
     except (NotADirectoryError, FileExistsError) as error:
-        raise ToolError(f"{shown} is not a valid path: one of its parts is not a folder.") from error
+        raise ToolError(f"{path} is not a valid path: one of its parts is not a folder.") from error
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise ToolError(f"{shown} is a link. Links are not followed.") from error
+            raise ToolError(f"{path} is a link. Links are not followed.") from error
         why = error.strerror or type(error).__name__
-        raise ToolError(f"{shown}: {why}", brief=why) from error
+        raise ToolError(f"{path}: {why}", brief=why) from error

@@ -89,7 +89,7 @@ def _matches(folders: Folders, place: Place, pattern: Any, until: float) -> Iter
                 if count % LOOK_EVERY == 0 and time.monotonic() > until:
                     raise TimeoutError
                 if found := pattern.search(piece.rstrip("\n")):
-                    yield f"{place.shown}:{number}: {_around(piece, found.start())}"
+                    yield f"{place.path}:{number}: {_around(piece, found.start())}"
                 number += piece.endswith("\n")
     except ToolError:
         return  # deleted in the meantime, or not a plain file

@@ -40,7 +40,7 @@ def _listed(folders: Folders, path: str, deep: bool) -> str:
 
 def _line(place: Place, entry: Entry) -> str:
     # Tool servers and people create files too: a name with a newline must not look like two entries.
-    shown = place.shown if place.shown.isprintable() else ascii(place.shown)
+    shown = place.path if place.path.isprintable() else ascii(place.path)
     return f"{shown}/" if entry.folder else f"{shown} ({entry.size_bytes:,} bytes)"
 
 

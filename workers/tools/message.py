@@ -40,7 +40,7 @@ def _attachment(folders: Folders, path: str) -> Attachment:
     with folders.opened(place) as descriptor:
         size = os.fstat(descriptor).st_size
     if not 0 < size <= MEDIA_MAX_BYTES:
-        raise ToolError(f"{place.shown} has {size:,} bytes. Only files of 1 to {MEDIA_MAX_BYTES:,} bytes can be sent.")
+        raise ToolError(f"{place.path} has {size:,} bytes. Only files of 1 to {MEDIA_MAX_BYTES:,} bytes can be sent.")
     kind: Kind = _KINDS.get((mimetypes.guess_type(path)[0] or "").partition("/")[0], "document")
     return Attachment(kind=kind, name=place.names[-1], size_bytes=size, path=folders.in_workspace(place))
 
@@ -48,8 +48,8 @@ def _attachment(folders: Folders, path: str) -> Attachment:
 MESSAGE = Tool(
     name="message",
     description=(
-        "Send a message or files to this chat before your answer. Files can be sent only with this tool. With "
-        "channel and chat_id, send it to another chat that shares the memory of this conversation. Your answer itself "
+        "Send a message or files to this chat before your answer. Files can be sent only with this tool. To "
+        "send to another chat that shares the memory of this conversation, set channel and chat_id. Your answer itself "
         "needs no tool."
     ),
     parameters={

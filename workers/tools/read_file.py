@@ -40,8 +40,8 @@ def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
         content = whole(descriptor, place, IMAGE_MAX_BYTES)
     kind = picture_type(content)
     if not kind:
-        raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
-    text = f"{place.shown}: {kind}, {len(content):,} bytes"
+        raise ToolError(f"{place.path} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
+    text = f"{place.path}: {kind}, {len(content):,} bytes"
     return Result(text=text, images=(Image(media_type=kind, data=content),))
 
 
@@ -78,7 +78,7 @@ READ_FILE = Tool(
     description=(
         "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Texts are "
         f"read by lines; a line of more than {LINE_MAX_CHARS:,} characters counts as several lines. Pictures are "
-        "shown as pictures."
+        "returned as images."
     ),
     parameters={
         "type": "object",

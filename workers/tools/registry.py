@@ -93,9 +93,11 @@ class Tool:
 class Registry:
     """Tools by name."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], *, checkers: Mapping[str, Checker] | None = None) -> None:
+        """``checkers``: existing checkers of these tools, by name; the others are made."""
+        known = checkers or {}
         self._tools = {tool.name: tool for tool in tools}
-        self._checkers = {tool.name: Checker(tool.parameters) for tool in self._tools.values()}
+        self._checkers = {name: known.get(name) or Checker(tool.parameters) for name, tool in self._tools.items()}
         self.definitions = tuple(tool.definition() for tool in self._tools.values())
         """The definitions for a request to a model, JSON each."""
 
@@ -113,12 +115,13 @@ class Registry:
         unknown = [name for name in names if name not in self._tools]
         if unknown:
             raise ConfigError(f"unknown tool {', '.join(unknown)}. The tools are: {', '.join(self._tools)}")
-        return Registry(self._tools[name] for name in names)
+        return Registry((self._tools[name] for name in names), checkers=self._checkers)
 
     def beside(self, tools: Iterable[Tool]) -> "Registry":
         """These tools and others. If two have the same name, the first one counts."""
         added = {tool.name: tool for tool in reversed(list(tools))}
-        return Registry([*self._tools.values(), *(added[name] for name in reversed(added) if name not in self._tools)])
+        others = [added[name] for name in reversed(added) if name not in self._tools]
+        return Registry([*self._tools.values(), *others], checkers=self._checkers)
 
     def repeatable(self, name: str) -> bool:
         """Whether an interrupted call of this tool may run again."""

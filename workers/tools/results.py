@@ -35,7 +35,8 @@ async def fitted(result: Result, folders: Folders, name: str, *, kept: bool) -> 
 
 def _cut(result: Result, folders: Folders, where: str) -> Result:
     text = valid(result.text[:KEPT_MAX_CHARS])
-    left_out = f"[... {len(result.text) - int(RESULT_MAX_CHARS * 0.9):,} of {len(result.text):,} characters left out"
+    total = len(result.text)
+    left_out = f"[... {total - int(RESULT_MAX_CHARS * 0.9):,} of {total:,} characters left out"
     if where:
         try:
             _keep(folders, where, text)

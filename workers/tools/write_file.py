@@ -24,7 +24,7 @@ def _write(folders: Folders, path: str, content: str) -> str:
         )
     with changing(folders, place, make=True) as folder:
         write_whole(folder, place.names[-1], encoded)
-    return f"wrote {len(encoded):,} bytes to {place.shown}"
+    return f"wrote {len(encoded):,} bytes to {place.path}"
 
 
 WRITE_FILE = Tool(

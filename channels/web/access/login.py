@@ -31,7 +31,7 @@ BAD_LOGIN = (
     "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
     "print a new link."
 )
-TOO_MANY = "There were too many wrong codes. Wait a minute, then open a new link from `millpond page`."
+TOO_MANY = "Too many wrong codes were entered. Wait a minute, then open a new link from `millpond page`."
 
 
 class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

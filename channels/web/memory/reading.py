@@ -79,7 +79,9 @@ class Reading:
         scope, query = await self._scope(request, 5), request.query_params
         if not query.get("from"):
             raise HTTPException(
-                400, "The first version is missing. Add ?from=<number>; 0 is the empty memory before version 1."
+                400,
+                "The number of the older version is missing. Add ?from=<number>; 0 is the empty memory before "
+                "version 1.",
             )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
         old, new = await seen(self._memories, scope, first), await seen(self._memories, scope, last)

@@ -4,7 +4,7 @@
 // again whenever the address changes within the view. Links are plain `<a href>`, and `go(address)` follows one.
 
 import {get, post} from "/page/api.js";
-import {add, empty, fill, h, toast} from "/page/dom.js";
+import {add, empty, fill, h, toast, visible} from "/page/dom.js";
 import "/page/sessions.js";
 
 const ROUTES = [
@@ -46,7 +46,7 @@ async function show() {
     if (link.dataset.place === place) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${params.session ? nameOf(params.session) : TITLES[place] ?? "Not found"} · Millpond`;
+  document.title = `${params.session ? visible(nameOf(params.session)) : TITLES[place] ?? "Not found"} · Millpond`;
   sessions.current = params.session ?? "";
   if (place === "login") return logIn();
   if (!name) return fill(main, empty("Page not found", h("p", null, h("a", {href: "/"}, "Back to the chat"))));

@@ -211,7 +211,7 @@ export class Composer extends HTMLElement {
 
 /** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live}) {
-  const says = {new: "sending…", late: `not sent yet, will be retried: ${each.problem}`, accepted: live ? "answer in progress" : "pending", refused: `not sent: ${each.problem}`}[each.state];
+  const says = {new: "sending…", late: `not sent yet, Millpond will retry: ${each.problem}`, accepted: live ? "answer in progress" : "pending", refused: `not sent: ${each.problem}`}[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
     h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
     h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));

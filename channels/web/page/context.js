@@ -15,7 +15,7 @@ export const SAYS = {
   recalled: "Memories that match the newest message",
   continuity: "Summary of the consolidated messages of this conversation",
   history: "Messages that have not been consolidated into memory yet",
-  current: "Messages of the turn in progress, or of the next turn",
+  current: "Messages in the current turn, or in the next turn",
 };
 const MARKS = {
   flush: "If the prompt exceeds this size, the bot saves important facts in notes",

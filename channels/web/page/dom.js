@@ -5,12 +5,24 @@ const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "path", "rect", "circle", "line", "g"]);
 const SAFE = /^(https?:|mailto:|\/(?!\/)|#|\?)/i;
 
+/**
+ * Characters that nobody sees, or that change the direction of a line: a name that contains them looks like another one.
+ * Joiners stay, for emoji and words of Persian contain them. daemon/printable.py lists the same characters.
+ */
+const INVISIBLE = new RegExp(
+  "[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f" +
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
+
+/** A text in which each such character is shown as �. */
+export const visible = (text) => text.replace(INVISIBLE, "\ufffd");
+
 /** Whether an address is allowed in a link: of this page, of the web, or of mail. */
 export const isSafe = (address) => SAFE.test(address) && !/[\u0000-\u0020]/.test(address[0]);
 
 /**
  * An element: `h("a.button", {href: "/", onclick: go}, "text", [more])`. Attributes that are null or false are left out,
  * `dataset` is an object, functions become listeners; children are texts, nodes, lists of these, or nothing.
+ * Every text becomes `visible`.
  */
 export function h(name, attributes, ...children) {
   const [tag, ...classes] = name.split(".");
@@ -19,7 +31,7 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
-    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} cannot be set from a text`);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} must not be set to a string`);
     else if (key === "dataset") Object.assign(element.dataset, value);
     else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
     else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
@@ -32,7 +44,8 @@ export function h(name, attributes, ...children) {
 /** Append `children` as `h` does. */
 export function add(element, ...children) {
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : visible(String(child)));
   }
   return element;
 }

@@ -2,6 +2,7 @@
 // bounded, so that no text keeps the page busy.
 
 import {add, h, isSafe} from "/page/dom.js";
+import {otherTarget} from "/page/links.js";
 
 const DEPTH_MAX = 8;
 const COLUMNS_MAX = 40;
@@ -294,7 +295,9 @@ function trimmed(address) {
 const count = (text, char) => text.split(char).length - 1;
 
 function link(address, parts, source) {
-  const safe = /^(https?:|mailto:)/i.test(address) && isSafe(address);
   // An address of this page, or one that could run a script, gets no link: its source is shown instead.
-  return safe ? h("a", {href: address, target: "_blank", rel: "noopener noreferrer nofollow"}, parts) : source;
+  if (!/^(https?:|mailto:)/i.test(address) || !isSafe(address) || !URL.canParse(address)) return source;
+  const shown = h("a", {href: address, target: "_blank", rel: "noopener noreferrer nofollow"}, parts);
+  const target = otherTarget(shown.textContent, address);
+  return target ? [shown, ` (${target})`] : shown;
 }

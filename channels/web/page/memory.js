@@ -54,7 +54,7 @@ export class Memory extends View {
     const field = h("input", {type: "search", placeholder: "Filter memories by name", "aria-label": "Filter memories by name", value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, "More memories exist than are listed here. To find a memory, enter part of its name above.") : null]
+        more ? h("p.soft.small", null, "This list is not complete. To find another memory, enter part of its name above.") : null]
         : field.value ? h("p.soft", null, "No memory with this name was found.") : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
@@ -230,17 +230,17 @@ export class Memory extends View {
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? `Deleted except for one part: ${done.reason}` : "The selected texts are being deleted");
+      toast(done.reason ? `Deleted except for one part: ${done.reason}` : "The selected passages are being deleted");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
-    const some = sure("Forget selected texts", "Delete the selected texts permanently?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
+    const some = sure("Forget the selected passages", "Permanently delete the selected passages?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
     return fill(form, unsearched,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
         item.where && h("span.badge", null, item.where))))),
-      h("div.row.wrap", null, some, sure("Forget all listed texts", "Delete all listed texts permanently?", () => forget("all"), {kind: "danger"})));
+      h("div.row.wrap", null, some, sure("Forget all the listed passages", "Permanently delete all the listed passages?", () => forget("all"), {kind: "danger"})));
   }
 }
 
@@ -263,7 +263,7 @@ function entryOf(entry) {
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, `Entry ${entry.index}`),
       h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "verbatim" : entry.kind),
-      entry.lost && h("span.badge.bad", null, "contains messages that the Redis server lost"),
+      entry.lost && h("span.badge.bad", null, "This entry contains messages that the Redis server lost."),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }

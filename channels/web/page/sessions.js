@@ -148,7 +148,7 @@ export class Sessions extends HTMLElement {
       own.length > 0 && group("Your conversations", own.map((each) => this.line(each))),
       others.length > 0 && group("Conversations on other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
-        this.field.value ? "No conversation name and no message of the open conversation matches the search." : "No conversations yet. Write a message to start the first conversation."));
+        this.field.value ? "The search found no conversation with this name and no message in the open conversation." : "No conversations yet. Write a message to start the first conversation."));
     // An unchanged list stays: a line that is replaced between press and release would miss the click.
     const before = this.list.children;
     if (made.children.length === before.length && [...made.children].every((each, at) => each.isEqualNode(before[at]))) return;

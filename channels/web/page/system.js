@@ -14,7 +14,7 @@ const QUEUE = {
   parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
   unsettled: ["Unconsolidated", "conversations with older messages to consolidate"],
   dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
-  unknown: ["Unknown delivery", "parts of replies that may or may not have been delivered"],
+  unknown: ["Unknown delivery status", "parts of replies that may or may not have been delivered"],
 };
 /** Tasks of a channel's leader, by the name that the API gives them. */
 const TASKS = {sends: "sending", asks: "polling"};
@@ -28,7 +28,7 @@ export class System extends View {
     this.body = h("section.stack", {"aria-label": tab});
     fill(this, h("div.page", null, h("h1", null, "System"),
       tabs("System", [["/system", "Overview", tab === "overview"], ["/system/dead", "Dead letters", tab === "dead"],
-        ["/system/unknown", "Unknown delivery", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
+        ["/system/unknown", "Unknown delivery status", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
@@ -82,7 +82,7 @@ export class System extends View {
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
-      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected letters" : "Drop selected letters",
+      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected dead letters" : "Drop selected dead letters",
         what === "replay" ? "Replay the selected dead letters?" : "Delete the selected dead letters permanently?", () => act(what, {ids: [...chosen]}),
         {kind: what === "drop" ? "danger" : "primary", disabled: true}));
       const choose = (id, is) => {
@@ -94,8 +94,8 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
-          sure("Drop all letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+          sure("Replay all dead letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
+          sure("Drop all dead letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all dead letters")),
         table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
           h("input", {type: "checkbox", "aria-label": `Select dead letter ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
@@ -141,7 +141,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
       card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Remaining lease time", number: true}],
         leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
         : h("p.soft", null, "No chat platform is connected. To connect a platform, run `millpond init`."))),
-    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "File, tool or tool server", "Reason"],
+    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "Name of the file, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
     (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),

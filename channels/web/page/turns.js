@@ -65,7 +65,7 @@ function waterfall(trace) {
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
     (trace.missing_servers ?? []).map((each) => h("p.problem", null, `The tool server ${each.server} is unavailable: ${each.reason}`)),
-    trace.left_out > 0 && h("p.soft.small", null, `The trace does not include ${trace.left_out} more steps.`),
+    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not included in the trace.`),
     h("p.soft.small", null, "To show this turn in a terminal, run this command: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }

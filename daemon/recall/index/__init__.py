@@ -1,4 +1,4 @@
-"""The builtin engine: indexes of words in SQLite, one for each scope, fed from what is stored and deleted at will."""
+"""The builtin engine: a full-text index in SQLite for each scope, built from stored data and deleted at any time."""
 
 from daemon.recall.index.builtin import BuiltinEngine
 

@@ -1,4 +1,4 @@
-"""What a chunk is found by besides its text: who said it, below which heading it stands, when it was. Pure."""
+"""Additional search terms of a passage: its speaker, its heading and its date. Pure."""
 
 import datetime as dt
 from functools import lru_cache
@@ -17,7 +17,7 @@ MONTHS = (
 
 
 def about(chunk: Chunk) -> str:
-    """As FTS5 gets it; the same for the same chunk."""
+    """The terms for FTS5, always the same for the same passage."""
     named = indexed(f"{chunk.speaker} {chunk.heading}") if chunk.speaker or chunk.heading else ""
     return f"{named} {_day(chunk.time[:10])}".strip() if chunk.time else named
 

@@ -1,4 +1,4 @@
-"""The engine that is always there: words, in an index of SQLite's for each scope, made from what is stored anyway."""
+"""The builtin engine: a keyword search with an SQLite index for each scope, built from stored data."""
 
 import datetime as dt
 from collections import OrderedDict
@@ -66,7 +66,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "some entries are not indexed yet; later searches find them"
+NOT_ALL = "some entries are not indexed yet, but later searches will find them"
 
 _NO_HITS: tuple[Hit, ...] = ()
 
@@ -95,7 +95,7 @@ def _utc(_scope: str) -> dt.tzinfo:
 
 
 class BuiltinEngine:
-    """Searches the scopes of one database by words; an ``Engine``, and ``vectors.places.Places``.
+    """Keyword search in the scopes of one database; an ``Engine``, and ``vectors.places.Places``.
 
     One for each process. It is made without asking anything, and closed by ``aclose``. What it keeps lies in
     ``<data directory>/search`` and may be deleted at any time. All methods raise BusUnavailable when Redis is away, and
@@ -174,14 +174,14 @@ class BuiltinEngine:
             self.behind(scope)
 
     def behind(self, scope: str) -> None:
-        """The index of ``scope``, a home, is to be fed, and made if there is none."""
+        """Update the index of ``scope``, a home, later; create the index if it does not exist."""
         self._behind[scope] = None
         if len(self._behind) > BEHIND_MAX:
             self._behind.popitem(last=False)
         self._work.set()
 
     async def run(self) -> None:
-        """Feed what is behind, for ever: for a task group of a process that lasts."""
+        """Update outdated indexes, for ever: for a task group of a process that lasts."""
         self._runs = True
         try:
             while True:

@@ -1,4 +1,4 @@
-"""Bringing an index in step with what a scope remembers, in pieces, each of which counts when it is written.
+"""Updates an index with new records of a scope, in pieces that are saved one by one.
 
 What is read from Redis is read after the index was opened. Forgetting removes it from Redis first and then deletes
 the index, so what was read too early goes where the old index goes, and never into one that is opened later.
@@ -83,7 +83,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What a scope remembers, as it was seen at one moment."""
+    """The records of a scope at one moment."""
 
     scopes: tuple[str, ...]
     """The home, and then those that were linked into it."""
@@ -94,7 +94,7 @@ class Look:
 
 
 class InThread(Protocol):
-    """Does something with an index in a thread."""
+    """Runs an operation on an index in a thread."""
 
     def __call__(self, work: Callable[..., _T], *args: Any) -> Awaitable[_T]:
         """What ``work`` gives."""
@@ -114,7 +114,7 @@ class _Pass:
 
 
 class Feeder:
-    """Feeds indexes from the stores of a process."""
+    """Updates indexes from the stores of a process."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class Feeder:
             places = await within(index.fed)
         fed = scopes_in(places)
         if fed - set(look.scopes):
-            raise IndexDamaged("the index contains messages from before a change of the person's identity")
+            raise IndexDamaged("the index contains messages from before the person's identity changed")
         for scope in set(look.scopes) - fed:
             await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
         is_whole = True

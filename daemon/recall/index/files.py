@@ -1,4 +1,4 @@
-"""Where the indexes lie, and how they come and go. All of it blocks.
+"""The files of indexes, and how they are created and deleted. All functions block.
 
 A scope's indexes lie in a folder of its own, ``<data directory>/search/<folder of the scope>/``, one file of each kind,
 ``<kind>-<generation>.sqlite3``, and what SQLite keeps beside it. Whoever makes or deletes one holds the folder's lock.

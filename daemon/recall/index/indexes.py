@@ -1,4 +1,4 @@
-"""The indexes that a process has open: those that were used last, each used by one task at a time."""
+"""The most recently used indexes of a process, which stay open. One task at a time uses an index."""
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 class Indexes:
-    """Opens indexes, and closes those that nobody has used for long."""
+    """Opens indexes, and closes those that have not been used for long."""
 
     def __init__(self, data_dir: Path) -> None:
         """Nothing is opened yet."""

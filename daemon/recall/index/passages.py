@@ -1,4 +1,4 @@
-"""What was found as people and models are shown it: with what stands beside it, and once. All of it blocks."""
+"""Search results as shown to users and models, with neighboring text and without duplicates. All functions block."""
 
 import datetime as dt
 import re

@@ -1,4 +1,4 @@
-"""What of an index answers a query best. All of it blocks.
+"""Ranks the rows of an index for a query. All functions block.
 
 Chunks are a few lines, in which a word seldom stands twice: which words of the query a chunk has says nearly all. So it
 is counted, over the chunks of each term, the rare ones first, and only the best of what was counted are looked at

@@ -1,4 +1,4 @@
-"""What a scope's records come to in its index. Pure, but for what is read of the index that is written to.
+"""Converts a scope's records to rows of its index. Pure, except for reads of the index.
 
 Lines are counted as they stand in the files that tools read (``daemon.memory.diary``).
 """
@@ -39,7 +39,7 @@ _is_title = re.compile(r"#{1,6}\s+\S").match
 
 
 def mark_of(record: bytes | str) -> str:
-    """What a record is known by."""
+    """The identity of a record."""
     raw = record if isinstance(record, bytes) else record.encode(errors="replace")
     return hashlib.sha256(raw).hexdigest()[:16]
 

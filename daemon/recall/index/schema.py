@@ -1,4 +1,4 @@
-"""What stands in the index of a scope; all of it is a copy, and is deleted whenever it is not what it should be."""
+"""The schema of the index of a scope. The index is a copy, and is deleted if it is wrong."""
 
 from daemon.recall.words import TOKENIZER
 

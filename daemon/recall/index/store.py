@@ -1,4 +1,4 @@
-"""The index of one scope as one process has it open. All of it blocks; one thread at a time, the others wait a moment.
+"""An open index of a scope. All methods block. One thread at a time uses it; others wait briefly.
 
 Several processes share a file: they all read, and of those who want to feed the same records one does. Whoever feeds
 names the place that he has seen, so what another one has fed meanwhile is not fed twice.
@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 class Fed(NamedTuple):
-    """How far a source is fed."""
+    """The position up to which a source is indexed."""
 
     upto: int = 0
     """Index one past the last record."""
@@ -47,7 +47,7 @@ NOWHERE = Fed()
 
 
 class Write:
-    """What is to be written into an index: what a feed makes of records before it is written as one."""
+    """A prepared write to an index, which is saved as a whole."""
 
     def __init__(self, lines: Mapping[str, int]) -> None:
         """``lines``: by file, the line at which its next record begins; 1 for those that are not there."""
@@ -136,7 +136,7 @@ class Index:
             raise IndexDamaged(f"the index has format {version}, but this version of Millpond uses format {SCHEMA}")
         found = _one(connection, "SELECT value FROM meta WHERE name = 'forgets'")
         if found != forgets:
-            raise IndexDamaged("the index may contain data that was deleted")
+            raise IndexDamaged("the index may contain deleted data")
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         return cls(connection, path, forgets=forgets)
 

@@ -1,4 +1,4 @@
-"""QMD, a search engine that people install beside Millpond: the program ``qmd`` of the npm package ``@tobilu/qmd``.
+"""QMD, an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
 
 It is asked by its command line. Whatever goes wrong there, the builtin engine answers instead.
 """

@@ -1,4 +1,4 @@
-"""What QMD answers. Pure; nothing in it is believed before it was looked at."""
+"""Results of QMD. Pure. Every value is checked before it is used."""
 
 import math
 import re
@@ -28,7 +28,7 @@ class _Rrf(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def found_by(self) -> float:
-        """By how many lines, about."""
+        """The approximate number of matching lines."""
         return sum(_bounded(each.rrf_contribution / each.weight) for each in self.contributions if each.weight > 0)
 
 
@@ -60,7 +60,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 def ranked(out: bytes, mode: Mode) -> list[Ranked]:
-    """The documents that an answer names, the best first.
+    """The documents in a result, best first.
 
     Raises:
         Failed: it is no such answer.

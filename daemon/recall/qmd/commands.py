@@ -1,4 +1,4 @@
-"""What QMD is told to do, a function for each command that is used."""
+"""The commands of QMD that Millpond uses, with a function for each."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What one scope remembers, looked through by QMD; by the builtin engine whenever QMD cannot, and for what it lacks."""
+"""Search with QMD. The builtin engine answers if QMD cannot, and for data that QMD does not index."""
 
 from functools import partial
 from pathlib import Path

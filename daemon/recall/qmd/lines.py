@@ -1,4 +1,4 @@
-"""What QMD is asked: typed lines, one word each. Pure.
+"""Queries for QMD: typed lines with one word each. Pure.
 
 A line of words is found only where all of them stand, and a question in plain words almost nowhere; so every word has a
 line of its own, and QMD joins what it finds by each. A line of plain text would have models read first.
@@ -31,7 +31,7 @@ _EXCLUDED = re.compile(r"(?<!\S)-+(?=\S)")
 
 
 def typed_lines(query: str, mode: Mode) -> str:
-    """The lines for what somebody says or asks; empty when there is nothing to ask for."""
+    """The lines for a message or question; empty if it contains no search words."""
     plain = _plain(query)
     lines = [f"lex: {word}" for word in asked_words(plain)] if mode != "vsearch" else []
     if mode != "search" and (meant := _meant(plain)):
@@ -40,7 +40,7 @@ def typed_lines(query: str, mode: Mode) -> str:
 
 
 def asked_words(text: str) -> list[str]:
-    """The words that say something, the longest first: what is found by the first counts double.
+    """The meaningful words, longest first. QMD gives double weight to the first.
 
     When all of them are such as stand everywhere, those; at most ``WORDS_MAX``.
     """

@@ -1,4 +1,4 @@
-"""Whether QMD works here: found out by a real search.
+"""Tests with a real search whether QMD works.
 
 Asking for its version says nothing: under an older Node.js that is answered, and every search crashes.
 """
@@ -26,7 +26,7 @@ _VERSION = re.compile(rb"\d+(?:\.\d+)+[\w.-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """What was found out."""
+    """The result of the test."""
 
     path: str = ""
     """Of the program; empty: it is not installed."""
@@ -41,7 +41,7 @@ class Probed:
 
 
 async def probed(program: str = PROGRAM) -> Probed:
-    """Have it search a folder of our own, which is gone afterwards."""
+    """Search a temporary folder with QMD."""
     folder = Path(await to_thread.run_sync(tempfile.mkdtemp, None, "millpond-qmd-"))
     try:
         return await _probed(Qmd(folder, program))

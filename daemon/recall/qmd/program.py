@@ -1,4 +1,4 @@
-"""The program ``qmd``, run within limits: of time, and of what it says; what it has started ends with it."""
+"""The program ``qmd``, run with limits of time and output. Its child processes end with it."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ PLACES = frozenset({"QMD_CONFIG_DIR", "QMD_SQLITE_BUSY_TIMEOUT"})
 
 
 class Failed(Exception):
-    """It did not do what it was asked; the text says why, and holds nothing of what was asked or found."""
+    """QMD failed. The text states the reason, without the query or results."""
 
     def __init__(self, why: str, *, said: str = "") -> None:
         super().__init__(why)
@@ -60,12 +60,12 @@ class Failed(Exception):
 
 
 class Late(Failed):
-    """It took longer than it was given."""
+    """QMD exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Qmd:
-    """The program, and the folder that it keeps everything in: an index, its configuration, models."""
+    """The program, and its folder with an index, its configuration and models."""
 
     root: Path
     """Absolute."""
@@ -212,4 +212,4 @@ def _why(code: int | None) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"qmd was stopped by {name}. With a Node.js older than 22, qmd crashes in this way"
+    return f"qmd was stopped by {name}. qmd crashes in this way if Node.js is older than version 22"

@@ -1,4 +1,4 @@
-"""How long what has failed is left alone. Pure: whoever asks says what time it is."""
+"""The time for which a failed operation is not tried again. Pure: the caller passes the time."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ REST_MIN_S, REST_MAX_S = 60.0, 3_600.0
 
 @dataclass
 class Rest:
-    """Of one thing."""
+    """The back-off of one operation."""
 
     reason: str = ""
     """Why it last failed; empty: it works, as far as anybody knows."""
@@ -17,11 +17,11 @@ class Rest:
     _told: set[str] = field(default_factory=set[str])
 
     def is_over(self, now: float) -> bool:
-        """Whether it may be tried."""
+        """Whether the operation may be tried."""
         return now >= self._until
 
     def failed(self, reason: str, now: float) -> bool:
-        """Note a failure; whether it is another one than were told since it last worked."""
+        """Record a failure. Returns whether its reason is new since the last success."""
         self.reason = reason
         self._until = now + min(REST_MAX_S, REST_MIN_S * 2.0**self._failures)
         self._failures = min(self._failures + 1, 16)
@@ -30,7 +30,7 @@ class Rest:
         return is_new
 
     def worked(self) -> bool:
-        """Note that it works; whether it did not before."""
+        """Record a success. Returns whether the operation failed before."""
         had_failed = bool(self._failures)
         self.reason, self._failures, self._until = "", 0, 0.0
         self._told.clear()

@@ -1,4 +1,4 @@
-"""What QMD is given to look through: the chunks of a memory, and how to notice that it has changed."""
+"""The passages that QMD indexes, and the detection of changes."""
 
 import datetime as dt
 import hashlib
@@ -15,7 +15,7 @@ from daemon.recall.index.records import FORGOTTEN
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a memory has come."""
+    """The version of a memory."""
 
     forgets: int = 0
     """How often something of it was forgotten."""
@@ -28,7 +28,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Source(Protocol):
-    """Gives what is to be looked through. Errors are those of ``Memories``."""
+    """Provides passages. Errors are those of ``Memories``."""
 
     async def state(self, scope: str, known: State) -> State:
         """How far the memory of a home is; ``known`` is how far it was, and saves work."""

@@ -1,4 +1,4 @@
-"""What lies on the disk for QMD. All of it blocks.
+"""The files of QMD on disk. All functions block.
 
 All of a scope lies in ``qmd/scopes/<folder of the scope>`` below the data directory, and is a copy:
 

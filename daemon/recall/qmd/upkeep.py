@@ -1,4 +1,4 @@
-"""The indexes of QMD: made when they are first needed, brought in step a while after something was written.
+"""Creates the indexes of QMD on first use, and updates them some time after a change.
 
 One at a time, and one process at a time; before anything else a search tells whether QMD works here at all.
 """
@@ -25,7 +25,7 @@ _log = structlog.get_logger()
 
 
 class Upkeep:
-    """What one process does for the indexes, and what it knows of QMD."""
+    """The upkeep of indexes by one process, and its knowledge about QMD."""
 
     def __init__(self, store: Store, source: Source, *, program: str = PROGRAM, wants_vectors: bool = False) -> None:
         """Nothing is known yet."""
@@ -79,12 +79,15 @@ class Upkeep:
         self._told_once(self._rest if mode == "search" else self._rest_of_vectors, str(error))
 
     def too_late(self, error: Failed, mode: Mode) -> None:
-        """A search was not answered in the little time that there was, which says nothing about others."""
+        """A search exceeded its short time limit. This says nothing about other searches."""
         self._told_once(self._hurried[_kind(mode)], f"{error} for a turn")
 
     def _told_once(self, rest: Rest, reason: str) -> None:
         if rest.failed(reason, anyio.current_time()):
-            _log.warning("qmd.failed", reason=f"{reason}. The builtin engine answers searches meanwhile. {INSTALL}.")
+            _log.warning(
+                "qmd.failed",
+                reason=(f"{reason}. Until QMD works again, the builtin engine answers searches. {INSTALL}."),
+            )
 
     def want(self, scope: str, *, is_new: bool = False) -> None:
         """Have the index of a scope brought in step in a while; ``is_new``: something was written just now."""

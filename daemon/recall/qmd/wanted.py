@@ -1,4 +1,5 @@
-"""Which scopes are to be brought in step, and when: not with every line that is written. Pure, as to the time."""
+"""The scopes whose index must be updated, and when, because not every new line updates an index. Pure with respect to
+time."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ SCOPES_MAX = 10_000
 
 @dataclass
 class Wanted:
-    """The scopes that wait."""
+    """The scopes that wait for an update."""
 
     _since: dict[str, float] = field(default_factory=dict[str, float])
     _due: dict[str, float] = field(default_factory=dict[str, float])

@@ -1,4 +1,4 @@
-"""Finding by meaning: vectors of what a scope remembers, beside the index of words.
+"""Semantic search: vectors of the texts of a scope, beside the keyword index.
 
 The extras ``vectors`` (numpy: with a server's embeddings) and ``wordllama`` (with the weights that it ships, and no
 network) are needed for it. Without them ``VectorEngine`` hands everything on to the index of words.

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, whoever does it. Nothing here needs numpy."""
+"""The interface for computing vectors. This module does not need numpy."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -11,7 +11,7 @@ TEXT_MAX_CHARS = 4_000
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors that are near to each other when the texts mean the same."""
+    """Converts texts to vectors. Texts with similar meanings have similar vectors."""
 
     name: str
     """Vectors of another name are not compared with these."""

@@ -1,4 +1,4 @@
-"""Search by words and by meaning: the index of words, with vectors where there are any. Nothing here needs numpy.
+"""Search by keywords and vectors, if vectors exist. This module does not need numpy.
 
 What goes wrong with vectors costs only them: the answer is then that of words, and one line of the log says why.
 """

@@ -1,4 +1,4 @@
-"""Vectors for what a scope's index holds: page by page, only for texts that have none, by one process at a time."""
+"""Computes missing vectors of a scope's index, page by page, in one process at a time."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class Feeder:
-    """Brings the vectors of scopes in step with their index."""
+    """Updates the vectors of scopes."""
 
     def __init__(
         self, places: Places, *, file_of: Callable[[str], Path], clock: Clock, threads: CapacityLimiter

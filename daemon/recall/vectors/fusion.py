@@ -1,4 +1,4 @@
-"""Two rankings as one, in favour of words. Pure."""
+"""Combines two rankings, with more weight for keywords. Pure."""
 
 from collections.abc import Sequence
 

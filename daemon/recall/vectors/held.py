@@ -1,4 +1,4 @@
-"""The vectors of the scopes that were searched last, in memory."""
+"""The vectors of the most recently searched scopes, in memory."""
 
 import sqlite3
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""How like a query a scope's texts are, and which of them stand out. Pure.
+"""The similarity of a scope's texts to a query, and the texts that stand out. Pure.
 
 Embedders differ in what their cosines are between texts that have nothing to do with each other: what counts is how far
 one stands above the others of its scope.

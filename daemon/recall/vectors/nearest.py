@@ -1,4 +1,4 @@
-"""Brute force: the product of a query's vector with every one that there is, block by block."""
+"""Brute-force search: the product of a query's vector with all vectors, block by block."""
 
 import math
 from collections.abc import Iterable

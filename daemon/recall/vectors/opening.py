@@ -1,4 +1,4 @@
-"""Which embedder a scope has: the configured server's, else the weights that wordllama ships, else none.
+"""The embedder of a scope: the configured server's, else the weights of wordllama, else none.
 
 They are opened by the first search that wants one, or when a process starts that will search: numpy and the client of
 a server take some 0.3 s to import.

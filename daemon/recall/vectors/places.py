@@ -1,4 +1,4 @@
-"""What vectors need of the index of words: its ranking, its texts, and how what was ranked is shown."""
+"""The parts of the keyword index that vectors need: its ranking, its texts and its display of results."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol

@@ -1,4 +1,4 @@
-"""The vectors of a scope, in a SQLite file beside its index of words. All of it blocks: call it in a thread.
+"""The vectors of a scope, in an SQLite file beside its keyword index. All methods block.
 
 The file is as disposable as the index, and no less to be forgotten: it holds what texts mean. One that is damaged, of
 another form, or of another embedder is made anew.

@@ -1,4 +1,4 @@
-"""Vectors from the weights that the package wordllama ships: a word's vector, and of a text their mean.
+"""Vectors from the weights of the package wordllama: a text's vector is the mean of its words' vectors.
 
 Only its two files are read. Importing the package would set up logging for the whole process, and its ``load()`` asks a
 hub on the network where it does not find what it looks for.

@@ -1,4 +1,4 @@
-"""Summing up: what a model is asked about older messages, and what is understood of its answer; nothing is written.
+"""Summaries: the requests about older messages, and the interpretation of the model's answers. Nothing is written.
 
 ``Summarizer`` sums up a range, ``Flush`` holds the silent turn before it; both ask through a ``Breaker``.
 """

@@ -1,4 +1,4 @@
-"""Leaving a model alone that failed again and again: its calls are skipped, and now and then one finds out."""
+"""A circuit breaker for a model that failed repeatedly. Its calls are skipped, except for occasional tests."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Calls of the model that sums up: each within its deadline, through its breaker, counted and accounted for."""
+"""Calls of the model that writes summaries, each with a deadline, a circuit breaker and accounting."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The silent turn before a consolidation: what of the recent conversation should be written down. Writes nothing.
+"""The silent turn before a consolidation: the model notes important facts of the recent conversation. Writes nothing.
 
 The person never sees it, and it is in no log. Its answer is appended to MEMORY.md and to daily notes by who asked.
 """

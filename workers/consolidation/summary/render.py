@@ -1,4 +1,4 @@
-"""Messages of a log as lines of text: what a summary is asked for about, and what a raw entry holds. Pure.
+"""Messages of a log as lines of text, for summaries and raw entries. Pure.
 
 A line is ``[YYYY-MM-DD HH:MM] ROLE [tools: a, b]: content``; content may go over several lines of text. Nothing is cut.
 """

@@ -1,4 +1,4 @@
-"""What the model that sums up is asked with, and what of it has room.
+"""The request to the model that writes summaries, cut to its window.
 
 The conversation stands last in a request, and is all of it that is never cut here: what stands before it gives way.
 """
@@ -33,13 +33,13 @@ FOCUS = (
 )
 SO_FAR = "\n\n## Summary So Far\n{text}"
 REJECTED = (
-    "\n\n## Rejected Memory Update\nAn earlier memory_update was not accepted, because it was far too short or too "
-    "long for the memory that it was to replace. Merge its new facts into the memory:\n{text}"
+    "\n\n## Rejected Memory Update\nAn earlier memory_update was rejected, because it was far too short or far too "
+    "long to replace the current memory. Merge the new facts of the rejected update into the memory:\n{text}"
 )
 MEMORY = "\n\n## Current Long-term Memory{mark}\n{text}"
 CONVERSATION = "\n\n## Conversation to Process{mark}\n{text}"
 FULL = " (nearly full, {tokens} of {most} tokens: make it shorter)"
-SHORTENED = " (only its beginning; what you write as memory_update is not used)"
+SHORTENED = " (only its beginning is shown, and your memory_update is not used)"
 
 CONTINUITY_MAX_TOKENS = 2_000
 FOCUS_MAX_TOKENS = 500

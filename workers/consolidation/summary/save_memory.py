@@ -1,4 +1,4 @@
-"""The tool ``save_memory``: its definition, and what it was called with, however a model writes that. Pure.
+"""The tool ``save_memory``: its definition, and tolerant parsing of a model's call. Pure.
 
 Models answer a forced call with JSON text, an object, a list of one, JSON in a text, in a fence or behind prose, with
 objects where texts belong. All of that is understood; what is missing, empty or cut off is not.
@@ -25,10 +25,11 @@ NESTED_MAX = 8
 _FIELDS = {
     "history_entry": (
         "One paragraph of key events, decisions and topics, starting with the time as [YYYY-MM-DD HH:MM]. "
-        "Include detail that is useful for grep."
+        "Include details that help to find the paragraph with grep."
     ),
     "memory_update": (
-        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. Unchanged if nothing is new."
+        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. If nothing is new, the text "
+        "stays unchanged."
     ),
     "continuity": (
         "Where the conversation stands: what was accomplished, the current state, key decisions. Later prompts "
@@ -135,12 +136,12 @@ def _fields(answer: Answer) -> dict[str, Any]:
     calls = [call for call in answer.tool_calls if call.name == NAME] or answer.tool_calls
     found = _unwrapped(calls[0].arguments) if calls else _in_text(answer.text)
     if found is None:
-        what = (
-            "the arguments of save_memory are not"
+        text = (
+            "the arguments of save_memory lack a field, or are not JSON"
             if calls
-            else "the model did not call save_memory, and its answer is not"
+            else "the model did not call save_memory, and its answer lacks a field, or is not JSON"
         )
-        raise InvalidAnswer(f"{what} JSON with the fields {' and '.join(REQUIRED)}")
+        raise InvalidAnswer(f"{text}. Required fields: {', '.join(REQUIRED)}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""How a range is divided when one request cannot hold it, or brought nothing. Pure."""
+"""Splits a range that does not fit into one request, or whose request failed. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean

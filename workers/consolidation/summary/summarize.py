@@ -1,4 +1,4 @@
-"""Summing up a part of a conversation: what becomes of MEMORY.md, an entry of its history, where things stand.
+"""Summarizes a part of a conversation: the new MEMORY.md, a history entry, and the continuity.
 
 First one request for everything. What does not fit, or brought nothing, is done in chunks, each with what those before
 it came to; and if that fails too, without the messages that are too large, which then stand in the entry as they are.

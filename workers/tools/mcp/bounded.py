@@ -1,4 +1,4 @@
-"""HTTP whose responses end when they get too large, and whose texts are whole: the library reads whatever comes."""
+"""An HTTP transport with limits on the size of responses, which the library does not have."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""A connection to one tool server for one scope: opened when it is needed, and again after it broke."""
+"""A connection to a tool server for one scope, opened on first use and after each failure."""
 
 import logging
 import math
@@ -152,7 +152,7 @@ class Connection:
                 self._lost(link, "it stopped")
                 text = f"the tool server {self._name} disconnected"
                 raise ToolError(
-                    f"{text}: {link.why}; {what} may have been carried out", brief=f"{text}: {link.told}"
+                    f"{text} ({link.why}), so {what} may have been carried out", brief=f"{text}: {link.told}"
                 ) from error
             text = f"the tool server {self._name} refused the call"
             said = self._stars.over(error.message)[:REASON_MAX_CHARS]

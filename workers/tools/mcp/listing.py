@@ -1,4 +1,4 @@
-"""Lists of tools as the library takes them: of one that breaks the protocol it would refuse all of a server's tools.
+"""Repairs lists of tools, because the library refuses all tools of a server if one of them is wrong.
 
 What is wrong with a tool is for ``offer`` to see: its schema is handed on as it came.
 """

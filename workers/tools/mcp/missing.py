@@ -1,4 +1,4 @@
-"""A tool server without which a turn goes on."""
+"""A tool server whose tools are missing in a turn."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Names that every model's API takes, for tools that servers name otherwise. Pure."""
+"""Tool names that every model's API accepts, for tools with other names. Pure."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What a tool server offers and gives back, as tools and results of ours."""
+"""Converts the tools and results of a tool server."""
 
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""A tool server that is a program: JSON lines over its standard input and output, within limits.
+"""A tool server that is a program: JSON lines over standard input and output, with limits.
 
 Not the library's own transport: that keeps a line of any length and logs whatever is no message, so that a program that
 floods its output holds up everybody else's turns.
@@ -105,7 +105,7 @@ class Program:
             except _Flood as error:
                 why = str(error)
             except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-                why = f"the output of the server cannot be read any more: {type(error).__name__}"
+                why = f"the server's output can no longer be read: {type(error).__name__}"
             # Before the stream is closed: whoever waits for an answer learns of that, and asks why.
             self.ended(why)
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of tool servers, made such that every model's API takes them. Pure.
+"""Converts JSON Schemas of tool servers to a form that every model's API accepts. Pure.
 
 What strict servers refuse and the protocol allows: references, which are replaced by what they refer to; a schema that
 is no object's, or a choice of several; arrays that do not say of what; names of properties with other signs than

@@ -1,4 +1,4 @@
-"""The tool servers of a process's bots: which tools they offer, and a connection for each scope that calls one."""
+"""The tool servers of a process's bots: their tools, and a connection for each scope that calls one."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""A tool server's own secrets, starred in what it says: models, logs and people read that."""
+"""Masks a tool server's secrets with stars in its texts, which models, logs and users can read."""
 
 import re
 from collections.abc import Iterator
