@@ -18,6 +18,7 @@ from benchmarks.folder import data_dir
 from benchmarks.history import Past, lived
 from benchmarks.people import people
 from benchmarks.result import Result
+from tests.api_token import header_of
 from tests.page.browsing import WIDE, launch, login_link
 from tests.processes import Daemon, answered, running
 
@@ -220,7 +221,9 @@ def _staller(daemon: Daemon, session: str) -> Iterator[None]:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         taken.connect((place.hostname, place.port))
-        taken.sendall(f"GET /api/events?session={session} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+        [(name, token)] = header_of(daemon.folder).items()
+        head = f"GET /api/events?session={session} HTTP/1.1\r\nHost: {place.netloc}\r\n{name}: {token}\r\n\r\n"
+        taken.sendall(head.encode())
         yield
 
 

@@ -48,7 +48,7 @@ def replica(folder: Path, takes: Path) -> Iterator[Daemon]:
         text=True,
     )
     try:
-        yield Daemon(process, time.perf_counter())
+        yield Daemon(process, time.perf_counter(), folder)
     finally:
         process.terminate()
         process.wait(STOP_LIMIT_S)

@@ -48,6 +48,8 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where it listens, ``http://host:port``, by channel instance."""
     problems: tuple[Problem, ...] = ()
     """What it cannot use, ``PROBLEMS_MAX`` at most."""
+    tokens: dict[str, str] = {}
+    """Fingerprints of the API tokens that it accepts, by channel instance."""
 
 
 async def _none() -> tuple[Problem, ...]:
@@ -63,6 +65,8 @@ async def beat(
     holding: Callable[[], int],
     addresses: Mapping[str, str] = NOWHERE,
     problems: Callable[[], Awaitable[Sequence[Problem]]] = _none,
+    *,
+    tokens: Mapping[str, str] = NOWHERE,
 ) -> None:
     """Say that this process lives, for ever; leave no entry behind when cancelled.
 
@@ -76,7 +80,13 @@ async def beat(
             seen, listens = stamp(process.clock.now()), dict(addresses)
             wrong = tuple(await problems())[:PROBLEMS_MAX]
             heartbeat = Heartbeat(
-                role=role, started=started, seen=seen, holding=holding(), addresses=listens, problems=wrong
+                role=role,
+                started=started,
+                seen=seen,
+                holding=holding(),
+                addresses=listens,
+                problems=wrong,
+                tokens=dict(tokens),
             )
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))

@@ -23,7 +23,7 @@ from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
-from daemon.usage import Ledger
+from daemon.usage import KeptNotes, Ledger
 
 _T = TypeVar("_T")
 
@@ -59,7 +59,8 @@ class Process:
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
     invite: Callable[[str], None] | None = None
-    """Shows that person a link to log in with, which is written nowhere else; None: nobody is there to see it."""
+    """Shows that person a link to log in with, which is written nowhere else; None: others could read it too, or
+    nobody."""
     _shared: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any], init=False, repr=False, compare=False)
 
     def shared(self, kind: type[_T]) -> _T:
@@ -71,7 +72,7 @@ class Process:
     @cached_property
     def ledger(self) -> Ledger:
         """Writes what model calls used, also after an outage."""
-        return Ledger(self.bus)
+        return Ledger(self.bus, KeptNotes(self.data_dir / "usage", self.name))
 
     @cached_property
     def archive(self) -> Archive:

@@ -16,16 +16,21 @@ from typing import Any
 
 from daemon.server.layout import Layout, try_lock
 from tests import forked
+from tests.api_token import header_of
 from tests.limits import HANG_S
 
 START_LIMIT_S = STOP_LIMIT_S = HANG_S
+
+NO_HEADERS: Mapping[str, str] = {}
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Daemon:
-    def __init__(self, process: "subprocess.Popen[str] | forked.Process", started: float) -> None:
+    def __init__(self, process: "subprocess.Popen[str] | forked.Process", started: float, folder: Path) -> None:
         self.process = process
+        self.folder = folder
+        """Its data directory."""
         self.started = started
         """``time.perf_counter()`` just before it was started."""
         self.url = ""
@@ -42,16 +47,18 @@ class Daemon:
 
     def post(self, session: str, text: str, **more: str) -> dict[str, Any]:
         body = json.dumps({"session": session, "text": text, **more}).encode()
-        request = urllib.request.Request(
-            f"{self.url}/api/messages", data=body, headers={"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=START_LIMIT_S) as response:
+        with self.opened("/api/messages", body, {"Content-Type": "application/json"}) as response:
             answer: dict[str, Any] = json.load(response)
             return answer
 
+    def opened(self, path: str, body: bytes | None = None, headers: Mapping[str, str] = NO_HEADERS) -> Any:
+        """The response to a request with the token; raises ``HTTPError`` if it is a refusal."""
+        sent = {**header_of(self.folder), **headers}
+        return urllib.request.urlopen(urllib.request.Request(f"{self.url}{path}", body, sent), timeout=START_LIMIT_S)
+
     def status_of(self, path: str) -> int:
         try:
-            with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
+            with self.opened(path) as response:
                 status: int = response.status
         except urllib.error.HTTPError as error:
             with error:
@@ -59,7 +66,7 @@ class Daemon:
         return status
 
     def get(self, path: str) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
+        with self.opened(path) as response:
             found: dict[str, Any] = json.load(response)
             return found
 
@@ -92,7 +99,7 @@ class Daemon:
 def start(folder: Path, *arguments: str, web: bool = True, **environment: str) -> Daemon:
     """``millpond run`` on the data directory ``folder``; with ``web``, once it prints its address."""
     started = time.perf_counter()
-    daemon = Daemon(_begun(("run", *arguments), environment_of(folder, environment)), started)
+    daemon = Daemon(_begun(("run", *arguments), environment_of(folder, environment)), started, folder)
     if web:
         daemon.wait_for_address()
     return daemon

@@ -1,9 +1,7 @@
 """What a person wants to be remembered, and asks for when it has long been consolidated; through the API."""
 
-import json
 import subprocess
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +52,5 @@ def _say(daemon: Daemon, text: str) -> str:
 
 
 def _cursor(daemon: Daemon) -> int:
-    with urllib.request.urlopen(f"{daemon.url}/api/sessions", timeout=HANG_S) as response:
-        [session] = [each for each in json.load(response)["sessions"] if each["session"] == "web:told"]
+    [session] = [each for each in daemon.get("/api/sessions")["sessions"] if each["session"] == "web:told"]
     return int(session["cursor"])

@@ -146,10 +146,10 @@ class Single(Node):
 class SentinelNode(Node):
     """A sentinel, which keeps what it knows in its own configuration file."""
 
-    def __init__(self, folder: Path, program: Path, master: Single, *, quorum: int) -> None:
+    def __init__(self, folder: Path, program: Path, master_port: int, *, quorum: int) -> None:
         super().__init__(folder, program)
         (folder / "sentinel.conf").write_text(
-            f"sentinel monitor {SERVICE} 127.0.0.1 {master.port} {quorum}\n"
+            f"sentinel monitor {SERVICE} 127.0.0.1 {master_port} {quorum}\n"
             f"sentinel down-after-milliseconds {SERVICE} {NODE_TIMEOUT_MS}\n"
             f"sentinel failover-timeout {SERVICE} {4 * NODE_TIMEOUT_MS}\n"
         )
@@ -193,8 +193,11 @@ class Watched:
 
 
 @contextmanager
-def watched_servers(*, servers: int = 2, sentinels: int = 3) -> Iterator[Watched]:
-    """A master, servers that follow it, and sentinels, on loopback; ended after the block."""
+def watched_servers(*, servers: int = 2, sentinels: int = 3, known_as: int = 0) -> Iterator[Watched]:
+    """A master, servers that follow it, and sentinels, on loopback; ended after the block.
+
+    ``known_as``: the port by which sentinels know the master, if not its own; the caller waits until they are settled.
+    """
     program = find_program("").path
     with tempfile.TemporaryDirectory(prefix="mp-sentinel-") as folder:
         made = [Single(Path(folder) / f"server-{number}", program) for number in range(servers)]
@@ -207,10 +210,11 @@ def watched_servers(*, servers: int = 2, sentinels: int = 3) -> Iterator[Watched
             wait_until(lambda: all(server.is_in_step() for server in made[1:]))
             for number in range(sentinels):
                 path = Path(folder) / f"sentinel-{number}"
-                watchers.append(SentinelNode(path, program, made[0], quorum=sentinels // 2 + 1))
+                watchers.append(SentinelNode(path, program, known_as or made[0].port, quorum=sentinels // 2 + 1))
                 watchers[-1].start()
             watched = Watched(made, watchers)
-            wait_until(watched.settled)
+            if not known_as:
+                wait_until(watched.settled)
             yield watched
         finally:
             for node in (*watchers, *made):

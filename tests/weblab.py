@@ -41,6 +41,11 @@ def client_of(address: str, **headers: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=address, headers=headers, timeout=HANG_S, verify=False)
 
 
+def addresses_in(said: list[str]) -> list[str]:
+    """The addresses among the lines that were said at a start."""
+    return [line for line in said if line.startswith("http")]
+
+
 @asynccontextmanager
 async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Page]:
     """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator."""

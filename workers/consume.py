@@ -37,7 +37,7 @@ TOGETHER_S = 0.0005
 """Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
 PUT_OFF_S = 5.0
-"""Pause of a message that is to be tried alone, in a process that has other work."""
+"""Shortest pause of a message that is to be tried alone, in a process that has other work."""
 
 AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
@@ -76,6 +76,8 @@ class Consumer:
         self._is_exclusive = False
         """Whether all other sessions are kept out, for one that several workers have died with."""
         self._emptied = anyio.Event()
+        self._patience_s = process.config.queue.lease_s / 2
+        """Time for which a suspect waits for the other turns to end. Meanwhile, this process claims no sessions."""
 
     @property
     def holding(self) -> int:
@@ -159,7 +161,7 @@ class Consumer:
             first = sum(claim.begun.attempts <= 1 and not claim.begun.deaths for claim in claims)
             _counter("first").inc(first)
             _counter("again").inc(len(claims) - first)
-        except BusError as error:
+        except (BusError, TimeoutError) as error:
             _log.warning("claim.abandoned", reason=brief(error), count=len(sessions))
         finally:
             for session in set(sessions).difference(claim.session for claim in claims):
@@ -182,6 +184,7 @@ class Consumer:
 
         All others would die with it, and nobody would know which of them is the cause.
         """
+        delay_s = PUT_OFF_S
         if not self._is_exclusive:
             self._is_exclusive = True
             try:
@@ -189,16 +192,22 @@ class Consumer:
                     return await self._answer(hold, go_on=self._goes_on)
             finally:
                 self._is_exclusive = False
-        await self._sessions.put_off(hold.claim, delay_s=PUT_OFF_S)
+            # Other sessions are claimed for as long as they have waited. The next wait is twice as long, so that it is
+            # longer than any turn sooner or later.
+            delay_s = max(delay_s, self._patience_s)
+            self._patience_s *= 2
+        await self._sessions.put_off(hold.claim, delay_s=delay_s)
         return None
 
     async def _is_emptied(self) -> bool:
-        """Whether the suspect is the only session left, within half a lease: so long nobody else is served here."""
+        """Whether the suspect is the only session left, now or within the patience."""
         self._emptied = anyio.Event()
         if len(self._held) > 1:
-            with anyio.move_on_after(self._process.config.queue.lease_s / 2):
+            with anyio.move_on_after(self._patience_s):
                 await self._emptied.wait()
-        return len(self._held) == 1
+        if is_emptied := len(self._held) == 1:
+            self._patience_s = self._process.config.queue.lease_s / 2
+        return is_emptied
 
     def _let_go(self, session: str) -> None:
         # While others are kept out the reaper wakes it.

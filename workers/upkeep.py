@@ -40,6 +40,9 @@ class Upkeep:
         self._sessions = sessions
         self._held = held
         self._stops: OrderedDict[str, str] = OrderedDict()
+        self._resting = anyio.CancelScope()
+        """Of the pause between two passes of the reaper."""
+        sessions.on_pause = self._reap_in
         self._now = asyncio.get_running_loop().time
 
     def hold(self, claim: Claim) -> Hold:
@@ -60,8 +63,16 @@ class Upkeep:
             if anyio.current_time() >= mend_at:
                 mend_at = anyio.current_time() + MEND_EVERY_S
                 await self._mend()
+            self._resting = anyio.CancelScope()
             pause_s = min(await self._reap(), renew_at - anyio.current_time())
-            await anyio.sleep(max(pause_s, REAP_SOONEST_S))
+            self._reap_in(pause_s)
+            with self._resting:
+                await anyio.sleep_forever()
+
+    def _reap_in(self, seconds: float) -> None:
+        """Have the next pass begin in so many seconds, unless it begins before."""
+        at = anyio.current_time() + max(seconds, REAP_SOONEST_S)
+        self._resting.deadline = min(self._resting.deadline, at)
 
     async def _renew(self) -> None:
         async with anyio.create_task_group() as tg:
@@ -81,7 +92,9 @@ class Upkeep:
             hold.held_until = asked_at + self._queue.lease_s
 
     async def _reap(self) -> float:
+        """Wake what is overdue, give back what may be held in vain, and say how long the next pass may wait."""
         try:
+            await self._sessions.release_abandoned()
             woken, nearest_s = await reap(self._process.bus, self._queue)
         except BusError as error:
             _log.debug("reaper.away", reason=brief(error))

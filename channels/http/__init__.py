@@ -2,7 +2,8 @@
 
 from channels.http.body import read_body
 from channels.http.listen import FIRST_PORT, address_of, listen
+from channels.http.peers import peer_of
 from channels.http.protocol import Server
 from channels.http.serving import serving
 
-__all__ = ["FIRST_PORT", "Server", "address_of", "listen", "read_body", "serving"]
+__all__ = ["FIRST_PORT", "Server", "address_of", "listen", "peer_of", "read_body", "serving"]

@@ -101,7 +101,8 @@ class Feed:
         block_ms = BLOCK_MS if len(wanted) == len(self._readers) else BUSY_BLOCK_MS
         streams: tuple[Part, ...] = ("STREAMS", *partitions, *wanted.values())
         with anyio.CancelScope() as self._blocked:
-            [found] = await self._line.ask([("XREAD", "COUNT", _count(wanted), "BLOCK", block_ms, *streams)])
+            read = ("XREAD", "COUNT", _count(wanted), "BLOCK", block_ms, *streams)
+            [found] = await self._line.ask([read], block_s=block_ms / 1000)
             if isinstance(found, BaseException):
                 await self._rest(found)
                 return

@@ -13,6 +13,7 @@ from channels.web.health import Health
 from channels.web.memory import memory_routes
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
+from channels.web.rate_limit import RateLimit
 from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from channels.web.static import Page
@@ -52,8 +53,9 @@ def application(site: Site, requests: Requests) -> Starlette:
                 Guard,
                 hosts=hosts_of(site.config.host, site.config.allowed_hosts),
                 operators=operators,
-                wants_token=bool(site.config.token),
                 requests=requests,
+                rate_limit=RateLimit(site.config.limits.requests_per_minute, site.process.clock),
+                metrics_open=site.config.metrics == "open",
             )
         ],
         exception_handlers={HTTPException: http_refusal, MillpondError: refusal},

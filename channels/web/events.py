@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import after_of, session_in_query
+from channels.web.members import readable
 from channels.web.site import Site
 from channels.web.streaming import Streams, Write
 from channels.web.viewer import Viewer
@@ -19,7 +20,7 @@ class Events:
 
     async def read(self, request: Request) -> Response:
         """The stream of a session."""
-        session = str(session_in_query(request, self._site.name))
+        session = str(readable(request, session_in_query(request, self._site.name), self._site.name))
         after = after_of(request.headers.get("last-event-id") or request.query_params.get("after"))
         # Read before the response begins, so that an outage is reported as an error.
         await SessionReader(self._site.process.bus).state(session)

@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from channels.web.site import Site
+from daemon.operators import FILE_NAME
 
 _TEXT = """\
 Millpond: chat bots whose conversations never run out of context.
@@ -19,18 +20,23 @@ Read the messages, follow live events, list all conversations:
   curl {token}{address}/api/sessions
 
 For monitoring: {address}/healthz, /readyz and /metrics
-"""
+{where}"""
 
-_AUTHORIZED = "-H 'Authorization: Bearer <token>' "
+_CONFIGURED = "-H 'Authorization: Bearer <token>' "
+_LOCAL = f"-H @{FILE_NAME} "
+_WHERE = f"""
+The file {FILE_NAME} in the data directory contains the token.
+"""
 
 
 class Front:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:
-        self._text = _TEXT.format(
-            name=site.name, bot=site.config.bot, address=site.address, token=_AUTHORIZED if site.config.token else ""
-        )
+        token, where = (_CONFIGURED, "") if site.header_file is None else (_LOCAL, _WHERE)
+        if site.config.open:
+            token = where = ""
+        self._text = _TEXT.format(name=site.name, bot=site.config.bot, address=site.address, token=token, where=where)
 
     async def read(self, _request: Request) -> Response:
         """The page, plain text."""

@@ -2,9 +2,10 @@
 
 A foreign web page in a person's browser must not reach a Millpond on that person's machine. Therefore the Host header
 must name this server (defence against DNS rebinding), and a request that changes something must not come from a foreign
-origin.
+origin. Other people's programs on that machine, and tools that fetch addresses for a model, have no token.
 """
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -15,15 +16,23 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from channels.http import peer_of
 from channels.web.access import Operator, Operators, unauthorized
 from channels.web.access.cookies import cookie_in
 from channels.web.access.origin import is_ours, origin_host
 from channels.web.problem import INTERNAL, problem, refusal
+from channels.web.rate_limit import RateLimit
 from channels.web.static import is_page
 from daemon.errors import MillpondError
 
 OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
 """Addresses that need no token, besides the files of the page."""
+
+METRICS = "/metrics"
+"""The address that needs a token by default."""
+
+COUNTED, UNCOUNTED = "/api/", frozenset(["/api/login"])
+"""Requests that the rate limit counts. Logins have a limit of their own, so that nobody else can use it up."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
@@ -90,13 +99,21 @@ class Guard:
     """An application behind the checks. It catches all remaining exceptions."""
 
     def __init__(
-        self, app: ASGIApp, *, hosts: frozenset[str], operators: Operators, wants_token: bool, requests: Requests
+        self,
+        app: ASGIApp,
+        *,
+        hosts: frozenset[str],
+        operators: Operators,
+        requests: Requests,
+        rate_limit: RateLimit,
+        metrics_open: bool = False,
     ) -> None:
         self._app = app
         self._hosts = hosts
         self._operators = operators
-        self._wants_token = wants_token
         self._requests = requests
+        self._rate_limit = rate_limit
+        self._open = OPEN | {METRICS} if metrics_open else OPEN
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, also after an unexpected exception."""
@@ -117,7 +134,9 @@ class Guard:
 
     async def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        return self._foreign_host(headers) or self._foreign_origin(scope, headers) or await self._no_token(scope)
+        foreign = self._foreign_host(headers) or self._foreign_origin(scope, headers)
+        refused = foreign or await self._no_token(scope)
+        return self._too_many(scope) or refused
 
     def _foreign_host(self, headers: Headers) -> Response | None:
         given = headers.get("host", "")
@@ -154,14 +173,26 @@ class Guard:
         return None
 
     async def _no_token(self, scope: Scope) -> Response | None:
-        if not self._wants_token or scope["path"] in OPEN or is_page(scope["path"]):
+        if scope["path"] in self._open or is_page(scope["path"]):
             return None
         try:
-            if await self._operators.of(scope) is not None:
-                return None
+            return None if await self._operators.admits(scope) else unauthorized()
         except MillpondError as error:
             return refusal(Request(scope), error)
-        return unauthorized()
+
+    def _too_many(self, scope: Scope) -> Response | None:
+        if not scope["path"].startswith(COUNTED) or scope["path"] in UNCOUNTED:
+            return None
+        client = scope.get("client")
+        peer = peer_of(client[0]) if client else ""
+        wait_s = self._rate_limit.wait_s(self._operators.name_of(scope) or f"peer {peer}")
+        if not wait_s:
+            return None
+        text = (
+            f"This client has sent {self._rate_limit.per_minute:,} requests within a minute. Wait for the time in the "
+            "Retry-After header, or raise limits.requests_per_minute of the channel."
+        )
+        return problem(429, "too_many_requests", text, headers={"Retry-After": str(math.ceil(wait_s))})
 
 
 class _Answer:

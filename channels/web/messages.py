@@ -12,6 +12,7 @@ from channels.http import read_body
 from channels.inbound import accept, make_inbound
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
 from channels.web.body import check_type
+from channels.web.members import check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
 from daemon.errors import ForeignSession
@@ -59,6 +60,12 @@ class Messages:
         check_type(request)
         message = _decoded(await self._body(request))
         key = self._own(message.session)
+        if message.user is not None and is_member(request):
+            raise HTTPException(
+                403,
+                "Only operators may choose the user of a message. Send the operators' token, or remove user from the "
+                "message: the sender is then named after the session.",
+            )
         inbound = make_inbound(
             self._site.process,
             channel=key.channel,
@@ -69,12 +76,14 @@ class Messages:
             sender_id=message.user or key.chat,
             message_id=message.id or "",
         )
+        if is_member(request):
+            await check_sender(self._site.process, inbound)
         accepted = await accept(self._site.process, inbound)
         return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
 
     async def read(self, request: Request) -> Response:
         """The committed messages of a session after an index, or before an index."""
-        session = str(session_in_path(request, self._site.name))
+        session = str(readable(request, session_in_path(request, self._site.name), self._site.name))
         after, limit, before = after_of(request.query_params.get("after")), limit_of(request), before_of(request)
         if before is not None:
             return json_response({"messages": await self._page_before(session, before, limit)})

@@ -61,6 +61,7 @@ _KINDS = (
 
 _CODES = {
     400: "bad_request",
+    403: "not_operator",
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",

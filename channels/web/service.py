@@ -1,19 +1,26 @@
 """The role ``web``: a server for each configured channel of this type, until the process stops."""
 
 import socket
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
 
 import anyio
+import msgspec
 import structlog
+from anyio import to_thread
 
 from channels.http import Server, address_of, listen
 from channels.web.app import application
 from channels.web.guard import Requests
 from channels.web.site import Site
+from channels.web.start_message import NO_LINK, curl_line, made_line
 from daemon.config import WebConfig
 from daemon.errors import BusError
 from daemon.heartbeat import beat
-from daemon.operators import Logins, link
+from daemon.operators import Logins, fingerprint, link, local_token
+from daemon.overview import token_conflicts
 from daemon.process import Process
 
 GRACE_S = 1.0
@@ -22,6 +29,9 @@ GRACE_S = 1.0
 INVITE_S = 2.0
 """Longest delay of a start by making a log-in link."""
 
+COMPARE_S = 10.0
+"""How often the tokens of the processes are compared; a heartbeat tells them every 5 s."""
+
 _log = structlog.get_logger()
 
 
@@ -29,7 +39,8 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     """Serve the API; started once every channel listens, stopped within two seconds of ``process.stopping``.
 
     Raises:
-        ConfigError: a channel cannot listen on its configured address.
+        ConfigError: a channel cannot listen on its configured address, or the token of the data directory cannot be
+            made or read.
     """
     with ExitStack() as stack:
         listening: list[tuple[Site, socket.socket]] = []
@@ -37,10 +48,12 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             if isinstance(config, WebConfig) and config.enabled:
                 taken = stack.enter_context(await listen(f"channels.{name}", config.host, config.port))
                 site = Site(process=process, name=name, config=config, address=address_of(taken, config.host))
-                listening.append((site, taken))
+                listening.append((await _with_token(site), taken))
         async with anyio.create_task_group() as background:
             addresses = {site.name: site.address for site, _ in listening}
-            background.start_soon(beat, process, "web", lambda: 0, addresses)
+            tokens = {site.name: fingerprint(site.config.token) for site, _ in listening}
+            background.start_soon(partial(beat, process, "web", lambda: 0, addresses, tokens=tokens))
+            background.start_soon(_compare_tokens, process, tokens)
             async with anyio.create_task_group() as sites:
                 for site, taken in listening:
                     await sites.start(_serve_site, site, taken)
@@ -50,9 +63,36 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             background.cancel_scope.cancel()
 
 
+async def _with_token(site: Site) -> Site:
+    """``site`` with a token: the configured one, or else the one of the data directory."""
+    if site.config.token:
+        return site
+    local = await to_thread.run_sync(local_token, site.process.data_dir)
+    if local.made:
+        site.process.announce(made_line(str(local.path)))
+        _log.info("token.made")
+    if local.warning:
+        _log.warning("token.readable", reason=local.warning)
+    return replace(site, config=msgspec.structs.replace(site.config, token=local.secret), header_file=local.path)
+
+
+async def _compare_tokens(process: Process, tokens: Mapping[str, str]) -> None:
+    """Report processes that serve the same channel with another token: clients reach one of them by chance."""
+    known: list[str] = []
+    while True:
+        await anyio.sleep(COMPARE_S)
+        with suppress(BusError):
+            found = await token_conflicts(process.bus, tokens)
+            for text in found:
+                if text not in known:
+                    _log.warning("token.differs", reason=text)
+            known = found
+
+
 async def _invite(site: Site) -> None:
     """Show a log-in link to the person who started the process; `millpond page` does the same at any time."""
     if site.process.invite is None:
+        site.process.announce(NO_LINK)
         return
     with anyio.move_on_after(INVITE_S), suppress(BusError):
         site.process.invite(link(site.address, await Logins(site.process.bus).offer(site.name)))
@@ -61,11 +101,13 @@ async def _invite(site: Site) -> None:
 async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     def on_listening() -> None:
         site.process.announce(site.address)
+        site.process.announce(curl_line(site))
         _log.info("web.started", channel=site.name, address=site.address)
         task_status.started()
 
     requests = Requests()
-    server = Server(application(site, requests), on_listening=on_listening)
+    limit = site.config.limits.connections_per_peer
+    server = Server(application(site, requests), on_listening=on_listening, connections_per_peer=limit)
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(_stop, site.process.stopping, server, requests)

@@ -1,6 +1,7 @@
 """The shared context of the endpoints of one web channel."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from daemon.config import WebConfig
 from daemon.process import Process
@@ -14,5 +15,8 @@ class Site:
     name: str
     """The channel instance: the name of its section in the configuration."""
     config: WebConfig
+    """Its ``token`` is set."""
     address: str
     """``http://host:port`` as it listens."""
+    header_file: Path | None = None
+    """The file with the token of the data directory; None if the configuration sets the token."""

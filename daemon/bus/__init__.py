@@ -8,6 +8,7 @@ from daemon.bus.changes import Changes
 from daemon.bus.cluster import Cluster
 from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
 from daemon.bus.dead import DeadLetter, DeadLetters
+from daemon.bus.failover import Lost, read_lost
 from daemon.bus.joined import translated
 from daemon.bus.keys import Keys
 from daemon.bus.letters import (
@@ -63,6 +64,7 @@ __all__ = [
     "Keys",
     "LetterWork",
     "Listener",
+    "Lost",
     "Part",
     "Script",
     "Shared",
@@ -85,6 +87,7 @@ __all__ = [
     "pairs",
     "publish",
     "publish_run",
+    "read_lost",
     "reap",
     "replayed",
     "scan",

@@ -22,7 +22,7 @@ LOOK_S = 5.0
 RETRY_S = 0.5
 """Pause before a node is asked again to tell; without its telling, each partition is looked at so often."""
 
-POLL_S = 5.0
+POLL_S = 1.0
 """A node that tells nothing for so long is asked whether it is there."""
 
 PROTOCOL = 2
@@ -137,7 +137,10 @@ async def _answer(connection: Any, *command: str | int) -> Any:
 
 async def _told(connection: Any) -> Any:
     for _ in range(2):
-        told = await connection.read_response(timeout=POLL_S)
+        try:
+            told = await connection.read_response(timeout=POLL_S)
+        except redis_errors.ResponseError:  # a ping is refused while the server's disk is full
+            told = ()
         if told is not None:
             return told
         await connection.send_command("PING")

@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 from redis.asyncio import ConnectionPool, Redis
-from redis.asyncio.connection import parse_url
+from redis.asyncio.connection import UnixDomainSocketConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
@@ -22,7 +22,7 @@ from daemon.bus.failover import Failovers
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, Line, Part, connected, master_of, pipeline
+from daemon.bus.line import AWAY, Client, CountingParser, Line, Part, master_of, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
@@ -94,7 +94,7 @@ class Bus:
         self.failovers: Failovers | None = None
         """Of a server that sentinels replace; None: nobody does."""
         if isinstance(pool := self._client.connection_pool, MasterPool):
-            self.failovers = Failovers(self.call)
+            self.failovers = Failovers(self.call, pool.follow, self.keys.lost)
             pool.on_failover = self.failovers.changed
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""
@@ -171,23 +171,25 @@ class Bus:
         except AWAY as error:
             return [error] * len(commands)
 
-    async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+    async def block(self, commands: Sequence[tuple[Part, ...]], *, block_s: float = 0.0) -> list[Any]:
         """As ``each`` on a single server, on a connection for blocking commands. Only one caller uses it at a time.
+
+        ``block_s``: how long the server waits before it answers.
 
         Answers are given as they come: a pop's scores take more time to shape than all the rest of it.
         """
         if suspended := self.suspension.answers(len(commands)):
             return suspended
         async with self._blocked:
-            return await self._blocking.ask(commands)
+            return await self._blocking.ask(commands, block_s=block_s)
 
     def line(self) -> Line:
         """A new connection to the single server, for reads that wait."""
         return Line(self._client)
 
-    async def tapped(self) -> Any:
-        """A new connection for published messages. It uses RESP2, where a message is a plain list."""
-        return await connected(self._client if self.cluster is None else self.cluster.any_node(), protocol=2)
+    def any_server(self) -> Client:
+        """A client of a server that delivers all published messages."""
+        return self._client if self.cluster is None else self.cluster.any_node()
 
     async def aclose(self) -> None:
         """Close all connections, except those of tasks that are still running."""
@@ -358,8 +360,8 @@ _pool: Any = ConnectionPool
 _OPTIONS: dict[str, Any] = {
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
-    # One owner of retries: Joined sends again, and only what may be repeated.
-    "retry": Retry(NoBackoff(), 0),
+    "parser_class": CountingParser,
+    "retry": Retry(NoBackoff(), 0),  # Joined alone sends again, and only what may be repeated
     "driver_info": DriverInfo(),  # without it each connection reads the library's version from disk
 }
 
@@ -393,8 +395,6 @@ async def _of_embedded(server: EmbeddedServer) -> Connected:
         async with lock:
             await server.ensure()
 
-    return Connected(
-        _redis(unix_socket_path=str(address.socket), password=address.password.reveal(), **_OPTIONS),
-        revive,
-        server.gone,
-    )
+    place = {"path": str(address.socket), "password": address.password.reveal()}
+    client = _redis.from_pool(_pool(connection_class=UnixDomainSocketConnection, **place, **_OPTIONS))
+    return Connected(client, revive, server.gone)

@@ -15,7 +15,7 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 from redis import exceptions as redis_errors
 
-from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, packed
 from daemon.bus.script import Script
 from daemon.bus.stream import WOKEN_AT_ONCE, Stream
 from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError
@@ -30,12 +30,16 @@ REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
 
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
-_LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
+_LATER = (
+    *("LOADING", "MISCONF", "OOM", "READONLY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY"),
+    "UNBLOCKED",  # the server became a replica while it let somebody wait
+)
 """Replies by which a server says that it takes nothing just now."""
 
 _REFUSED = {
     "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
     "READONLY": "Redis is a read-only replica and refuses writes. Set redis.url to the address of the master.",
+    "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and refuses writes. Check the replicas.",
     "MISCONF": (
         "Redis cannot write to its disk (MISCONF) and refuses writes. Free space on the disk of Redis, "
         "and read the log of Redis."
@@ -283,7 +287,9 @@ class Joined:
             raise translated(later) from later
         if missing:
             # A flushed script cache or a new server: load, and send again what was not carried out.
-            await pipeline(self._client, [("SCRIPT", "LOAD", script.text) for script in missing])
+            # On the same connection: another one may lead to another server after a failover.
+            loads = [("SCRIPT", "LOAD", script.text) for script in missing]
+            await line.exchange([(load[0], packed(load)) for load in loads])
             await self._attempt(line, batch)
 
 

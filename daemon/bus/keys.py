@@ -31,9 +31,7 @@ class SessionKeys(NamedTuple):
     dead: str
 
 
-_OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")
-"""Fields of ``SessionKeys`` that are the session's own; they stand first."""
-
+_OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
 NAMED_KEPT = 1_024
 """Sessions whose key names are kept: more than a process works on at a time. More would only fill its caches."""
 
@@ -324,6 +322,11 @@ class Keys:
     def errors(self, minute: int) -> str:
         """``errors``, hash, TTL 20 minutes: model errors in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
+
+    @property
+    def lost(self) -> str:
+        """``lost``, sorted set, TTL 7 days: accepted messages that a failover lost, by when it was found (s)."""
+        return f"{self.prefix}:lost"
 
     def learnt(self, server: str, model: str) -> str:
         """``learnt``, string, TTL 7 days: the learned properties of a server's model (JSON)."""

@@ -7,7 +7,7 @@ the start, after a reconnect, when it read too slowly) hears a ``None`` and read
 import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -15,14 +15,16 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus.connection import Bus
-from daemon.bus.line import ANSWER_TIMEOUT_S, packed
-from daemon.errors import MillpondError
+from daemon.bus.line import ANSWER_TIMEOUT_S, SILENT_S, Client, Silence, connected, is_current, packed
 
 BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
 
-POLL_S = 5.0
-"""A server that says nothing for so long is asked whether it is there, and given the same time again to answer."""
+POLL_S = 1.0
+"""A server that says nothing for so long is asked whether it is there."""
+
+PAUSE_S = 0.05
+"""First pause before another connection is opened; doubles up to a second."""
 
 _log = structlog.get_logger()
 
@@ -62,6 +64,7 @@ class Listener:
         self._patterns: dict[str, set[Subscription]] = {}
         self._connection: Any = None
         """On which is heard; None while there is none."""
+        self._pause_s = PAUSE_S
 
     @asynccontextmanager
     async def hear(self, channel: str) -> AsyncGenerator[Subscription]:
@@ -102,42 +105,55 @@ class Listener:
                 await self._listen()
             except (redis_errors.RedisError, OSError) as error:
                 _log.debug("listener.lost", reason=type(error).__name__)
-            await self._revive()
+            # Whoever calls meanwhile brings the server back.
+            await anyio.sleep(self._pause_s)
+            self._pause_s = min(2 * self._pause_s, 1.0)
 
     async def _listen(self) -> None:
+        client = self._bus.any_server()
         with anyio.fail_after(ANSWER_TIMEOUT_S):
-            connection = await self._bus.tapped()
+            # In RESP2, in which what is published comes as a plain list.
+            connection = await connected(client, protocol=2)
         try:
             asked, patterns = set(self._readers), set(self._patterns)
             # Somebody has to subscribe to something: only then is a ping answered as what is published is told.
             await _send(connection, "SUBSCRIBE", f"{self._bus.keys.prefix}:listeners", *asked)
             await _send(connection, "PSUBSCRIBE", *patterns)
-            self._connection = connection
+            self._connection, self._pause_s = connection, PAUSE_S
             # Whoever asked while that was on its way was told nothing: the connection was not there yet.
             await _send(connection, "SUBSCRIBE", *self._readers.keys() - asked)
             await _send(connection, "PSUBSCRIBE", *self._patterns.keys() - patterns)
             for readers in (*self._readers.values(), *self._patterns.values()):
                 _dispatch(readers, None)
-            while await self._hear(connection) or await self._answers(connection):
-                """For ever."""
-            raise redis_errors.TimeoutError("the Redis server does not answer")
+            while is_current(client, connection):
+                if not await self._hear(connection, POLL_S):
+                    await self._until_answered(client, connection)
+            raise redis_errors.ConnectionError("another server is the master")
         finally:
             self._connection = None
             with anyio.move_on_after(1, shield=True):
                 await connection.disconnect()
 
-    async def _answers(self, connection: Any) -> bool:
-        """Whether the server is there: one that was stopped leaves its connections open."""
-        await _send(connection, "PING", "there?")
-        return await self._hear(connection)
+    async def _until_answered(self, client: Client, connection: Any) -> None:
+        """Ask the server whether it is there: one that was stopped leaves its connections open.
 
-    async def _hear(self, connection: Any) -> bool:
-        """Hand on what comes within ``POLL_S``; whether anything did."""
+        Raises:
+            TimeoutError: it does not answer, or not on this connection.
+        """
+        await _send(connection, "PING", "there?")
+        silence = Silence(client, connection)
+        with anyio.fail_after(ANSWER_TIMEOUT_S):
+            while not await self._hear(connection, SILENT_S):
+                await silence.look()
+
+    async def _hear(self, connection: Any, seconds: float) -> bool:
+        """Hand on what comes within so many seconds; whether anything did."""
         heard = False
         # One limit for all of it: the library's, one for each message, costs as much as the message.
-        with anyio.move_on_after(POLL_S):
+        with anyio.move_on_after(seconds):
             while True:
-                self._hand_on(await connection.read_response(timeout=math.inf, disconnect_on_error=False))
+                with suppress(redis_errors.ResponseError):  # a ping is refused while the server's disk is full
+                    self._hand_on(await connection.read_response(timeout=math.inf, disconnect_on_error=False))
                 heard = True
         return heard
 
@@ -149,14 +165,6 @@ class Listener:
                 _dispatch(self._patterns.get(pattern.decode(), ()), data)
             case _:
                 """The answer to a subscription, or to a ping."""
-
-    async def _revive(self) -> None:
-        with anyio.move_on_after(POLL_S):
-            try:
-                await self._bus.revive()
-            except MillpondError:
-                await anyio.sleep(0.5)
-            await anyio.sleep(0.05)
 
     async def _tell(self, what: str, channel: str) -> None:
         connection = self._connection

@@ -64,7 +64,8 @@ class Replication:
         # WAIT counts from the last write of its own connection, so there has to be one. Replicas are sent all writes in
         # one order: who has this one has all before it.
         write = ("PUBLISH", self._channel, "")
-        for answer in (answers := await self._line.ask([write, ("WAIT", self._at_least, round(ACKNOWLEDGE_S * 1000))])):
+        wait = ("WAIT", self._at_least, round(ACKNOWLEDGE_S * 1000))
+        for answer in (answers := await self._line.ask([write, wait], block_s=ACKNOWLEDGE_S)):
             if isinstance(answer, BaseException):
                 raise translated(answer) from answer
         return int(answers[-1])

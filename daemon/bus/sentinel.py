@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Never
 
+import anyio
 import structlog
 from redis import exceptions as redis_errors
 from redis.asyncio import Redis
-from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
+from redis.asyncio.sentinel import (
+    MasterNotFoundError,
+    Sentinel,
+    SentinelConnectionPool,
+    SentinelManagedConnection,
+    SentinelManagedSSLConnection,
+)
 
 from daemon.bus.line import Client
 from daemon.config.sentinel_address import SentinelAddress
@@ -15,16 +22,47 @@ from daemon.config.sentinel_address import SentinelAddress
 ASK_S = 1.0
 """How long a sentinel may take to answer before the next one is asked."""
 
+LOOK_S = 1.0
+"""Interval at which each process asks the sentinels for the master."""
+
 _log = structlog.get_logger()
 _redis: Any = Redis  # see Client: the library's types are partial
 _sentinel: Any = Sentinel
 _library: Any = SentinelConnectionPool
+_connection: Any = SentinelManagedConnection
+
+
+class _MasterConnection:
+    """A mixin for ``SentinelManagedConnection`` that uses a server only if the server confirms that it is the master.
+
+    For some seconds after a failover, sentinels may still report the old master, which has returned as a replica.
+    """
+
+    async def connect_to(self, address: tuple[str, int]) -> None:
+        """See the library.
+
+        Raises:
+            redis.ConnectionError: the server is not the master.
+        """
+        connection: Any = self
+        await _connection.connect_to(connection, address)
+        # Not ROLE, which a careful administrator forbids.
+        await connection.send_command("INFO", "replication")
+        if b"role:master" not in await connection.read_response():
+            await connection.disconnect()
+            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the master now")
+
+
+class _PlainConnection(_MasterConnection, SentinelManagedConnection): ...
+
+
+class _TlsConnection(_MasterConnection, SentinelManagedSSLConnection): ...
 
 
 class MasterPool(SentinelConnectionPool):
     """Opens each connection to the current master according to the sentinels, and logs a change of the master.
 
-    A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
+    As soon as ``follow`` finds a new master, connections to the old master are no longer used.
     """
 
     _told: tuple[str, int] | None = None
@@ -67,6 +105,12 @@ class MasterPool(SentinelConnectionPool):
                 self.on_failover()
         return host, port
 
+    async def follow(self) -> Never:
+        """Ask for the current master every second, because an old master may still answer on open connections."""
+        while True:
+            await anyio.sleep(LOOK_S)
+            await self.look()
+
     async def look(self) -> None:
         """Ask for the current master, for open connections. Never raises."""
         with suppress(redis_errors.RedisError, OSError):
@@ -81,13 +125,17 @@ class MasterPool(SentinelConnectionPool):
 
 
 def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Client:
-    """A client of the master. ``options`` are the options of its connections. No server is contacted yet."""
-    timeouts = {name: min(seconds, ASK_S) for name, seconds in options.items() if name.startswith("socket_")}
+    """A client of the master; ``options`` are those of its connections. Nothing is asked yet."""
+    tls = address.tls or {}
+    timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), ASK_S)
     sentinels = _sentinel(
         address.sentinels,
         sentinel_kwargs={
-            **options,
             **timeouts,
+            **tls,
+            "ssl": address.tls is not None,
+            "driver_info": options["driver_info"],
+            "retry": options["retry"],
             "username": address.sentinel_user or None,
             "password": address.sentinel_password.reveal() or None,
         },
@@ -97,6 +145,8 @@ def master_client(address: SentinelAddress, options: Mapping[str, Any]) -> Clien
         address.service,
         sentinels,
         **options,
+        **tls,
+        connection_class=_PlainConnection if address.tls is None else _TlsConnection,
         username=address.user or None,
         password=address.password.reveal() or None,
         db=address.database,

@@ -14,21 +14,23 @@ import anyio
 import structlog
 from anyio.lowlevel import cancel_shielded_checkpoint
 
-from daemon.bus.line import AWAY, CLOSE_S, Client, Line, Part, answer_to, connected, is_current
+from daemon.bus.line import (
+    AWAY,
+    CLOSE_S,
+    SILENT_S,
+    Client,
+    Part,
+    answer_to,
+    answers_elsewhere,
+    connected,
+    is_current,
+    reads_of,
+    silent_s,
+)
 from daemon.limit import Limit
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
-
-
-SILENT_S = 0.25
-"""A connection without an answer for so long is given up when the server answers on another one.
-
-A network that forgets a connection leaves it open and silent: everything behind one lost answer waited for the limit.
-"""
-
-PROBES = 2
-"""Answers on the other connection, one after the other: after the first the server has looked at every connection."""
 
 
 class Sent(Protocol):
@@ -84,8 +86,6 @@ class Stream(Generic[_C]):
         """Of the sender and of the reader."""
         self._unwatched: asyncio.Future[None] | None = None
         """Of the watch, while nothing is under way."""
-        self._read_so_far = 0
-        """Answers that came."""
 
     @property
     def under_way(self) -> Sequence[_C]:
@@ -135,29 +135,19 @@ class Stream(Generic[_C]):
             while not self._sent:
                 self._unwatched = asyncio.get_running_loop().create_future()
                 await self._unwatched
-            connection, read = self._connection, self._read_so_far
-            await anyio.sleep(SILENT_S)
-            if not self._is_silent(connection, read) or not await self._answers_elsewhere():
+            connection = self._connection
+            reads = reads_of(connection) if connection else 0
+            await anyio.sleep(silent_s(sum(len(call.packed) for call in self._sent)))
+            if not self._is_silent(connection, reads) or not await answers_elsewhere(self._client):
                 continue
             # Again: an answer may have come meanwhile that a busy event loop had not read yet.
-            if self._is_silent(connection, read):
+            if self._is_silent(connection, reads):
                 _log.warning("connection.silent", count=len(self._sent), waited_s=SILENT_S)
                 await self._lose(connection, TimeoutError("an answer of Redis was lost on the connection"))
 
-    def _is_silent(self, connection: Any, read: int) -> bool:
+    def _is_silent(self, connection: Any, reads: int) -> bool:
         is_open = connection is not None and connection is self._connection
-        return is_open and read == self._read_so_far and bool(self._sent)
-
-    async def _answers_elsewhere(self) -> bool:
-        line = Line(self._client)
-        try:
-            for _ in range(PROBES):
-                [answer] = await line.ask([("PING",)])
-                if isinstance(answer, BaseException):
-                    return False
-        finally:
-            await line.aclose()
-        return True
+        return is_open and reads == reads_of(connection) and bool(self._sent)
 
     async def _read_some(self, connection: Any) -> None:
         with self._limit() as reading:
@@ -168,7 +158,6 @@ class Stream(Generic[_C]):
                 if connection is not self._connection:
                     return  # given up meanwhile: what it says is of no use to those who have asked again
                 self._sent.popleft()
-                self._read_so_far += 1
                 self._answered(call, answer)
                 if number == WOKEN_AT_ONCE:
                     await cancel_shielded_checkpoint()

@@ -51,7 +51,7 @@ async def _take_from_any(bus: Bus, at_most: int) -> list[str]:
     random.shuffle(ready)
     # With one partition its others are asked for in the same breath.
     others: list[tuple[Part, ...]] = [("ZPOPMIN", ready[0], at_most - 1)] if at_most > 1 and len(ready) == 1 else []
-    first, *more = await bus.block([("BZPOPMIN", *ready, BLOCK_S), *others])
+    first, *more = await bus.block([("BZPOPMIN", *ready, BLOCK_S), *others], block_s=BLOCK_S)
     if isinstance(first, BaseException):
         raise translated(first) from first
     sessions: list[bytes] = [first[1]] if first else []

@@ -3,9 +3,10 @@
 import time
 from typing import Any
 
-from daemon.bus import Bus
+from daemon.bus import Bus, Lost, read_lost
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
+from daemon.durations import duration
 from daemon.heartbeat import ALIVE_S, workers
 from daemon.overview import BACKING_OFF, Queues, read_queues
 
@@ -14,6 +15,8 @@ SLOW_S = 0.02
 """A turn makes some five round trips: slower than this and people begin to feel it."""
 OLD_S = 60.0
 """If a message waits longer, no worker answers it, or there are too few workers."""
+LOST_NAMED = 5
+"""Sessions with lost messages that are named."""
 CLOCK_S = 2.0
 """Ages are shown by both clocks; orders and leases never depend on it."""
 
@@ -35,13 +38,14 @@ async def examine(bus: Bus, *, embedded: bool) -> list[Finding]:
         _backlog(queues),
         _dead(queues),
         *_parked(queues),
+        *_lost(await read_lost(bus.call, bus.keys.lost)),
     ]
 
 
 async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
     began = time.perf_counter()
     for _ in range(PINGS):
-        await bus.call("PING")
+        await bus.call("ECHO", "")
     each_s = (time.perf_counter() - began) / PINGS
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
     text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
@@ -115,3 +119,15 @@ def _dead(queues: Queues) -> Finding:
 def _parked(queues: Queues) -> list[Finding]:
     rows = queues.reasons.items()
     return [warning("parked", f"pending conversations: {count}; {reason or BACKING_OFF}") for reason, count in rows]
+
+
+def _lost(lost: Lost | None) -> list[Finding]:
+    if lost is None:
+        return []
+    named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
+    text = (
+        f"{lost.count} accepted messages were lost when Redis changed its master, the last of them "
+        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask their senders to send them again, and "
+        "set redis.min_replicas to prevent this."
+    )
+    return [error("lost messages", text)]

@@ -100,6 +100,7 @@ async def _search(config: "Config") -> "list[Finding]":
 async def _redis(config: "Config") -> "list[Finding]":
     from daemon.archive import Archive
     from daemon.bus import open_bus
+    from daemon.cli.api import examine_tokens
     from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
@@ -111,6 +112,7 @@ async def _redis(config: "Config") -> "list[Finding]":
         async with open_bus(config.redis, data_path(config)) as bus:
             archive = Archive(bus, data_path(config), config=config.archive)
             found = [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
+            found += await examine_tokens(bus, config, data_path(config))
             return [*found, *await examine_models(bus, config)]
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]

@@ -62,7 +62,7 @@ def run(address_or_url: Address | str, args: list[str]) -> int:
 
 
 def target_of(address_or_url: Address | str) -> Target:
-    """The target of an address, or of a ``redis://``, ``rediss://``, ``unix://`` or ``sentinel://`` URL.
+    """The target of an address, or of a URL as ``redis.url`` has it.
 
     Raises:
         ConfigError: it means nothing; the URL is not quoted, it may hold a password.
@@ -97,17 +97,18 @@ def _parsed(url: SplitResult) -> Target:
 
 
 def _master(address: SentinelAddress) -> Target:
-    user, password = address.sentinel_user, address.sentinel_password.reveal()
+    user, password, tls = address.sentinel_user, address.sentinel_password.reveal(), address.tls is not None
     for host, port in address.sentinels:
         with (
             contextlib.suppress(BusUnavailable),
-            _connect(Target(host=host, port=port, user=user, password=password)) as link,
+            _connect(Target(host=host, port=port, tls=tls, user=user, password=password)) as link,
         ):
             found = link.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", address.service)
             if isinstance(found, list) and len(found) == 2:
                 return Target(
                     host=_text(found[0]),
                     port=int(_text(found[1])),
+                    tls=tls,
                     user=address.user,
                     password=address.password.reveal(),
                     database=address.database,

@@ -1,7 +1,9 @@
 """``millpond run``: the bots, until they are told to stop."""
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -9,9 +11,11 @@ from daemon.cli.connected import loaded
 from daemon.services import HEALTH, KEEPING, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from daemon.config import Config
+
+
+FIRST_OUTPUT = Path("/proc/1/fd/1")
+"""Standard output of the first process. In a container, its runtime keeps everything that is written there."""
 
 
 @click.command()
@@ -30,12 +34,15 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     from daemon.config import data_path
     from daemon.heap import share_heap
 
-    config = loaded(ctx).config
+    read = loaded(ctx)
+    config = read.config
     data_dir = data_path(config)
     share_heap()
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
     introduce(config, data_dir)
+    for text in read.warnings:
+        _say(f"Warning: {text}.")
     services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
     beside = [load(HEALTH)] if config.health.port is not None else []
     anyio.run(_serve, config, data_dir, services, beside)
@@ -87,11 +94,21 @@ def introduce(config: "Config", data_dir: "Path") -> None:
 
 
 def _announce(line: str) -> None:
-    _say(f"Millpond listens on {line}" if "://" in line else line)
+    _say(f"Millpond listens on {line}" if line.startswith("http") else line)
 
 
 def _invite(link: str) -> None:
     _say(f"page: {link}")
+
+
+def is_read_by_one(output: TextIO, first: Path = FIRST_OUTPUT) -> bool:
+    """Whether ``output`` is a terminal, and not the ``first`` output, which a container keeps."""
+    if not output.isatty():
+        return False
+    try:
+        return not os.path.samestat(os.fstat(output.fileno()), first.stat())
+    except OSError:
+        return True  # another user's first process, or no such file on this system
 
 
 def _say(line: str) -> None:
@@ -102,5 +119,6 @@ def _say(line: str) -> None:
 async def _serve(config: "Config", data_dir: "Path", services: list[Service], beside: list[Service]) -> None:
     from daemon.run import open_process, run_services
 
-    async with open_process(config, data_dir, announce=_announce, invite=_invite) as process:
+    invite = _invite if is_read_by_one(sys.stdout) else None
+    async with open_process(config, data_dir, announce=_announce, invite=invite) as process:
         await run_services(process, services, beside=beside)

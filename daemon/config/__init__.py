@@ -14,6 +14,7 @@ from daemon.config.channels import (
     TestingConfig,
     WebConfig,
     WebhookConfig,
+    WebLimitsConfig,
 )
 from daemon.config.embedding import embeddings_of
 from daemon.config.foreign import Adapter, connect_of
@@ -94,6 +95,7 @@ __all__ = [
     "TestingConfig",
     "TranscriptionConfig",
     "WebConfig",
+    "WebLimitsConfig",
     "WebhookConfig",
     "bot_workspace",
     "connect_of",

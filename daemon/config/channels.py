@@ -19,16 +19,35 @@ class TerminalConfig(AnyChannelConfig, frozen=True, tag="terminal"):
     """The terminal of ``millpond run`` and ``millpond chat``."""
 
 
+class WebLimitsConfig(Section, frozen=True):
+    """What one process accepts of one client; 0: no limit."""
+
+    connections_per_peer: Limit = 512
+    """Open connections of one peer (``channels/http/peers.py``), which may be a proxy with many people behind it: half
+    of the files that a process may open by default."""
+    requests_per_minute: Limit = 6_000
+    """API requests of one token or browser, or of one peer that has neither; 100 in a second are more than people and
+    the page make."""
+
+
 class WebConfig(AnyChannelConfig, frozen=True, tag="web"):
     """The HTTP API and the page."""
 
     host: str = "127.0.0.1"
-    """Any address but a loopback one demands a token."""
+    """Any address except loopback requires ``token``."""
     port: Port | None = None
     """Unset: 8765 or the next free one; 0: any free one; else this one or an error."""
     token: Secret = NO_SECRET
-    """What clients send as ``Authorization: Bearer …``; better in a file."""
+    """Sent by operators as ``Authorization: Bearer …``; better in a file. Unset: the token of the data directory."""
     token_file: PathText = ""
+    member_token: Secret = NO_SECRET
+    """Sent by clients without the rights of operators, which use the sessions of this channel only. Unset: none."""
+    member_token_file: PathText = ""
+    open: bool = False
+    """Whether every program of this machine has the rights of ``member_token`` without any token."""
+    metrics: Literal["token", "open"] = "token"
+    """Whether ``/metrics`` of this channel requires a token; that of ``[health]`` requires none."""
+    limits: WebLimitsConfig = WebLimitsConfig()
     allowed_hosts: tuple[str, ...] = ()
     """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
 

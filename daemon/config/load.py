@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
+from daemon.config.channels import WebConfig
 from daemon.config.environment import NAMED_SECTIONS, Table, fill_models, is_table, lay_over
 from daemon.config.expected import readable
 from daemon.config.file import read_tables
@@ -62,7 +63,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     findings = _all_findings(reading, config)
     if findings:
         raise ConfigError("the configuration has errors:\n" + "\n".join(_lines(findings, reading.sources, file)))
-    warnings = (*reading.warnings, *_open_to_others(file, reading.inline))
+    warnings = (*reading.warnings, *_open_to_others(file, reading.inline), *_open_channels(config))
     return Loaded(config=config, path=file, sources=reading.sources, warnings=warnings)
 
 
@@ -70,6 +71,15 @@ def _open_to_others(file: Path | None, inline: list[str]) -> Iterable[str]:
     if file and inline and readable_by_others(file.stat()):
         keys = ", ".join(map(readable, inline))
         yield f"{readable(str(file))} holds secrets ({keys}) and can be read by other users. Run chmod 600 on it"
+
+
+def _open_channels(config: Config) -> Iterable[str]:
+    for name, channel in config.channels.items():
+        if isinstance(channel, WebConfig) and channel.enabled and channel.open:
+            yield (
+                f"channels.{name}.open is true, so every user and every program of this machine can read and write "
+                f"the conversations of channel {name}. Remove the key to require the token"
+            )
 
 
 def _add_defaults(tables: Table, environ: Mapping[str, str]) -> None:

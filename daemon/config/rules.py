@@ -304,8 +304,18 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
             "or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
-    if text := secret_problem(channel.token):
-        yield Finding(f"{path}.token", text)
+    if channel.open and not is_loopback(channel.host):
+        text = (
+            f"an open channel accepts requests without a token, but {got(channel.host)} can be reached from other "
+            "machines. Remove open, or set host to 127.0.0.1"
+        )
+        yield Finding(f"{path}.open", text, (f"{path}.host",))
+    for key, token in (("token", channel.token), ("member_token", channel.member_token)):
+        if text := secret_problem(token):
+            yield Finding(f"{path}.{key}", text)
+    if channel.member_token and channel.member_token == channel.token:
+        text = "the value is the same as token, which has the rights of operators. Set another value"
+        yield Finding(f"{path}.member_token", text, (f"{path}.token", f"{path}.member_token_file"))
 
 
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:

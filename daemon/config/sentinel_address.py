@@ -1,18 +1,22 @@
-"""``sentinel://``, the address of a Redis service monitored by sentinels. Pure."""
+"""``sentinel://`` or, with TLS, ``sentinels://``, the address of a Redis service that sentinels watch. Pure."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from daemon.config.secret import Secret
 
-SCHEME = "sentinel"
+SCHEME, TLS_SCHEME = "sentinel", "sentinels"
 FORM = "sentinel://[[user]:password@]host:port,host:port/service[?db=1&sentinel_password=…]"
 DEFAULT_PORT = 26_379
 """Of a sentinel (https://redis.io/docs/latest/operate/oss_and_stack/management/sentinel/)."""
 
 _HOST = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?\Z")
 _OPTIONS = {"db", "sentinel_user", "sentinel_password"}
+_TLS_FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+_TLS_OPTIONS = {*_TLS_FILES, "ssl_check_hostname"}
+"""Named as redis-py reads them from ``rediss://``."""
 _PORT_MAX = 65_535
 
 
@@ -31,11 +35,13 @@ class SentinelAddress:
     sentinel_password: Secret
     """Of the sentinels, which have none of their own unless it is set there."""
     database: int
+    tls: Mapping[str, str | bool] | None = None
+    """Options of TLS to the sentinels and to the servers, as redis-py names them; None: no TLS."""
 
 
 def is_sentinel(text: str) -> bool:
-    """Whether an address is that of sentinels."""
-    return text.startswith(f"{SCHEME}://")
+    """Whether an address names sentinels."""
+    return text.startswith((f"{SCHEME}://", f"{TLS_SCHEME}://"))
 
 
 def sentinel_address(text: str) -> SentinelAddress:
@@ -55,7 +61,9 @@ def _read(parts: SplitResult) -> SentinelAddress:
     user, _, password = login.partition(":")
     options = parse_qs(parts.query, strict_parsing=bool(parts.query), keep_blank_values=True)
     service, database = unquote(parts.path.removeprefix("/")), options.get("db", ["0"])[-1]
-    if parts.scheme != SCHEME or not service or "/" in service or not database.isdecimal() or options.keys() - _OPTIONS:
+    with_tls = parts.scheme == TLS_SCHEME
+    known = _OPTIONS | _TLS_OPTIONS if with_tls else _OPTIONS
+    if not service or "/" in service or not database.isdecimal() or options.keys() - known:
         raise ValueError(FORM)
     return SentinelAddress(
         sentinels=tuple(map(_host_and_port, hosts.split(","))),
@@ -65,7 +73,16 @@ def _read(parts: SplitResult) -> SentinelAddress:
         sentinel_user=options.get("sentinel_user", [""])[-1],
         sentinel_password=Secret(options.get("sentinel_password", [""])[-1]),
         database=int(database),
+        tls=_tls({name: values[-1] for name, values in options.items()}) if with_tls else None,
     )
+
+
+def _tls(options: Mapping[str, str]) -> dict[str, str | bool]:
+    checks = options.get("ssl_check_hostname", "true")
+    if checks not in ("true", "false"):
+        raise ValueError(FORM)
+    files = {name: options[name] for name in _TLS_FILES if name in options}
+    return {**files, "ssl_check_hostname": checks == "true"}
 
 
 def _host_and_port(text: str) -> tuple[str, int]:

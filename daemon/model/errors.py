@@ -143,7 +143,6 @@ _OF_OUTPUT = ("tool_use_failed", "failed_generation", "json_validate_failed", "m
 _TRANSIENT = frozenset({408, 425, 498})
 """Statuses below 500 that pass: a time-out, "too early", and a server without capacity (Groq)."""
 
-
 _FILTERED = (
     "content_filter",  # Azure's and Kimi's code
     "content management policy",  # Azure
@@ -222,12 +221,17 @@ def by_status(status: int, body: object, endpoint: Endpoint, retry_s: float | No
         return _setup_fault(meant, endpoint, "" if meant in (401, 403) else words)
     if status == 429:
         later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
-        text = f"{endpoint} is rate-limiting requests (429)"
-        return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
+        text = f"{endpoint} is rate-limiting requests (429): {words}. {later}"
+        return RateLimited(text, retry_after_s=retry_s, brief=rate_limited(endpoint))
     if status in _TRANSIENT or status >= 500:
         text = f"{endpoint} failed ({status})"
         return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
     return _refused(status, body, endpoint, words)
+
+
+def rate_limited(endpoint: Endpoint) -> str:
+    """A rate limit in brief."""
+    return f"{endpoint} is rate-limiting requests (429). Try again later."
 
 
 def _refused(status: int, body: object, endpoint: Endpoint, words: str) -> ModelError:
@@ -339,9 +343,10 @@ def _says(body: object, wordings: Iterable[str]) -> bool:
 
 
 def _said(body: object) -> str:
-    """Code, type and words of an error body, in lower case."""
+    """Code, type and words of an error body, in lower case; all of what is no JSON."""
     fields = _fields(body)
-    return f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    words = body if isinstance(body, str) else _words(body)
+    return f"{fields.get('code')} {fields.get('type')} {words}".lower()
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

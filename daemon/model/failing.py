@@ -26,6 +26,8 @@ PROBING_S = 120.0
 """How long the call that finds out keeps all others waiting, in case that its process ends."""
 TELL_AGAIN_S = 3_600.0
 """Administrators are told of a set-up fault once in so long."""
+ANEW_S = 600.0
+"""A failure after so long without one begins anew: nobody waited meanwhile, so nobody asked."""
 KEPT_S = 86_400.0
 """How long a failure is reported after it happened last."""
 
@@ -48,7 +50,7 @@ async def note_failing(
 ) -> Failing:
     """Note a failed call; errors as for ``Bus.call``."""
     pause_s = min(RETRY_AFTER_MAX_S, max(PROBE_S[kind], retry_after_s or 0.0))
-    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S, TELL_AGAIN_S)]
+    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S, TELL_AGAIN_S, ANEW_S)]
     since_ms, tell = await bus.run(NOTE, [_key(bus, model)], [kind, reason, *times])
     return Failing(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
 

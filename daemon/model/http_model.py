@@ -16,16 +16,18 @@ import structlog
 
 from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
-from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
+from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited, SetupFault
 from daemon.model.answer import AnswerParts, Read
 from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
-from daemon.model.errors import KINDS, Endpoint, Refusal, shows, translated
+from daemon.model.errors import KINDS, Endpoint, Refusal, rate_limited, shows, translated
 from daemon.model.event_lines import EventLines
+from daemon.model.failing import RETRY_AFTER_MAX_S
 from daemon.model.meter import Meter
 from daemon.model.own import identity
 from daemon.model.places import places_of
 from daemon.model.refusals import Refusals
+from daemon.model.setup_faults import WEB_PAGE
 from daemon.model.text_calls import names_of
 from daemon.model.turnstile import Turnstile
 
@@ -37,16 +39,14 @@ CLOSE_S = 2.0
 """Longest wait for a connection to close."""
 SHORT_WAIT_S = 2.0
 """A rate limit that asks for no more than this is waited out within the call, once."""
-LONG_WAIT_S = 3_600.0
-"""A rate limit that asks for more than this is tried again after it."""
 
 
 class HttpModel(ABC):
     """A model behind a server.
 
     It never tries again by itself, but for a parameter that the server does not know, and once after a rate limit of
-    ``SHORT_WAIT_S``; who calls it owns retries. A longer limit is kept for all calls of the client: until it is over
-    they fail at once with what is left of it, and the server hears nothing of them.
+    ``SHORT_WAIT_S``; who calls it owns retries. A longer limit is kept for all calls of the client, a minute at
+    most: until it is over they fail at once with what is left of it, and the server hears nothing of them.
     """
 
     variable = "OPENAI_API_KEY"
@@ -135,9 +135,12 @@ class HttpModel(ABC):
         lines = EventLines()
         answer = AnswerParts(self._endpoint, offered=partial(names_of, tools) if tools else None, read=self._read())
         silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
-        slice_ends = 0.0
+        slice_ends, is_first = 0.0, True
         while not lines.done:
             piece = await self._next(pieces, silence_s, deadline)
+            if is_first and piece.lstrip()[:1] == b"<":
+                raise SetupFault(WEB_PAGE.format(host=self._endpoint.host))
+            is_first = False
             silence_s = self._config.chunk_timeout_s
             if time.perf_counter() > slice_ends:
                 slice_ends = await self._turnstile.through()
@@ -231,12 +234,13 @@ class HttpModel(ABC):
         left_s = self._limited_until - anyio.current_time()
         if left_s > 0:
             text = f"{self._endpoint} limits the request rate (429) and is not called for another {left_s:.0f} s"
-            raise RateLimited(text, retry_after_s=left_s)
+            # In brief as the server's own refusal: all who wait for the same thing have the same reason.
+            raise RateLimited(text, retry_after_s=left_s, brief=rate_limited(self._endpoint))
 
     def _limited(self, refusal: Refusal) -> ModelError:
         limited = self._translated(refusal)
         asked_s = limited.retry_after_s if isinstance(limited, RateLimited) else None
-        self._limited_until = anyio.current_time() + min(asked_s or 0.0, LONG_WAIT_S)
+        self._limited_until = anyio.current_time() + min(asked_s or 0.0, RETRY_AFTER_MAX_S)
         return limited
 
     def _cause(self, error: BaseException) -> BaseException | None:

@@ -17,9 +17,17 @@ STATUSES = {
     ),
     404: "The model or the address was not found (404). Check model.name and model.base_url.",
     405: "The address does not accept chat requests (405). Check model.base_url.",
+    426: "The server expects TLS (426). Write https:// instead of http:// in model.base_url.",
     410: "The model is no longer offered (410). Set model.name to another model.",
 }
 """What each status means, and what to do; docs/failures.md."""
+
+WEB_PAGE = (
+    "The server at {host} answered with a web page instead of a model's answer. Set model.base_url to the address of "
+    "the API."
+)
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""Reasons of OpenSSL when bytes come that are no TLS."""
 
 _KEY = ("api key not valid", "invalid api key", "incorrect api key", "invalid_api_key", "api_key_invalid", "login fail")
 _CREDIT = ("insufficient_quota", "insufficient balance", "credit balance is too low", "exceeded your current quota")
@@ -27,7 +35,9 @@ _CREDIT_MORE = ("arrearage", "billing_not_active", "payment required", "余额�
 _MODEL = ("model not exist", "model_not_found", "invalid model", "unknown model", "no such model", "model not found")
 _MODEL_MORE = ("invalid_model", "model_not_exist", "model does not exist", "模型不存在")
 
-_WORDS = {401: _KEY, 402: (*_CREDIT, *_CREDIT_MORE), 404: (*_MODEL, *_MODEL_MORE)}
+_TLS = ("plain http request was sent to https port", "http request to an https server")
+
+_WORDS = {426: _TLS, 401: _KEY, 402: (*_CREDIT, *_CREDIT_MORE), 404: (*_MODEL, *_MODEL_MORE)}
 """Codes and words of servers that report such a fault under another status (400 and 429 of several providers)."""
 
 
@@ -58,6 +68,8 @@ def connection_fault(causes: Iterable[BaseException], host: str) -> str | None:
                 f"The certificate of {host} could not be verified ({cause.verify_message or 'no reason given'}). Check "
                 "model.base_url, SSL_CERT_FILE and the clock of this machine."
             )
+        if isinstance(cause, ssl.SSLError) and getattr(cause, "reason", "") in _NO_TLS:
+            return f"The server at {host} does not use TLS. Write http:// in model.base_url, or correct the port."
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             return f"The host {host} was not found. Check model.base_url and the DNS settings of this machine."
         if isinstance(cause, ConnectionRefusedError) and is_loopback(host.rpartition(":")[0].strip("[]") or host):

@@ -11,11 +11,11 @@ from typing import Literal
 from daemon.model.harmony import STARTS, Harmony
 
 _TAG = re.compile(
-    r"<([\w:.-]*(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis|monologue)(?::\w+)?)"
+    r"<((?:[\w:.-]*[:._-]|ant)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis|monologue)(?::\w+)?)"
     r"(?:\s[^<>]{0,100})?>",
     re.IGNORECASE,
 )
-"""A tag of any name in use, alone or behind a prefix (``<mm:think>``), with or without attributes."""
+"""A tag of any name in use, alone or behind a prefix (``<mm:think>``), with or without attributes; no other word."""
 _TAG_BEGINS = re.compile(r"<[\w:.-]{0,40}(?:\s[^<>]{0,100})?\Z")
 OTHERS = {
     "[THINK]": "[/THINK]",  # Mistral

@@ -2,5 +2,20 @@
 
 from daemon.operators.audit import Audit, Deed
 from daemon.operators.logins import CODE_VALID_S, VISITOR_VALID_S, Logins, Visit, link, short_id
+from daemon.operators.token import FILE_NAME, LocalToken, fingerprint, known_token, local_token
 
-__all__ = ["CODE_VALID_S", "VISITOR_VALID_S", "Audit", "Deed", "Logins", "Visit", "link", "short_id"]
+__all__ = [
+    "CODE_VALID_S",
+    "FILE_NAME",
+    "VISITOR_VALID_S",
+    "Audit",
+    "Deed",
+    "LocalToken",
+    "Logins",
+    "Visit",
+    "fingerprint",
+    "known_token",
+    "link",
+    "local_token",
+    "short_id",
+]

@@ -6,7 +6,7 @@ from daemon.overview.queues import BACKING_OFF, Lengths, Queues, push_channels, 
 from daemon.overview.resting import Parked, Paused
 from daemon.overview.system import System, read_system
 from daemon.overview.unknown import Unknown, read_unknown
-from daemon.overview.workers import Lease, Worker, Workers, read_workers, web_addresses
+from daemon.overview.workers import Lease, Worker, Workers, read_workers, token_conflicts, web_addresses
 
 __all__ = [
     "BACKING_OFF",
@@ -28,5 +28,6 @@ __all__ = [
     "read_system",
     "read_unknown",
     "read_workers",
+    "token_conflicts",
     "web_addresses",
 ]

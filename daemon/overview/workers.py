@@ -1,6 +1,6 @@
 """The processes that live, what they hold, and where they listen."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from daemon.bus import Bus
@@ -81,12 +81,33 @@ async def web_addresses(bus: Bus, *, clock: Clock = SYSTEM) -> dict[str, list[st
     return {channel: list(dict.fromkeys(addresses)) for channel, addresses in found.items()}
 
 
+async def token_conflicts(bus: Bus, tokens: Mapping[str, str], *, clock: Clock = SYSTEM) -> list[str]:
+    """A sentence for each host whose web processes accept other API tokens than ``tokens``, fingerprints by channel.
+
+    Errors as for ``read_workers``.
+    """
+    found = set[tuple[str, str]]()
+    for name, beat in await workers(bus):
+        if age_s(beat.seen, clock) <= STALE_S:
+            host = _host_of(name.partition(" ")[0])
+            found |= {(each, host) for each, token in beat.tokens.items() if tokens.get(each, token) != token}
+    return [
+        f"The web processes of channel {channel} on {host} accept another API token. Restart these processes. If they "
+        f"have another data directory, set channels.{channel}.token_file to a file with the same token everywhere."
+        for channel, host in sorted(found)
+    ]
+
+
+def _host_of(process: str) -> str:
+    return process.rsplit("-", 2)[0]
+
+
 def _worker(name: str, beat: Heartbeat, clock: Clock) -> Worker:
     process = name.partition(" ")[0]
     return Worker(
         worker=process,
         role=beat.role,
-        host=process.rsplit("-", 2)[0],
+        host=_host_of(process),
         started=beat.started,
         seen_s=round(age_s(beat.seen, clock), 1),
         holding=beat.holding,

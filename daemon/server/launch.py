@@ -151,7 +151,9 @@ def probe(layout: Layout) -> State | None:
             "Millpond then starts a new one."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
-    return replace(state, pid=int(pid[1])) if pong == b"PONG" and pid else None
+    # It refuses a PING while it cannot write to its disk, and is there all the same.
+    is_up = pong == b"PONG" or (isinstance(pong, Refusal) and pong.startswith("MISCONF"))
+    return replace(state, pid=int(pid[1])) if is_up and pid else None
 
 
 def configuration(layout: Layout, state: State) -> str:

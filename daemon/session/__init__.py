@@ -13,9 +13,10 @@ from daemon.session.census import Standing, oldest_s, overdue_s, standings
 from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
+from daemon.session.release import Word
 from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.scopes import all_sessions, sessions_of, sessions_where
-from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, StillParked, Word
+from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, StillParked
 from daemon.session.settlement import Settlement, settlement_of
 from daemon.session.telling import tell
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
+import anyio
 import msgspec
 import structlog
 
 from daemon.bus import Asked, Bus, Shared, load_script, longest_deadline_s, pack, pairs
 from daemon.config import QueueConfig
-from daemon.errors import LeaseLost, brief
+from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import LogEntry, Notice, Options, Reply
 from daemon.session.claim import (
     DEATH_PAUSE_MAX_S,
@@ -23,6 +24,7 @@ from daemon.session.claim import (
     begun_from,
     waiting_from,
 )
+from daemon.session.release import Pause, Word, release
 from daemon.traces import KEPT_MAX, KEPT_MS, Trace
 
 _PART = ("begin.part.lua",)
@@ -30,7 +32,6 @@ CLAIM = load_script(__file__, "claim.lua", with_parts=_PART)
 COMMIT = load_script(__file__, "commit.lua", with_parts=_PART)
 JOURNAL = load_script(__file__, "journal.lua")
 RENEW = load_script(__file__, "renew.lua")
-RELEASE = load_script(__file__, "release.lua")
 
 TAKE = 1
 """Messages that one turn answers when the channel has no debounce window."""
@@ -82,26 +83,6 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Word:
-    """A notice for a session's users that belongs to no turn, together with a change of the session."""
-
-    notice: Notice
-    reply: Reply | None = None
-    """The same for a push channel, which shows no notices."""
-    out_channel: str = ""
-    once: str = ""
-    """When a session is put off: said once under this name; empty: each time."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Parked:
-    """How a session is parked."""
-
-    reason: str
-    tell_after_s: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class StillParked:
     """A parked session that received another message after its users were notified."""
 
@@ -134,12 +115,16 @@ class Sessions:
         self._wakeup_ms = round(config.wakeup_s * 1000)
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
         self._of_partition: dict[int, Shared] = {}
+        self._abandoned: dict[str, tuple[str, float]] = {}
+        """Claims without an answer, by nonce: the session and the end of its lease, on the event loop's clock."""
+        self.on_pause: Callable[[float], None] = lambda _seconds: None
+        """Called with the seconds until a session can be claimed again."""
 
     async def claim(self, session: str) -> Claim | None:
         """The session, held for ``lease_s``; None if it is held, backs off, or has no pending messages.
 
         Raises:
-            BusUnavailable: Redis is away; the session may be held under a nonce nobody knows until its lease ends.
+            BusUnavailable: Redis is away; the session may be held, see ``release_abandoned``.
         """
         return next(iter(await self.claim_all([session])), None)
 
@@ -147,7 +132,8 @@ class Sessions:
         """As ``claim``, for many sessions. Returns the claimed ones. A script claims up to ``CLAIMED_AT_ONCE``.
 
         Raises:
-            BusUnavailable: as for ``claim``, of those that were not claimed before it went away.
+            BusUnavailable: as for ``claim``, of the first script; without an answer to a later one, the claims of
+                those before.
         """
         of_partition: dict[int, list[str]] = {}
         for session in sessions:
@@ -155,13 +141,45 @@ class Sessions:
         claims: list[Claim] = []
         for partition, several in of_partition.items():
             for at in range(0, len(several), CLAIMED_AT_ONCE):
-                claims += await self._claim(partition, several[at : at + CLAIMED_AT_ONCE])
+                try:
+                    claims += await self._claim(partition, several[at : at + CLAIMED_AT_ONCE])
+                except BusError as error:
+                    if not claims:
+                        raise
+                    _log.warning("claim.abandoned", reason=brief(error), count=len(several) - at)
+                    return claims
         return claims
 
     async def _claim(self, partition: int, sessions: Sequence[str]) -> list[Claim]:
-        keys, drawn = self._bus.keys, secrets.token_hex(8)
+        drawn = secrets.token_hex(8)
         nonces = [f"{drawn}-{number}" for number in range(len(sessions))]
-        results = await self._bus.run(
+        try:
+            results = await self._ask_for(partition, sessions, nonces)
+        except BaseException:
+            # The claims may have been executed, and no other object knows their nonces.
+            until = anyio.current_time() + self._config.lease_s
+            self._abandoned.update((nonce, (session, until)) for session, nonce in zip(sessions, nonces, strict=True))
+            raise
+        claims: list[Claim] = []
+        for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True):
+            if status == b"refused":
+                _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
+            elif status == b"parked":
+                self.on_pause(rest[0] / 1000)
+                if len(rest) > 1:
+                    self._still_parked(_still_parked(session, rest))
+            elif status == b"claimed":
+                try:
+                    claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))
+                except ValueError as error:
+                    # A hand has spoilt its fields: that must not keep the others from being answered.
+                    _log.error("session.refused", session=session, reason=brief(error))
+        return claims
+
+    async def _ask_for(self, partition: int, sessions: Sequence[str], nonces: Sequence[str]) -> list[Any]:
+        """The answer of the script: a list for each session."""
+        keys = self._bus.keys
+        results: list[Any] = await self._bus.run(
             CLAIM,
             [
                 keys.inbox(partition),
@@ -181,19 +199,7 @@ class Sessions:
                 pack([part for pair in zip(sessions, nonces, strict=True) for part in pair]),
             ],
         )
-        claims: list[Claim] = []
-        for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True):
-            if status == b"refused":
-                _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
-            elif status == b"parked" and len(rest) > 1:
-                self._still_parked(_still_parked(session, rest))
-            elif status == b"claimed":
-                try:
-                    claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))
-                except ValueError as error:
-                    # A hand has spoilt its fields: that must not keep the others from being answered.
-                    _log.error("session.refused", session=session, reason=brief(error))
-        return claims
+        return results
 
     async def renew(self, claim: Claim) -> str:
         """Extend the lease. Returns the stream ID of a pending stop command, or an empty string.
@@ -283,19 +289,19 @@ class Sessions:
         return self._of_partition[partition]
 
     async def hand_over(self, claim: Claim) -> None:
-        """Release the session for the next worker immediately. This attempt does not count."""
-        await self._release(claim, "undone", delay_s=0.0)
+        """Give the session to the next worker at once; this attempt does not count."""
+        await self._release(claim, Pause("undone"))
 
     async def put_off(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> None:
         """Release the session until ``delay_s`` have passed, without a failure. This attempt does not count.
 
         ``word`` is told to its people.
         """
-        await self._release(claim, "undone", delay_s=delay_s, word=word)
+        await self._release(claim, Pause("undone", delay_s=delay_s, word=word))
 
     async def back_off(self, claim: Claim, *, delay_s: float) -> None:
-        """Release the session until the next attempt after ``delay_s``. This attempt counts."""
-        await self._release(claim, "counts", delay_s=delay_s)
+        """Have the session tried again after ``delay_s``; this attempt counts."""
+        await self._release(claim, Pause("counts", delay_s=delay_s))
 
     async def park(
         self, claim: Claim, *, delay_s: float, word: Word | None = None, reason: str = "", tell_after_s: float = 0.0
@@ -308,46 +314,27 @@ class Sessions:
 
         Returns whether they were told for the first time.
         """
-        parked = _Parked(reason=reason, tell_after_s=tell_after_s)
-        return await self._release(claim, "parked", delay_s=delay_s, word=word, parked=parked) == b"parked"
+        pause = Pause("parked", delay_s=delay_s, word=word, reason=reason, tell_after_s=tell_after_s)
+        return await self._release(claim, pause) == b"parked"
 
-    async def _release(
-        self,
-        claim: Claim,
-        attempt: Literal["counts", "parked", "undone"],
-        *,
-        delay_s: float,
-        word: Word | None = None,
-        parked: "_Parked | None" = None,
-    ) -> bytes:
-        keys = self._bus.keys.of(claim.session)
-        reply = word.reply if word else None
-        status: bytes = await self._bus.run(
-            RELEASE,
-            [
-                keys.session,
-                keys.ready,
-                keys.due,
-                keys.notices,
-                self._out(claim.session, word.out_channel if word else ""),
-            ],
-            [
-                claim.session,
-                claim.nonce,
-                attempt,
-                round(delay_s * 1000),
-                self._wakeup_ms,
-                claim.begun.stop_upto,
-                _encode(word.notice) if word else "",
-                self._notice_ttl_ms,
-                self._bus.keys.events(claim.session),
-                _encode(reply) if reply else "",
-                word.once if word else "",
-                parked.reason if parked else "",
-                round(parked.tell_after_s * 1000) if parked else 0,
-            ],
-        )
+    async def _release(self, claim: Claim, pause: Pause) -> bytes:
+        stop = claim.begun.stop_upto
+        status = await release(self._bus, self._config, claim.session, claim.nonce, pause, stop_upto=stop)
+        self.on_pause(pause.delay_s)
         return status
+
+    async def release_abandoned(self) -> None:
+        """Release sessions whose claims received no answer, because these claims may have been executed.
+
+        Redis may execute a claim late, so each release is repeated until the lease of the claim would have expired.
+
+        Raises:
+            BusUnavailable: Redis is unavailable. The next call tries the remaining sessions again.
+        """
+        for nonce, (session, until) in tuple(self._abandoned.items()):
+            status = await release(self._bus, self._config, session, nonce, Pause("undone"))
+            if status != b"stale" or anyio.current_time() > until:
+                del self._abandoned[nonce]
 
     async def waiting_upto(self, session: str, upto: str) -> tuple[Waiting, ...]:
         """The pending messages of a session up to stream ID ``upto``. The caller holds the session."""
@@ -361,10 +348,6 @@ class Sessions:
         return waiting_from(
             [part for stream_id, fields in found for part in (stream_id, dict(pairs(fields))[b"message"])]
         )
-
-    def _out(self, session: str, channel: str) -> str:
-        keys = self._bus.keys
-        return keys.out(keys.partition(session), channel)
 
 
 def _still_parked(session: str, rest: Sequence[Any]) -> StillParked:

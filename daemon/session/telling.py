@@ -4,7 +4,7 @@ import msgspec
 
 from daemon.bus import Bus, load_script
 from daemon.config import QueueConfig
-from daemon.session.sessions import Word
+from daemon.session.release import Word
 
 TELL = load_script(__file__, "tell.lua")
 

@@ -1,21 +1,18 @@
 """Notes of usage that Redis has not taken yet: a process keeps them through an outage and writes them after it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import anyio
 import structlog
 
 from daemon.bus import Bus
 from daemon.errors import BusError, BusUnavailable
-from daemon.usage.account import Amount, User
-from daemon.usage.book import NOTED_S, UsageBook
+from daemon.usage.book import UsageBook
+from daemon.usage.kept import LATE_S, KeptNotes
+from daemon.usage.note import Note
 
 KEPT_MAX = 4_096
 """Notes kept at most, about 1 KB each; one more, and the oldest is lost."""
-
-LATE_S = NOTED_S - 86_400
-"""Age at which a note is lost: after ``NOTED_S`` from a day's first note, Redis no longer knows which it has taken."""
 
 NOTE_TIMEOUT_S = 5.0
 """How long the end of a turn may wait for its note; as long as the bus tries."""
@@ -26,34 +23,12 @@ RETRY_S = 1.0
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Note:
-    """What a piece of work used."""
-
-    name: str
-    """Name of the work; Redis adds each name to a day's accounts once."""
-    user: User
-    day: str
-    """``2026-11-20``, the bot's day."""
-    used: Mapping[str, Amount]
-    """By model."""
-
-    def tokens_of(self, user: User) -> tuple[int, int, int]:
-        """The tokens that count for the bot, the person and the chat of ``user``."""
-        tokens = sum(amount.tokens for amount in self.used.values())
-        same = (
-            self.user.bot == user.bot,
-            bool(user.person) and self.user.person == user.person,
-            self.user.session == user.session,
-        )
-        bot, person, chat = (tokens if one else 0 for one in same)
-        return bot, person, chat
-
-
 class Ledger:
     """Writes notes; keeps each of them until Redis has taken it."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, saved: KeptNotes) -> None:
+        """``saved``: what is kept is saved there, too."""
+        self._bus, self._saved = bus, saved
         self._book = UsageBook(bus)
         self._kept: dict[Note, float] = {}
         """Notes, the oldest first, and when each was made, on the event loop's clock."""
@@ -72,6 +47,8 @@ class Ledger:
         self._kept[note] = anyio.current_time()
         if len(self._kept) > KEPT_MAX:
             self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting for Redis")
+        if self._bus.failing:
+            self._saved.add(note)
         reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
         with anyio.move_on_after(NOTE_TIMEOUT_S, shield=True):
             try:
@@ -80,11 +57,15 @@ class Ledger:
                 reason = str(error)
             else:
                 return
+        self._saved.add(note)
         _log.warning("usage.kept", reason=reason, count=len(self._kept))
         self._any_kept.set()
 
     async def run(self) -> None:
-        """Write what is kept, for ever."""
+        """Write what is kept, for ever; first what processes kept that are gone."""
+        for note in self._saved.adopt():
+            self._kept[note] = anyio.current_time()
+        await self.written()
         while True:
             await self._any_kept.wait()
             await self.written()
@@ -94,12 +75,16 @@ class Ledger:
         while self._kept:
             if not await self._all_written():
                 await anyio.sleep(RETRY_S)
+        self._saved.clear()
         self._any_kept = anyio.Event()
 
     def close(self) -> None:
-        """Report what is lost with this process."""
+        """Report what is lost with this process, or kept for the next one."""
         for note in self.kept:
-            self._lose(note, "the process stopped before Redis stored the usage record")
+            if note not in self._saved:
+                self._lose(note, "the process stopped before Redis stored the usage record")
+        if self._kept:
+            _log.warning("usage.kept", reason="the next process writes the usage records", count=len(self._kept))
 
     async def _all_written(self) -> bool:
         """Try each note once, or up to the first that finds Redis unavailable."""

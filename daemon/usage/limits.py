@@ -8,7 +8,7 @@ from daemon.bus import Bus, load_script
 from daemon.config import EachConfig
 from daemon.usage.account import User
 from daemon.usage.book import NOTED_S
-from daemon.usage.ledger import Note
+from daemon.usage.note import Note
 
 SPENT = load_script(__file__, "spent.lua")
 BUCKET = load_script(__file__, "bucket.lua")

@@ -2,7 +2,6 @@
 
 import json
 import time
-import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -101,7 +100,7 @@ async def test_a_viewer_sees_the_text_come_and_a_stop_ends_it(folder: Path) -> N
     async with fake_openai([Say(words, delay_s=0.05)]) as server:
         async with millpond(folder, OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="fake-1") as daemon:
             await to_thread.run_sync(daemon.post, "ann", "Tell me a story.")
-            deltas = await to_thread.run_sync(first_deltas, f"{daemon.url}/api/events?session=web:ann", 3)
+            deltas = await to_thread.run_sync(first_deltas, daemon, "/api/events?session=web:ann", 3)
             await to_thread.run_sync(daemon.post, "ann", "/stop")
             messages = await until_answered(daemon, "web:ann", 2)
         with anyio.fail_after(HANG_S):
@@ -114,11 +113,11 @@ async def test_a_viewer_sees_the_text_come_and_a_stop_ends_it(folder: Path) -> N
     assert words.startswith(str(last["content"]).removesuffix("\n\n[stopped]"))
 
 
-def first_deltas(url: str, count: int) -> list[str]:
+def first_deltas(daemon: Daemon, path: str, count: int) -> list[str]:
     """The texts of the first pieces that an event stream shows."""
     texts: list[str] = []
     event = ""
-    with urllib.request.urlopen(url, timeout=HANG_S) as response:
+    with daemon.opened(path) as response:
         for line in response:
             name, _, value = line.decode().rstrip("\n").partition(": ")
             if name == "event":

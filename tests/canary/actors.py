@@ -17,6 +17,7 @@ from tests.canary.looks import Looks
 from tests.canary.minds import Minds, tag
 from tests.canary.people import BOT, IDENTITIES, MEMBERS, STRANGER, Identity
 from tests.canary.plan import Counts
+from tests.canary.stranger import Stranger
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
 
@@ -46,6 +47,7 @@ class World:
     looks: Looks
     terminal: Terminal
     hostile: Hostile
+    stranger: Stranger
     knowledge: Knowledge
     findings: Findings
     counts: Counts
@@ -86,6 +88,7 @@ class Actor:
             (self._attack, 3 * OFTEN),
             (self._search, OFTEN),
             (self._read, OFTEN),
+            (self._knock, OFTEN),
             (self._aside, OFTEN // 2),
             (self._new, OFTEN // 4),
             (self._compact, OFTEN // 4),
@@ -150,6 +153,9 @@ class Actor:
         world = self._world
         session = world.dice.choice([session for each in IDENTITIES for session in each.sessions])
         await world.looks.chat(world.voice.client, world.voice.url(session), session)
+
+    async def _knock(self, _who: Identity) -> None:
+        await self._world.stranger.knock()
 
     async def _plant(self, who: Identity) -> None:
         world = self._world

@@ -18,9 +18,11 @@ from redis.exceptions import RedisError
 
 from daemon.config import load
 from daemon.errors import BusUnavailable
+from daemon.operators import local_token
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
+from tests.api_token import header_of
 from tests.canary.actors import Actor, World
 from tests.canary.canaries import pieces_in, words_in_bytes
 from tests.canary.findings import Findings
@@ -32,6 +34,7 @@ from tests.canary.people import CLUB, IDENTITIES, SCOPE_OF, SCOPES, workspace
 from tests.canary.plan import Counts, Plan
 from tests.canary.scan import contents, files_below, keys_of
 from tests.canary.setting import configured, free_ports
+from tests.canary.stranger import Stranger
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
 from tests.chaos.ends import Drain, End
@@ -166,6 +169,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
     data, knowledge = folder / "data", Knowledge(SCOPES)
     server = EmbeddedServer(data, idle_s=IDLE_S)
     address = await server.ensure()
+    local_token(data)
     await plainly(server)
     password, ports = address.password.reveal(), free_ports()
     looks, minds = Looks(data, knowledge, findings, counts), Minds(knowledge, findings, random.Random(plan.seed))
@@ -173,7 +177,8 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
         sink() as platform,
         fake_openai(minds) as minds.server,
         Redis(unix_socket_path=str(address.socket), password=password) as straight,
-        httpx2.AsyncClient(trust_env=False) as client,
+        httpx2.AsyncClient(trust_env=False, headers=header_of(data)) as client,
+        httpx2.AsyncClient(trust_env=False) as strange,
         anyio.create_task_group() as tg,
     ):
         platform.on_delivery = looks.on_delivery()
@@ -190,6 +195,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
         urls = {channel: f"http://127.0.0.1:{port}" for channel, port in ports.items()}
         async with open_process(load(own, environ={}).config, data) as process:
             voice = Voice(process, client, urls, platform, findings)
+            stranger = Stranger(strange, urls, dice, findings, counts)
             with fleet(folder, configs, sabotage=plan.sabotage, module=WORKER) as running:
                 world = World(
                     data=data,
@@ -198,7 +204,8 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
                     minds=minds,
                     looks=looks,
                     terminal=Terminal(own, data, knowledge, findings, counts),
-                    hostile=Hostile(dice, data),
+                    hostile=Hostile(dice, data, stranger.address),
+                    stranger=stranger,
                     knowledge=knowledge,
                     findings=findings,
                     counts=counts,
@@ -230,3 +237,4 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
 def _count(counts: Counts, minds: Minds) -> None:
     counts.turns, counts.summaries, counts.flushes = minds.turns, minds.summaries, minds.flushes
     counts.results, counts.refused, counts.seen = minds.results, minds.refused, minds.seen
+    counts.fetched = minds.fetched

@@ -13,6 +13,7 @@ KINDS: Mapping[str, str] = {
     "prompts": "canaries of others in prompts",
     "files": "canaries of others in files",
     "answers": "canaries of others in answers of the API",
+    "strangers": "answers of the API to clients without its token",
     "deliveries": "canaries of others in what was sent to a platform",
     "commands": "canaries of others in what commands print",
     "unattributed": "prompts of nobody, or of several",

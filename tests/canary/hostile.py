@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,16 +18,18 @@ HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
 
 HEIRLOOM = "heirloom.md"
+FETCH = "web_get"  # of ``fetcher``, as the configuration names that server
 MESSAGES = 60  # of a session so many are asked for by name
 Arguments = Mapping[str, object]
 Wish = tuple[str, Arguments]  # A tool, and what it is asked
 
 
 class Hostile:
-    def __init__(self, dice: random.Random, data: Path) -> None:
-        """``data``: the data directory of the run."""
+    def __init__(self, dice: random.Random, data: Path, address: Callable[[], str]) -> None:
+        """``data``: the data directory of the run; ``address``: gives addresses of the API."""
         self._dice = dice
         self._data = data
+        self._address = address
 
     def rounds(self, scope: str, word: str, foreign: Sequence[str]) -> list[list[Wish]]:
         """What a turn asks for, round by round.
@@ -38,7 +40,9 @@ class Hostile:
             foreign: canaries that it must not see.
         """
         dice = self._dice
-        kinds = (self._reading, self._writing, self._saying, self._searching, self._own, self._reading)
+        kinds = (
+            *(self._reading, self._writing, self._saying, self._searching, self._own, self._reading, self._fetching),
+        )
         chosen = [[dice.choice(kinds) for _ in range(dice.randint(1, 4))] for _ in range(dice.randint(1, 2))]
         return [[kind(scope, word, foreign) for kind in one] for one in chosen]
 
@@ -118,6 +122,9 @@ class Hostile:
             ("memory_get", {"docid": place.docid, "context": 10}),
         )
         return self._dice.choice(wishes)
+
+    def _fetching(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        return FETCH, {"url": self._address()}
 
     def _own(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
         name = self._dice.choice(["notes/today.md", "list.md", "a/b/c.txt", "memory.md"])

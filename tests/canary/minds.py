@@ -28,6 +28,7 @@ _PLAN = re.compile(r"\bdo=(\d+)")
 _CHAT = re.compile(r"^Channel: (\S+)\nChat: (\S+) \(", re.MULTILINE)
 _MEMORY, _CONVERSATION, _SO_FAR = "## Current Long-term Memory", "## Conversation to Process", "## Summary So Far"
 _RECENT, _DO = "## Recent Conversation", "## What to Do"
+_FETCHED = re.compile(r"\d\d\d ")
 _TODAY = re.compile(r"today is (\d{4}-\d\d-\d\d)")
 
 Message = Mapping[str, Any]
@@ -56,6 +57,8 @@ class Minds:
         """Results of tools that were seen."""
         self.refused = 0
         """Of these, errors."""
+        self.fetched = 0
+        """Of these, answers of the API to a tool that fetches addresses."""
         self.seen = 0
         """Canaries in prompts, each counted once a prompt."""
         self.is_calm = False
@@ -125,7 +128,9 @@ class Minds:
             if message["role"] == "tool" and message["tool_call_id"] not in self._heard:
                 self._heard.add(message["tool_call_id"])
                 self.results += 1
-                self.refused += without_marks(_text(message["content"])).startswith("Error: ")
+                result = without_marks(_text(message["content"]))
+                self.refused += result.startswith("Error: ")
+                self.fetched += _FETCHED.match(result) is not None
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
         asked = said(messages[at]["content"])
         rounds = [one for number in _PLAN.findall(asked) for one in self._plans[int(number)]]

@@ -37,8 +37,10 @@ class Counts:
     flushes: int = 0
     results: int = 0  # results of tools
     refused: int = 0  # of these, errors
+    fetched: int = 0  # and answers of the API to a tool that fetches addresses
     seen: int = 0  # canaries in prompts
     reads: int = 0  # pages of the API
+    knocks: int = 0  # requests of strangers
     events: int = 0  # server-sent events
     looks: int = 0  # files that were looked at
     links: int = 0

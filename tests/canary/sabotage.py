@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import millpond
+from channels.web.access import Operators
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
@@ -46,6 +47,10 @@ async def _of_anybody(speech: Speech, session: str) -> str:
     return ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
 
 
+async def _everybody(operators: Operators, scope: Any) -> bool:
+    return await operators.of(scope) is None or True
+
+
 def _any_file(_found: Any, _place: Any) -> None:
     pass
 
@@ -65,6 +70,8 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     "search": (Swap(BuiltinEngine, "_done", _done_for_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
     "message": (Swap(Speech, "_shared", _of_anybody),),
+    # The API needs no token.
+    "token": (Swap(Operators, "admits", _everybody),),
     # One side alone confirms a link.
     "consent": (Cut(codes.ANSWER, "return other and 'both' or 'waits'", "return 'both'"),),
     # Of the tiers of forgetting one is left out.

@@ -1,5 +1,6 @@
 """The configuration of a run: short times, a small window, all tools."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,6 +30,9 @@ tools = [
     "memory_search", "memory_get", "conversation_search",
 ]
 admins = ["support:ann"]
+[bots.pond.mcp.web]
+command = "{python}"
+args = ["-m", "tests.canary.fetcher"]
 [bots.pond.model]
 name = "minds"
 base_url = "{model}"
@@ -63,6 +67,7 @@ def configured(
         file = files[name] = folder / f"{name}.toml"
         text = CONFIG.format(
             data_dir=folder / "data",
+            python=sys.executable,
             url=url,
             platform=platform,
             model=f"{model}/{name}/v1",

@@ -25,7 +25,8 @@ from daemon.memory.current import Current
 from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
 from daemon.session import Lock, Locks
 from daemon.session.locks import SETTLE
-from daemon.session.sessions import COMMIT, JOURNAL, RELEASE, RENEW
+from daemon.session.release import RELEASE
+from daemon.session.sessions import COMMIT, JOURNAL, RENEW
 from workers.agent.loop import Loop
 
 

@@ -20,6 +20,8 @@ from tests.fakes.said import said
 from tests.fakes.wire import Wire
 
 REQUEST_TIMEOUT_S = 600.0
+HANDSHAKE = b"\x16"
+"""First byte of TLS (RFC 8446 5.1), which this server does not speak."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,9 @@ class _Connection(Wire):
             self._buffer = self._buffer or await self.stream.receive()
         except (anyio.EndOfStream, anyio.BrokenResourceError):
             return None  # between two requests a client may go
+        if self._buffer[:1] == HANDSHAKE:
+            await self.stream.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            return None
         request = await self.request()
         assert request is not None
         is_form = request.headers.get("content-type", "").startswith("multipart/")

@@ -23,7 +23,15 @@ ANN, PAGE, BOB = "pond:person:web:ann", "pond:person:page:ann", "pond:person:web
 @pytest.mark.slow
 @pytest.mark.timeout(2_500)
 def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_nowhere() -> None:
-    least = {"operations": 300, "refused": 100, "summaries": 20, "forgotten": 2, "kills": 1}
+    least = {
+        "operations": 300,
+        "refused": 100,
+        "knocks": 10,
+        "fetched": 10,
+        "summaries": 20,
+        "forgotten": 2,
+        "kills": 1,
+    }
 
     run = tried("tests.canary", "--operations", "300", least=least)
 
@@ -41,6 +49,7 @@ def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_
         pytest.param("links", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("search", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("message", "canaries of others in answers of the API", marks=pytest.mark.long),
+        pytest.param("token", "answers of the API to clients without its token", marks=pytest.mark.long),
         pytest.param("consent", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("forget-memory", "forgotten canaries on the disk", marks=pytest.mark.long),
     ],

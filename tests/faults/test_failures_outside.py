@@ -1,4 +1,7 @@
-"""Each kind of failure as people meet it: the real command, and a real server that fails so (docs/failures.md)."""
+"""Each kind of failure as people meet it: the real command, and a server that fails so (docs/failures.md).
+
+One process has a bot for each row of the table, and each bot a model of the same name at the one server.
+"""
 
 import json
 import shutil
@@ -6,46 +9,136 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from daemon.wording import text as say
-from tests.fakes.openai_server import Failure, Reply, Say, fake_openai
+from tests.fakes.openai_server import Events, Failure, Plain, Reply, Say, delta, fake_openai
+from tests.fakes.telegram import Chat, fake_telegram
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
+from tests.ports import free_port
 from tests.processes import Daemon, environment_of, running, shut_down
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 EVIL = "what is not to be said"
+PAGE = b"<html><title>Sign in</title></html>"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault:
-    reply: Reply | None  # what the server says to everything; None: there is no server
-    reason: str  # stands in what the person, ``doctor`` and ``queue list`` say
+class Row:
+    """A way to fail."""
+
+    kind: Literal["outage", "setup", "refused", "broken"]
+    reply: Reply | None = None
+    """What the server says; of an outage and a fault of the set-up to everything, else to messages with ``EVIL``."""
+    reason: str
+    """Stands in what ``doctor``, ``queue list`` and the page show, or in the dead letter."""
+    url: str = ""
+    """Where the server should be; empty: where it is."""
+
+    @property
+    def parks(self) -> bool:
+        return self.kind in ("outage", "setup")
 
 
-FAULTS: Mapping[str, Fault] = {
-    "a wrong key": Fault(reply=Failure(401, "Incorrect API key"), reason="The server refused the API key (401)."),
-    "no credit": Fault(reply=Failure(429, "no", code="insufficient_quota"), reason="The account has no credit left"),
-    "an unknown model": Fault(reply=Failure(404, "no such model"), reason="The model or the address was not found"),
-    "a model under another status": Fault(reply=Failure(400, "Model Not Exist"), reason="The model or the address"),
-    "no server": Fault(reply=None, reason="No server listens at 127.0.0.1:"),
-}
+def outage(reply: Reply, reason: str) -> Row:
+    return Row(kind="outage", reply=reply, reason=reason)
+
+
+def setup(reply: Reply | None, reason: str, url: str = "") -> Row:
+    return Row(kind="setup", reply=reply, reason=reason, url=url)
+
+
+def refused(status: int) -> Row:
+    return Row(
+        kind="refused", reply=Failure(status, f"I will not read {EVIL}"), reason=f"refused the request ({status})"
+    )
+
+
+def broken(reply: Reply) -> Row:
+    return Row(kind="broken", reply=reply, reason="attempts")
+
+
+ROWS: Mapping[str, Row] = {
+    "overloaded": outage(Failure(503), "failed (503)"),
+    "hour": outage(Failure(429, headers={"Retry-After": "3600"}), "rate-limiting requests (429)"),
+    "soon": outage(Failure(429, headers={"Retry-After": "soon"}), "rate-limiting requests (429)"),
+    "gateway": outage(Plain(PAGE, status=502), "failed (502)"),
+    "late": outage(Failure(408), "failed (408)"),
+    "ends": outage(Events([{"error": {"message": "overloaded", "code": 503}}]), "failed (503)"),
+    "key": setup(Failure(401, "Incorrect API key"), "The server refused the API key (401)."),
+    "credit": setup(Failure(429, "no", code="insufficient_quota"), "The account has no credit left (402)."),
+    "rights": setup(Failure(403), "The API key is not allowed to use this model (403)."),
+    "model": setup(Failure(404, "no such model"), "The model or the address was not found (404)."),
+    "unknown": setup(Failure(400, "Model Not Exist"), "The model or the address was not found (404)."),
+    "method": setup(Failure(405), "The address does not accept chat requests (405)."),
+    "gone": setup(Failure(410), "The model is no longer offered (410)."),
+    "moved": setup(Failure(302, headers={"Location": "/login"}), "The server sends the request to another address"),
+    "page": setup(Plain(PAGE), "answered with a web page instead of a model's answer."),
+    "no-server": setup(None, "No server listens at 127.0.0.1:9.", url="http://127.0.0.1:9/v1"),
+    "no-tls": setup(None, "does not use TLS.", url="https://{host}/v1"),
+    "tls": setup(Plain(b"<html>The plain HTTP request was sent to HTTPS port", status=400), "The server expects TLS"),
+    "bad": refused(400),
+    "large": refused(413),
+    "odd": refused(422),
+    "empty": broken(Say("")),
+    "garbage": broken(Plain(b"{'single': 'quotes'}", "application/json")),
+    "breaks-off": broken(Events([delta(content="half of it")], done=False, abort=True)),
+}  # fmt: skip
+
+CONFIG = """
+data_dir = "{data}"
+[queue]
+backoff_min_s = 0.1
+backoff_max_s = 0.2
+attempts_max = 2
+[channels.web]
+type = "web"
+bot = "bad"
+port = {port}
+[channels.terminal]
+bot = "bad"
+[channels.lake]
+type = "telegram"
+bot = "key"
+token = "{token}"
+base_url = "{telegram}"
+access = {{policy = "open"}}
+[bots.key]
+admins = ["lake:{admin}"]
+"""
+BOT = """
+[bots.{name}.model]
+name = "{name}"
+base_url = "{url}"
+api_key = "sk-1234567890"
+[channels.{name}]
+type = "web"
+bot = "{name}"
+port = {port}
+"""
 
 
 class Server:
+    """Fails by the model's name, until it is mended."""
+
     def __init__(self) -> None:
-        self.reply: Reply = Say("fine")
+        self.mended = False
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        return Failure(400, f"I will not read {EVIL}") if EVIL in json.dumps(body["messages"]) else self.reply
+        row = ROWS[str(body["model"])]
+        # A refused message is not sent again; one without a usable answer stays in the conversation.
+        is_evil = EVIL in json.dumps(body["messages"] if row.kind == "refused" else body["messages"][-1])
+        fails = not self.mended if row.parks else is_evil
+        return row.reply if fails and row.reply is not None else Say("fine")
 
 
 @pytest.fixture(scope="module")
@@ -70,62 +163,177 @@ def until(found: Callable[[], Any]) -> Any:
     return result
 
 
-def command(folder: Path, environ: Mapping[str, str], *words: str) -> str:
+def command(folder: Path, *words: str) -> Any:
+    """What a command says in JSON, or as text without ``--json``."""
     result = subprocess.run(
         [sys.executable, "-m", "millpond", *words],
-        env=environment_of(folder, environ),
+        env=environment_of(folder, {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=HANG_S,
         check=False,
     )
-    return result.stdout
+    return json.loads(result.stdout) if "--json" in words else result.stdout
 
 
-def reasons(folder: Path, environ: Mapping[str, str]) -> str:
-    return ", ".join(json.loads(command(folder, environ, "queue", "list", "--json"))["reasons"])
+class Site:
+    """The web channels of the process: one for each row."""
+
+    def __init__(self, ports: Mapping[str, int]) -> None:
+        self._ports = ports
+
+    def of(self, name: str) -> Daemon:
+        daemon = Daemon.__new__(Daemon)
+        daemon.url = f"http://127.0.0.1:{self._ports[name]}"
+        return daemon
+
+    def post(self, name: str, text: str) -> None:
+        self.of(name).post(f"{name}:ann", text)
+
+    def answers(self, name: str) -> list[str]:
+        return [each["content"] for each in self.of(name).messages(f"{name}:ann") if each["role"] == "assistant"]
+
+    def notice(self, name: str) -> str:
+        """The first notice that a viewer of the page is shown."""
+        address = f"{self.of(name).url}/api/events?session={name}:ann"
+        with urllib.request.urlopen(address, timeout=HANG_S) as events:
+            for line in events:
+                if line.startswith(b"data:") and b'"notice"' in line:
+                    return str(json.loads(line.removeprefix(b"data:"))["text"])
+        raise AssertionError("the stream ended")
 
 
-def answers(daemon: Daemon, session: str) -> list[str]:
-    return [each["content"] for each in daemon.messages(session) if each["role"] == "assistant"]
+class Operator:
+    """A browser that is logged in."""
+
+    def __init__(self, folder: Path, site: Site) -> None:
+        self._url = site.of("web").url
+        [code] = [
+            line.rpartition("#")[2] for line in command(folder, "page", "--channel", "web").splitlines() if "#" in line
+        ]
+        request = urllib.request.Request(
+            f"{self._url}/api/login", json.dumps({"code": code}).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=HANG_S) as response:
+            self._cookie = response.headers["Set-Cookie"].partition(";")[0]
+
+    def get(self, path: str) -> Any:
+        request = urllib.request.Request(self._url + path, headers={"Cookie": self._cookie})
+        with urllib.request.urlopen(request, timeout=HANG_S) as response:
+            return json.load(response)
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_the_set_up_is_named_everywhere_and_what_waits_is_answered_after_it(
-    portal: BlockingPortal, folder: Path, name: str
+def test_each_failure_is_reported_for_what_it_is_and_blocks_no_other_message(
+    portal: BlockingPortal, folder: Path
 ) -> None:
-    fault, script = FAULTS[name], Server()
-    with portal.wrap_async_context_manager(fake_openai(script)) as server:
-        there = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-1234567890", "OPENAI_MODEL": "m"}
-        broken = there if fault.reply else {**there, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-        script.reply = fault.reply or script.reply
+    script = Server()
+    with (
+        portal.wrap_async_context_manager(fake_openai(script)) as server,
+        portal.wrap_async_context_manager(fake_telegram(floods=False)) as telegram,
+    ):
+        boss, eve = (telegram.direct(telegram.person(name)) for name in ("Boss", "Eve"))
+        ports = {name: free_port() for name in ("web", *ROWS)}
+        values = {"token": telegram.bot.token, "telegram": telegram.base_url, "admin": boss.id}
+        host = server.base_url.split("/")[2]
+        bots = [
+            BOT.format(name=name, port=ports[name], url=(row.url or server.base_url).format(host=host))
+            for name, row in ROWS.items()
+        ]
+        file = folder / "millpond.toml"
+        file.write_text(CONFIG.format(data=folder, port=ports["web"], **values) + "".join(bots))
+        file.chmod(0o600)
+        site, here = Site(ports), {"MILLPOND_CHANNELS__WEB__PORT": str(ports["web"])}
 
-        with running(folder, **broken) as daemon:
-            daemon.post("ann", "hello")
-            listed = until(lambda: reasons(folder, broken))
-            daemon.post("ann", "and hello again")
-            findings = json.loads(command(folder, broken, "doctor", "--json"))["findings"]
+        with running(folder, **here):
+            for name in ROWS:
+                site.post(name, EVIL)
+                site.post(name, "are you there?")
+            _see_what_is_not_parked(folder, site)
+            portal.call(_say, eve, boss)
+            _see_what_is_parked(folder, site, boss, eve)
+            _see_all_together(folder, site)
 
-        errors = [finding["text"] for finding in findings if finding["state"] == "error"]
-        assert fault.reason in listed
-        assert any(fault.reason in text for text in errors), findings
-        script.reply = Say("fine")
-        with running(folder, **there) as daemon:
-            until(lambda: len(answers(daemon, "ann")) == 2)
+        script.mended = True
+        mended = "".join(BOT.format(name=name, port=ports[name], url=server.base_url) for name in ROWS)
+        file.write_text(CONFIG.format(data=folder, port=ports["web"], **values) + mended)
+        with running(folder, **here):
+            for name, row in ROWS.items():
+                if row.parks:
+                    until(lambda name=name: site.answers(name) == ["fine", "fine"])
+            assert until(lambda: not command(folder, "queue", "list", "--json")["reasons"])
+            findings = command(folder, "doctor", "--json")["findings"]
+    assert [each for each in findings if each["state"] == "error"] == []
 
 
-def test_a_refused_message_holds_nothing_up(portal: BlockingPortal, folder: Path) -> None:
-    with portal.wrap_async_context_manager(fake_openai(Server())) as server:
-        there = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-1234567890", "OPENAI_MODEL": "m"}
-        with running(folder, **there) as daemon:
-            for text in ("hello", EVIL, "are you there?"):
-                daemon.post("ann", text)
-            until(lambda: len(answers(daemon, "ann")) == 3)
-            first, refused, last = answers(daemon, "ann")
-            letters = command(folder, there, "queue", "dead", "list", "--json")
+async def _say(*chats: Chat) -> None:
+    for chat in chats:
+        chat.say("hello")
 
-    assert (first, last) == ("fine", "fine")
-    assert refused.startswith(say("message_refused", "en", status=400, correlation="")[:60])
-    assert "refused the request (400)" in letters
-    assert "I will not read" not in letters
+
+def _see_what_is_not_parked(folder: Path, site: Site) -> None:
+    """A refused message, and one without a usable answer, are answered by a sentence, and the next one as usual."""
+    for name, row in ROWS.items():
+        if row.parks:
+            continue
+        first, last = until(lambda name=name: (found := site.answers(name)) and len(found) == 2 and found)
+        status = getattr(row.reply, "status", 0)
+        key, values = ("message_refused", {"status": status}) if row.kind == "refused" else ("poison", {"attempts": 2})
+        assert (first.partition("Administrators")[0], last) == (
+            *(say(key, "en", correlation="", **values).partition("Administrators")[0], "fine"),
+        ), name
+
+
+def _see_what_is_parked(folder: Path, site: Site, boss: Chat, eve: Chat) -> None:
+    """People are told, the cause to those who can mend it."""
+    for name, row in ROWS.items():
+        if not row.parks:
+            continue
+        told = site.notice(name)
+        if row.kind == "outage":
+            assert told == say("parked", "en"), name
+        else:
+            assert told.startswith("The bot cannot use its model: ") and row.reason in told, name
+    until(lambda: len(eve.texts()) == 1 and len(boss.texts()) == 2)
+    assert eve.texts() == [say("setup_fault_others", "en")]
+    assert all(ROWS["key"].reason in text for text in boss.texts())
+    assert {text.partition(" cannot use")[0] for text in boss.texts()} == {"The bot", "The bot key"}
+
+
+def _see_all_together(folder: Path, site: Site) -> None:
+    """``doctor``, ``queue``, the page and the metrics."""
+    operator, parks = Operator(folder, site), {name: row for name, row in ROWS.items() if row.parks}
+
+    listed, page = set[str](), dict[str, str]()
+
+    def are_listed() -> bool:
+        listed.update(command(folder, "queue", "list", "--json")["reasons"])
+        return all(any(is_reason(row, reason) for reason in listed) for row in parks.values())
+
+    def are_on_the_page() -> bool:
+        page.update({each["session"]: each["reason"] for each in operator.get("/api/system")["parked"]})
+        return all(is_reason(row, page.get(f"{name}:ann", "")) for name, row in parks.items())
+
+    # A session that looks whether its model works is not listed meanwhile.
+    until(are_listed)
+    until(are_on_the_page)
+    findings = command(folder, "doctor", "--json")["findings"]
+    errors = {each["check"]: each["text"] for each in findings if each["state"] == "error"}
+    assert errors.keys() == {f"model {name}" for name in parks}
+    assert [name for name, row in parks.items() if row.reason not in errors[f"model {name}"]] == []
+    given_up = {f"{name}:ann": row.reason for name, row in ROWS.items() if not row.parks}
+    for found in (command(folder, "queue", "dead", "list", "--json"), operator.get("/api/dead")):
+        reasons = {each["session"]: each["reason"] for each in found["dead"]}
+        assert reasons.keys() == given_up.keys()
+        assert all(given_up[session] in reason for session, reason in reasons.items())
+        assert "I will not read" not in json.dumps(found)
+    assert any(each["check"] == "dead letters" and each["text"].startswith("6 messages") for each in findings)
+    with urllib.request.urlopen(f"{site.of('web').url}/metrics", timeout=HANG_S) as response:
+        metrics = response.read().decode()
+    for outcome in ("parked", "failed", "dead"):
+        assert f'\nmillpond_turns_total{{outcome="{outcome}"}}' in metrics
+    assert "\nmillpond_dead 6.0" in metrics
+
+
+def is_reason(row: Row, reason: str) -> bool:
+    return reason.startswith(f"{row.kind}: ") and row.reason in reason

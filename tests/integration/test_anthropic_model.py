@@ -167,7 +167,7 @@ async def test_a_rate_limit_says_when_to_come_back_and_holds_until_then() -> Non
             with pytest.raises(RateLimited) as caught:
                 await answer_of(model)
 
-    assert caught.value.retry_after_s == pytest.approx(300, abs=1)
+    assert caught.value.retry_after_s == pytest.approx(60, abs=1)
     assert len(server.requests) == 1
 
 
@@ -199,7 +199,7 @@ async def test_an_error_inside_a_stream_becomes_the_error_that_it_means(
         (Said(""), InvalidAnswer),
         (Said(thinking="hm"), OnlyThought),
         (Said("half", stop="max_tokens"), CutOff),
-        (Plain(b"<html>Sign in</html>"), InvalidAnswer),
+        (Plain(b"<html>Sign in</html>"), SetupFault),
         (Plain(b'{"type": "message", "content": "x"}', "application/json"), InvalidAnswer),
         (Events([b"event: message_start\ndata: {broken\n\n"], done=False), InvalidAnswer),
         (Events(events(Said("cut in the middle"))[:5], done=False, abort=True), ModelUnavailable),

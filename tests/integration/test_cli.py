@@ -21,10 +21,12 @@ from typing import IO, Any
 
 import pytest
 
+from daemon.cli.run import is_read_by_one
 from tests import forked
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.tables import each_row
+from tests.terminals import on_terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,9 +130,13 @@ def test_version_and_help_work_without_anything(place: Place) -> None:
 
 def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(place: Place) -> None:
     with place.running(anew=True) as running:
-        address = running.said(r"Millpond listens on (http://127\.0\.0\.1:\d+)\n")[1]
+        said = running.said(r"Millpond listens on (http://127\.0\.0\.1:\d+)\nAPI: curl -H @(\S+) .*\n(page: .*)\n")
+        address, file, page = said.groups()
         with urllib.request.urlopen(f"{address}/healthz", timeout=HANG_S) as answer:
             assert json.load(answer) == {"status": "ok"}
+        curl = ["curl", "-sfH", f"@{file}", f"{address}/api/me"]
+        assert json.loads(subprocess.run(curl, capture_output=True, check=True).stdout)["who"] == "token"
+        assert "`millpond page`" in page and "#" not in page, "a link in the output of a service is kept by its journal"
         assert running.process.poll() is None
 
         running.process.send_signal(signal.SIGTERM)
@@ -138,10 +144,29 @@ def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(
         assert running.ended()[0] == 0
 
 
-def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Place) -> None:
-    with place.running() as process:
-        shown = process.said(r"listens on (http://\S+)\npage: (http://\S+)/login#(\S+)\n")
-        address, place_of_page, code = shown.groups()
+@each_row(
+    "is_terminal, first, shown",
+    [
+        (True, "other", True),
+        (True, "same", False),
+        (True, "missing", True),
+        (False, "other", False),
+        (False, "same", False),
+    ],
+)
+def test_a_link_is_shown_where_one_person_reads(tmp_path: Path, is_terminal: bool, first: str, shown: bool) -> None:
+    master, slave = os.openpty()
+    with os.fdopen(master), os.fdopen(slave, "w") as terminal, (tmp_path / "out").open("w") as journal:
+        output = terminal if is_terminal else journal
+        firsts = {"other": "/dev/null", "same": f"/proc/self/fd/{output.fileno()}", "missing": str(tmp_path / "none")}
+        assert is_read_by_one(output, Path(firsts[first])) is shown
+
+
+def test_run_on_a_terminal_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Place) -> None:
+    with on_terminal("run", "--role", "web", environ=place.environ) as process:
+        address, place_of_page, code = process.shows(
+            r"listens on (http://\S+)\nAPI: curl [\s\S]*\npage: (http://\S+)/login#(\S+)\n"
+        ).groups()
         asked = urllib.request.Request(
             f"{address}/api/login",
             data=json.dumps({"code": code}).encode(),
@@ -151,11 +176,11 @@ def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Pl
             assert answer.status == 204
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=HANG_S)
-        process.process.terminate()
-        _, logged = process.ended()
+        process.interrupt()
+        process.ends()
 
+    assert process.screen.count(code) == 1
     assert place_of_page == address
-    assert code.encode() not in logged
     assert code not in place("redis-cli", "KEYS", "*").stdout
 
 

@@ -87,8 +87,8 @@ async def remove_keys(lab: Lab) -> None:
 
 
 async def test_many_messages_of_one_session_hold_up_none_of_many_quiet_ones(process: Process, lab: Lab) -> None:
-    flood = [f"flood-{n:03}" for n in range(60)]
-    quiet = [f"quiet-{n:03}" for n in range(60)]
+    flood = [f"flood-{n:03}" for n in range(120)]
+    quiet = [f"quiet-{n:03}" for n in range(100)]
     await publish_all(lab, [(FLOOD, message_id) for message_id in flood])
     await publish_all(lab, [(f"web:{message_id}", message_id) for message_id in quiet])
     model = OrderKeeping()

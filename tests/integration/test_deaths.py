@@ -1,16 +1,19 @@
 """Workers that die: which of their claims count, how long a message then waits, and that it is tried alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
 
 from daemon.access import EVERYWHERE, Pauses
-from daemon.bus import Bus, reap, take, wake
+from daemon.bus import Bus, Script, reap, take, wake
+from daemon.errors import BusUnavailable
 from daemon.process import Process
-from daemon.session import SUSPECT_DEATHS, Amendments, standings
+from daemon.session import SUSPECT_DEATHS, Amendments, Sessions, standings
 from daemon.testing import Gate, ScriptedModel
-from tests.conftest import HASTY, QUEUE, Lab
+from tests.conftest import HASTY, QUEUE, Lab, RecordingBus
 from tests.integration.test_turns import Bot, replace_queue, until
 from tests.limits import HANG_S
 
@@ -211,22 +214,82 @@ async def test_a_suspect_begins_as_soon_as_nothing_else_is_at_work(process: Proc
         await until_idle(lab, "web:other", "web:evil")
 
 
-async def test_a_suspect_is_put_off_without_counting_while_others_stay_at_work(process: Process, lab: Lab) -> None:
-    async def is_dealt_with() -> bool:
-        return await is_parked(lab, "web:evil") or len(model.requests) > 1
+async def test_a_suspect_is_put_off_without_counting_and_waits_twice_as_long_each_time(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns that took longer than half a lease, one after the other, kept a suspect out for ever."""
 
+    def pauses_ms() -> list[int]:
+        return [args[3] for script, _, args in lab.bus.scripts if script.name == "release.lua"]
+
+    monkeypatch.setattr("workers.consume.PUT_OFF_S", 0.0)
     gate = Gate()
     model = ScriptedModel([gate, "one"], then="ok")
     await lab.publish("other", session="web:other")
+    process = replace(replace_queue(process, lease_s=HASTY.lease_s, renew_s=HASTY.renew_s), bus=lab.bus)
 
-    async with Bot(replace_queue(process, lease_s=HASTY.lease_s, renew_s=HASTY.renew_s), model).working():
+    async with Bot(process, model).working():
         await gate.reached()
         await suspect(lab, "evil")
-        with anyio.fail_after(HANG_S):
-            await until(is_dealt_with)
-        state = await lab.state("web:evil")
-        assert (state.attempts, state.deaths, len(model.requests)) == (0, SUSPECT_DEATHS, 1)
+        for times in range(1, 4):
+            await until(lambda times=times: len(pauses_ms()) == times)
+            state = await lab.state("web:evil")
+            assert (state.attempts, state.deaths, len(model.requests)) == (0, SUSPECT_DEATHS, 1)
+            await lab.expire("web:evil")
         gate.open()
-        await until_idle(lab, "web:other")
-        await lab.expire("web:evil")
-        await until_idle(lab, "web:evil")
+        await until_idle(lab, "web:other", "web:evil")
+
+    assert pauses_ms()[:3] == [HASTY.lease_s * 500 * doubled for doubled in (1, 2, 4)]
+
+
+class ForgetfulBus(RecordingBus):
+    """Loses the first answers to claims, which are carried out."""
+
+    def __init__(self, bus: Bus, *, lost: int) -> None:
+        super().__init__(bus)
+        self.lost = lost
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        result = await super().run(script, keys, args)
+        if script.name == "claim.lua" and self.lost:
+            self.lost -= 1
+            raise BusUnavailable("the answer was lost")
+        return result
+
+
+async def test_a_claim_whose_answer_is_lost_is_given_back_and_is_no_death(lab: Lab, process: Process) -> None:
+    """Such a session waited for the end of its lease, and two such claims made its message a suspect."""
+    process = replace_queue(process, lease_s=100 * HANG_S, renew_s=50 * HANG_S)
+    bus = ForgetfulBus(lab.bus, lost=SUSPECT_DEATHS)
+    await lab.publish("a")
+
+    async with Bot(replace(process, bus=bus), ScriptedModel("ok")).working():
+        await until_idle(lab, "web:ann")
+
+    assert bus.lost == 0
+    assert (await lab.state()).deaths == 0
+    [entry] = [entry for entry in await lab.log() if entry.answers]
+    assert entry.answers == ("a",)
+
+
+async def test_a_claim_that_is_carried_out_after_it_was_given_back_is_given_back_later(lab: Lab) -> None:
+    bus = ForgetfulBus(lab.bus, lost=1)
+    sessions = Sessions(bus, QUEUE, worker="w")
+    await lab.publish("a")
+    with pytest.raises(BusUnavailable):
+        await sessions.claim("web:ann")
+    late = bus.scripts[-1]
+    assert (await lab.state()).worker == "w"
+    # As if it had not arrived yet.
+    await lab.bus.call("HDEL", lab.bus.keys.session("web:ann"), "nonce", "lease", "worker", "since", "attempts")
+
+    await sessions.release_abandoned()
+    await lab.bus.arrive(*late)
+    assert (await lab.state()).worker == "w"
+    await sessions.release_abandoned()
+
+    assert ((await lab.state()).worker, await lab.ready()) == ("", ["web:ann"])
+    claim = await lab.claim()
+    assert (claim.begun.attempts, claim.begun.deaths) == (1, 0)
+    await sessions.release_abandoned()
+    assert (await lab.state()).worker == "worker"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import pytest
 
 from daemon.bus import pairs, publish
 from daemon.cli.database import examine
@@ -13,8 +14,8 @@ from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
-from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
-from daemon.model import RETRY_AFTER_MAX_S, Answer
+from daemon.errors import InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited, SetupFault
+from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -26,11 +27,12 @@ from tests.integration.test_turns import (
     dead_letters,
     notices_of,
     parked_for,
+    replace_queue,
     replies_of,
     said,
     worked_off,
 )
-from tests.limits import until
+from tests.limits import HANG_S, until
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -110,6 +112,39 @@ async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(proces
     assert await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*") == []
 
 
+@pytest.mark.parametrize("error", [ModelRefused("no", status=400), InvalidAnswer("nothing")])
+async def test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there(
+    process: Process, lab: Lab, error: Exception
+) -> None:
+    """All others waited for two minutes, until somebody else found that out."""
+    model = ScriptedModel(SetupFault(FAULT), error, then="here")
+    await lab.publish("a", session="web:0")
+
+    async with Bot(configured(process), model).working():
+        await until(lambda: is_parked(lab, "web:0"))
+        await probe_now(lab)
+        await until(lambda: len(model.requests) > 1)
+        await until(lambda: no_model_fails(lab))
+        await lab.publish("b", session="web:1")
+        await until(lambda: lab.is_idle("web:1"))
+
+
+async def test_a_stop_says_nothing_about_a_model_that_fails(process: Process, lab: Lab) -> None:
+    """The next messages asked the model at once, and its administrators were told again."""
+    await lab.publish("a")
+
+    async with Bot(configured(process), ScriptedModel(then=SetupFault(FAULT))).working():
+        await until(lambda: is_parked(lab, "web:ann"))
+        await lab.publish("s", command="stop")
+        await until(lab.is_idle)
+
+    assert not await no_model_fails(lab)
+
+
+async def no_model_fails(lab: Lab) -> bool:
+    return not await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*")
+
+
 async def all_wait(lab: Lab, sessions: list[str]) -> bool:
     states = [await lab.state(session) for session in sessions]
     return sum(bool(state.worker) for state in states) == 1 and all(
@@ -173,6 +208,22 @@ async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: P
     assert int(session["retry_at"]) - int(session["parked_at"]) <= RETRY_AFTER_MAX_S * 1000
 
 
+async def test_an_outage_that_nobody_has_noticed_for_long_is_another_one(process: Process, lab: Lab) -> None:
+    """A model that failed in the morning, and again in the evening, had failed all day."""
+    model = configured(process).config.bots["pond"].model
+    await note_failing(lab.bus, model, "outage", "It fails.")
+    [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*")
+    since = await lab.server_ms() - 3_600_000
+
+    found: list[bool] = []
+    for seconds in (60, 1_200):
+        at = await lab.server_ms() - seconds * 1000
+        await lab.bus.call("HSET", key, "since", since, "at", at)
+        found.append((await note_failing(lab.bus, model, "outage", "It fails.")).since_s > 3_000)
+
+    assert found == [True, False]
+
+
 async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process: Process, lab: Lab) -> None:
     model = Picky("poison")
     await lab.publish("a", text="hello")
@@ -221,7 +272,12 @@ async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attem
     assert await notices_of(lab) == []
 
 
-async def test_an_outage_is_asked_about_by_all_until_it_lasts(process: Process, lab: Lab) -> None:
+async def test_an_outage_is_asked_about_by_all_until_it_lasts(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each session is claimed again when its pause ends, not when the reaper happens to look."""
+    monkeypatch.setattr("workers.upkeep.REAP_EVERY_S", 100 * HANG_S)
+    process = replace_queue(process, lease_s=100 * HANG_S, renew_s=50 * HANG_S)
     model = ScriptedModel(ModelUnavailable("away"), ModelUnavailable("away"), then=Answer(text="here"))
     await lab.publish("a")
     await lab.publish("a", session="web:bob")

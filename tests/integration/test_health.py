@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -13,6 +14,7 @@ from prometheus_client import REGISTRY
 
 from channels.web.watch import serve
 from daemon import metrics
+from daemon.bus import pairs
 from daemon.config import HealthConfig
 from daemon.errors import ConfigError
 from daemon.model import Answer, Model, ToolCall, Usage
@@ -151,6 +153,46 @@ async def test_a_process_is_not_ready_while_redis_refuses_writes(
             # A later write of the same kind, as each heartbeat is one.
             await call("SET", f"{lab.bus.keys.prefix}:written", "2", "EX", "60")
         await reason_of(client, "")
+
+
+async def test_a_process_is_not_ready_while_redis_cannot_write_to_its_disk(
+    process: Process, lab: Lab, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab.bus._joined, "_patience_s", HANG_S)
+    call = lab.bus.call
+    settings = [pairs(await call("CONFIG", "GET", name)) for name in ("save", "dir", "dbfilename")]
+    found = {name: value.decode() for setting in settings for name, value in setting}
+    # A folder in place of the file that the server saves to: renaming fails as writing does on a full disk.
+    folder = Path(found[b"dir"]) / found[b"dbfilename"]
+    folder.mkdir()
+    try:
+        await call("CONFIG", "SET", "save", "3600 1")
+        await save(lab, "err")
+        async with asked(process, free_port) as client, anyio.create_task_group() as tg:
+            tg.start_soon(call, "SET", f"{lab.bus.keys.prefix}:written", "1", "EX", "60")
+            said = await reason_of(client, "cannot write to its disk (MISCONF)")
+            # Nobody takes it for dead, though it refuses even a PING.
+            await lab.bus.revive()
+            folder.rmdir()
+            await save(lab, "ok")
+            await reason_of(client, "")
+    finally:
+        await call("CONFIG", "SET", "save", found[b"save"])
+        folder.unlink() if folder.is_file() else folder.rmdir()
+
+    assert said.endswith("Free space on the disk of Redis, and read the log of Redis.")
+    assert "\n" not in said
+
+
+async def save(lab: Lab, status: str) -> None:
+    """Have the server save its data, until that ends with ``status``."""
+
+    async def has_ended() -> bool:
+        found = await lab.bus.call("INFO", "persistence")
+        return not found["rdb_bgsave_in_progress"] and found["rdb_last_bgsave_status"] == status
+
+    await lab.bus.call("BGSAVE", "SCHEDULE")
+    await until(has_ended)
 
 
 async def test_a_process_whose_password_is_refused_says_so_in_one_line(

@@ -1,7 +1,9 @@
 """Notes of usage are kept while Redis does not take them, written once after that, and counted by limits meanwhile."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,7 +17,7 @@ from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import FailingBus
-from daemon.usage import Ledger, Limits, Note, UsageBook, ledger
+from daemon.usage import KeptNotes, Ledger, Limits, Note, UsageBook, ledger
 from tests.conftest import all_keys
 from tests.integration.test_usage import ANN, BOB, DAY, used
 from tests.limits import HANG_S
@@ -46,6 +48,10 @@ class AwayBus(FailingBus):
         return answer
 
 
+def a_ledger(bus: Bus, folder: Path, process: str = "one") -> Ledger:
+    return Ledger(bus, KeptNotes(folder / "usage", process))
+
+
 def a_note(name: str, *, day: str = DAY) -> Note:
     return Note(name=name, user=ANN, day=day, used=used())
 
@@ -61,9 +67,9 @@ async def tokens_in(bus: Bus, day: str = DAY) -> int:
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
-async def test_notes_survive_an_outage(bus: Bus, carried_out: bool) -> None:
+async def test_notes_survive_an_outage(bus: Bus, carried_out: bool, tmp_path: Path) -> None:
     away = AwayBus(bus, carried_out=carried_out)
-    notes = Ledger(away)
+    notes = a_ledger(away, tmp_path)
     with capture_logs() as logs:
         async with anyio.create_task_group() as tg:
             tg.start_soon(notes.run)
@@ -79,9 +85,9 @@ async def test_notes_survive_an_outage(bus: Bus, carried_out: bool) -> None:
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
-async def test_notes_that_redis_has_not_taken_count_once(bus: Bus, carried_out: bool) -> None:
+async def test_notes_that_redis_has_not_taken_count_once(bus: Bus, carried_out: bool, tmp_path: Path) -> None:
     """Each note has 110 tokens."""
-    notes = Ledger(AwayBus(bus, carried_out=carried_out))
+    notes = a_ledger(AwayBus(bus, carried_out=carried_out), tmp_path)
     await notes.note(a_note("a"))
     await notes.note(a_note("b"))
 
@@ -95,10 +101,10 @@ async def test_notes_that_redis_has_not_taken_count_once(bus: Bus, carried_out: 
     assert [await reached(user=BOB, **{whose: 220}) for whose in ("person", "chat", "bot")] == ["", "", "bot"]
 
 
-async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(ledger, "KEPT_MAX", 2)
     away = AwayBus(bus)
-    notes = Ledger(away)
+    notes = a_ledger(away, tmp_path)
     with capture_logs() as logs:
         for name in "abc":
             await notes.note(a_note(name))
@@ -112,8 +118,8 @@ async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest
     assert await all_keys(bus) == [bus.keys.meta.encode()]
 
 
-async def test_a_refused_note_does_not_block_the_others(bus: Bus) -> None:
-    notes, key = Ledger(bus), bus.keys.usage_noted(DAY)
+async def test_a_refused_note_does_not_block_the_others(bus: Bus, tmp_path: Path) -> None:
+    notes, key = a_ledger(bus, tmp_path), bus.keys.usage_noted(DAY)
     await bus.call("SET", key, "no hash", "EX", 60)
     await notes.note(a_note("a"))
     away = AwayBus(bus)
@@ -162,12 +168,46 @@ async def test_a_stop_writes_the_notes_within_the_grace_time(process: Process, b
     assert await tokens_in(bus) == 100
 
 
-@pytest.mark.parametrize("stops", [False, True])
-async def test_a_stop_without_redis_reports_the_notes_that_are_lost(process: Process, bus: Bus, stops: bool) -> None:
+@pytest.mark.parametrize(
+    ("stops", "saves", "lost"), [(False, True, []), (True, True, []), (True, False, ["usage.lost"])]
+)
+async def test_a_stop_without_redis_reports_the_notes_that_are_lost(
+    process: Process, bus: Bus, stops: bool, saves: bool, lost: list[str]
+) -> None:
     process, work = ending_after_a_note(process, AwayBus(bus), grace_s=0.01, stops=stops)
+    if not saves:
+        (process.data_dir / "usage").touch()
 
     with capture_logs() as logs, anyio.fail_after(HANG_S):
         await run_services(process, [work], signals=False)
 
-    events = [log["event"] for log in logs if log["event"] != "usage.kept"]
-    assert events == ["process.started", "usage.lost", "process.stopped"]
+    events = [log["event"] for log in logs if log["event"] not in ("usage.kept", "usage.unsaved")]
+    assert events == ["process.started", *lost, "process.stopped"]
+
+
+async def test_notes_of_a_process_that_was_killed_are_written_once_by_the_next(bus: Bus, tmp_path: Path) -> None:
+    folder = tmp_path / "usage"
+    killed = a_ledger(AwayBus(bus, carried_out=True), tmp_path, "killed")
+    for name in "ab":
+        await killed.note(a_note(name))
+    [file] = folder.iterdir()
+    file.write_bytes(file.read_bytes() + b'{"name": "cut o')
+    assert (file.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
+    await bus.call("DEL", bus.keys.usage(DAY, "bot"))
+    await bus.call("HDEL", bus.keys.usage_noted(DAY), "b")
+
+    following = a_ledger(bus, tmp_path, "next")
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(following.run)
+        await until(lambda: not list(folder.iterdir()))
+        tg.cancel_scope.cancel()
+
+    assert await tokens_in(bus) == 100, "of b alone: a was noted before"
+
+
+async def test_kept_notes_of_more_than_a_day_ago_are_not_written(bus: Bus, tmp_path: Path) -> None:
+    await a_ledger(AwayBus(bus), tmp_path, "killed").note(a_note("a"))
+    [file] = (tmp_path / "usage").iterdir()
+    os.utime(file, (0, 0))
+
+    assert KeptNotes(tmp_path / "usage", "next").adopt() == []

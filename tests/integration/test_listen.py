@@ -75,6 +75,7 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
         assert await next_heard(reader) == b"before"
 
         os.kill((await lab.bus.call("INFO", "server"))["process_id"], signal.SIGKILL)
+        await lab.bus.call("PING")  # which brings it back
 
         with anyio.fail_after(HANG_S):
             assert await reader.next() is None

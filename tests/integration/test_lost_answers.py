@@ -1,18 +1,20 @@
 """One answer that the network loses: the connection stays open and silent, and its calls are sent again soon."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from anyio.abc import ByteStream, SocketAttribute
 from structlog.testing import capture_logs
 
-from daemon.bus import Bus, open_bus
+from daemon.bus import Bus, Heard, Listener, open_bus
 from daemon.config import RedisConfig, Secret
 from daemon.server import Address
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -25,10 +27,11 @@ BUSY = "for i = 1, 30000000 do end return 'done'"
 
 
 class Network:
-    """Forwards to the server, and forgets one connection as soon as ``LOST`` has passed; nobody is told."""
+    """Forwards to the server, and forgets one connection as soon as a text has passed; nobody is told."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
+        self.text = LOST
         self.has_lost = False
 
     async def serve(self, *, task_status: anyio.abc.TaskStatus[int]) -> None:
@@ -37,12 +40,16 @@ class Network:
             await listener.serve(self._forward)
 
     async def _forward(self, client: ByteStream) -> None:
-        async with client, await anyio.connect_unix(self._address.socket) as server, anyio.create_task_group() as tg:
+        async with (
+            client,
+            await anyio.connect_tcp("127.0.0.1", self._address.port) as server,
+            anyio.create_task_group() as tg,
+        ):
             answers = anyio.CancelScope()
             tg.start_soon(self._answer, server, client, answers)
             with suppress(*GONE):
                 async for received in client:
-                    loses = LOST.encode() in received and not self.has_lost
+                    loses = self.text.encode() in received and not self.has_lost
                     if loses:
                         answers.cancel()
                     await server.send(received)
@@ -70,8 +77,9 @@ async def far(
     network: tuple[Network, int], address: Address, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bus]:
     """A bus behind the network, whose patience lasts longer than any test."""
-    for limit in ("connection.PATIENCE_S", "line.ANSWER_TIMEOUT_S"):
+    for limit in ("connection.PATIENCE_S", "line.ANSWER_TIMEOUT_S", "listen.ANSWER_TIMEOUT_S"):
         monkeypatch.setattr(f"daemon.bus.{limit}", 10 * HANG_S)
+    monkeypatch.setattr("daemon.bus.line.SLOW_BYTES_PER_S", 10 * len(LARGE))
     url = Secret(f"redis://:{address.password.reveal()}@127.0.0.1:{network[1]}")
     async with open_bus(RedisConfig(url=url, prefix=prefix), Path("/nowhere")) as bus:
         yield bus
@@ -99,9 +107,60 @@ async def test_a_lost_answer_does_not_hold_up_the_calls_behind_it(far: Bus, netw
     assert [log["event"] for log in logs] == ["connection.silent"]
 
 
+async def heard(bus: Bus) -> list[Heard]:
+    """What a reader hears after its subscription was lost."""
+    listener = Listener(bus)
+    async with anyio.create_task_group() as tg, listener.hear(LOST) as reader:
+        tg.start_soon(listener.run)
+        found: Heard = None
+        while found is None:
+            await bus.call("PUBLISH", LOST, "heard")
+            with anyio.move_on_after(0.01):
+                found = await reader.next()
+        tg.cancel_scope.cancel()
+    return [found]
+
+
+async def over_a_line(bus: Bus, command: tuple[Any, ...]) -> list[Any]:
+    line = bus.line()
+    try:
+        return await line.ask([command], block_s=0.1)
+    finally:
+        await line.aclose()
+
+
+BLOCKS = ("XREAD", "BLOCK", 100, "STREAMS", LOST, "$")
+
+
+@each_row(
+    ("ask", "text", "events"),
+    [
+        (lambda bus: bus.each([("ECHO", LOST)]), LOST, ["connection.silent"]),
+        (lambda bus: bus.block([("BZPOPMIN", LOST, 0.1)], block_s=0.1), LOST, ["connection.silent"]),
+        (lambda bus: over_a_line(bus, BLOCKS), LOST, ["connection.silent"]),
+        (heard, "SUBSCRIBE", ["connection.silent", "listener.lost"]),
+        # A connection that is being opened.
+        (lambda bus: over_a_line(bus, ("PING",)), "HELLO", []),
+    ],
+)
+async def test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it(
+    far: Bus, network: tuple[Network, int], ask: Callable[[Bus], Awaitable[Any]], text: str, events: list[str]
+) -> None:
+    network[0].has_lost, network[0].text = False, text
+
+    with capture_logs() as logs, anyio.fail_after(HANG_S):
+        [answer] = await ask(far)
+
+    assert network[0].has_lost
+    assert [log["event"] for log in logs] == events
+    assert isinstance(answer, TimeoutError) if events == ["connection.silent"] else answer in (b"heard", True)
+
+
 async def test_a_busy_server_is_not_taken_for_a_lost_answer(far: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.bus.stream.SILENT_S", 0.001)
+    for module in ("stream", "line"):
+        monkeypatch.setattr(f"daemon.bus.{module}.SILENT_S", 0.001)
     with capture_logs() as logs, anyio.fail_after(HANG_S):
         assert await far.call("EVAL", BUSY, 0) == b"done"
+        assert await far.each([("EVAL", BUSY, 0)]) == [b"done"]
 
     assert logs == []

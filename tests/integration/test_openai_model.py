@@ -450,7 +450,6 @@ async def test_an_error_without_a_field_of_that_name_is_an_error():
     "reply",
     [
         Say(""),
-        Plain(b"<html><body>Sign in</body></html>"),
         Plain(b"", "application/json"),
         Plain(b"{'single': 'quotes'}", "application/json"),
         Plain(b"[" * 100_000, "application/json"),
@@ -466,6 +465,13 @@ async def test_what_is_no_answer_is_invalid(reply):
 
     assert type(error) is InvalidAnswer
     assert not isinstance(reply, Say) or not reply.cut_after or "was cut off before its end" in str(error)
+
+
+async def test_a_web_page_in_place_of_an_answer_is_a_fault_of_the_set_up():
+    error = await failure_of([Plain(b" \n<html><body>Sign in</body></html>")])
+
+    assert type(error) is SetupFault
+    assert "answered with a web page" in str(error)
 
 
 async def test_silence_within_an_answer_is_a_timeout():
@@ -542,13 +548,13 @@ async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_o
     async with asking([Failure(429, headers={"Retry-After": "300"}), Say("fine")]) as (model, server):
         with pytest.raises(RateLimited) as first:
             await answer_of(model)
-        with pytest.raises(RateLimited, match="not called for another 300 s") as caught:
+        with pytest.raises(RateLimited, match="not called for another 60 s") as caught:
             await answer_of(model)
         asked = len(server.requests)
         model._limited_until -= 300
         _, answer = await answer_of(model)
 
-    assert (first.value.retry_after_s, caught.value.retry_after_s) == (300.0, pytest.approx(300, abs=1))
+    assert (first.value.retry_after_s, caught.value.retry_after_s) == (300.0, pytest.approx(60, abs=1))
     assert (asked, answer.text) == (1, "fine")
 
 

@@ -40,9 +40,11 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests import forked
+from tests.api_token import header_of
 from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
 from tests.limits import HANG_S, until
+from tests.weblab import addresses_in, client_of
 from workers.agent.service import serve as serve_agents
 
 NAME = "support"
@@ -868,7 +870,8 @@ async def site(process: Process) -> AsyncGenerator[httpx2.AsyncClient]:
     serving = replace(process, config=config, stopping=anyio.Event(), announce=said.append)
     async with anyio.create_task_group() as tg:
         await tg.start(serve_web, serving)
-        async with httpx2.AsyncClient(base_url=said[0], timeout=HANG_S) as client:
+        [address] = addresses_in(said)
+        async with client_of(address, **header_of(process.data_dir)) as client:
             yield client
         serving.stopping.set()
 

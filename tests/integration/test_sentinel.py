@@ -12,12 +12,16 @@ from anyio import to_thread
 from structlog.testing import capture_logs
 
 from daemon.bus import open_bus
+from daemon.bus.sentinel import MasterPool
+from daemon.cli.database import examine
 from daemon.cli.redis_cli import target_of
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError, TooFewReplicas
 from tests.conftest import Lab
+from tests.fakes.tls import self_signed, tls_before
 from tests.integration.test_cluster import PATIENT, a_worker, publish_patiently, until_answered
 from tests.limits import HANG_S
+from tests.ports import free_port
 from tests.servers import Watched, wait_until, watched_servers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.servers]
@@ -36,11 +40,14 @@ def watched() -> Iterator[Watched]:
         yield watched
 
 
-@pytest.mark.parametrize("min_replicas", [0, 1])
+@pytest.mark.parametrize(("min_replicas", "killed"), [(0, True), (1, True), (1, False)])
 async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
-    prefix: str, tmp_path: Path, min_replicas: int
+    prefix: str, tmp_path: Path, min_replicas: int, killed: bool
 ) -> None:
-    """Every message that the new master has is answered once; with ``min_replicas`` it has all that were accepted."""
+    """Every message that the new master has is answered once; with ``min_replicas`` it has all that were accepted.
+
+    A master that is stopped keeps its connections open, and comes back as if nothing had happened.
+    """
     accepted: list[tuple[str, str]] = []
 
     async def talk(lab: Lab, name: str) -> None:
@@ -52,10 +59,10 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
         while len(accepted) < KILLED_AFTER:  # noqa: ASYNC110 - a list tells nobody
             await anyio.sleep(0.001)
         first, second = watched.servers
-        first.kill()
+        first.kill() if killed else os.kill(first.pid, signal.SIGSTOP)
         # Before that, sentinels may take the old one for the master again.
         await to_thread.run_sync(wait_until, lambda: watched.follow(second))
-        first.start()
+        first.start() if killed else os.kill(first.pid, signal.SIGCONT)
         # The sentinels do so too, in their own time.
         await to_thread.run_sync(wait_until, lambda: first.follows(second))
 
@@ -85,7 +92,9 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
 
 async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Watched, prefix: str) -> None:
     server, sentinel = watched.servers[0].port, watched.sentinels[0].port
+    tls = f"sentinels://127.0.0.1:{sentinel}/pond"
     wrong = (
+        (tls, BusUnavailable, "knows a reachable Redis master named 'pond'"),
         (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url is the address of a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a reachable Redis master named 'heron'"),
@@ -149,6 +158,50 @@ async def test_connections_to_a_server_that_is_the_master_no_longer_are_left(wat
     assert before != after
 
 
+async def test_another_master_is_noticed_by_whoever_asks_for_nothing(
+    watched: Watched, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.bus.sentinel.LOOK_S", 0.01)
+    async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere")) as bus:
+        right = bus.master
+        bus.client.connection_pool.master_address = ("127.0.0.1", 1)
+        with anyio.fail_after(HANG_S):
+            while bus.master != right:  # noqa: ASYNC110 - an attribute tells nobody
+                await anyio.sleep(0.001)
+
+
+async def test_a_replica_that_a_sentinel_calls_the_master_is_not_used(
+    watched: Watched, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For some seconds after a failover, sentinels name an old master that has come back."""
+
+    async def name_a_replica(_pool: object) -> tuple[str, int]:
+        return "127.0.0.1", watched.servers[1].port
+
+    monkeypatch.setattr(MasterPool, "get_master_address", name_a_replica)
+    with pytest.raises(BusUnavailable, match="is not the master now"):
+        async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere"), patience_s=0):
+            pass
+
+
+async def test_sentinels_and_servers_are_reached_over_tls(prefix: str, tmp_path: Path) -> None:
+    certificate, server_port, port = self_signed(tmp_path), free_port(), free_port()
+    with (
+        watched_servers(servers=1, sentinels=1, known_as=server_port) as watched,
+        tls_before(certificate, server_port, watched.servers[0].port),
+        tls_before(certificate, port, watched.sentinels[0].port),
+    ):
+        await to_thread.run_sync(wait_until, watched.settled)
+        url = f"sentinels://127.0.0.1:{port}/pond?ssl_ca_certs={certificate}"
+        async with open_bus(RedisConfig(url=Secret(url), prefix=prefix), Path("/nowhere")) as bus:
+            assert bus.master == ("127.0.0.1", server_port)
+            assert await bus.call("ECHO", "over TLS") == b"over TLS"
+        untrusted = RedisConfig(url=Secret(url.partition("?")[0]), prefix=prefix)
+        with pytest.raises(BusUnavailable, match="knows a reachable Redis master"):
+            async with open_bus(untrusted, Path("/nowhere"), patience_s=0):
+                pass
+
+
 async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, prefix: str) -> None:
     config = RedisConfig(url=Secret(watched.url), prefix=prefix)
     with capture_logs() as logs:
@@ -162,6 +215,11 @@ async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, pref
             with anyio.fail_after(HANG_S):
                 while "message.lost" not in [log["event"] for log in logs]:  # noqa: ASYNC110 - a log tells nobody
                     await anyio.sleep(0.001)
+            found = [each.text for each in await examine(bus, embedded=False) if each.check == "lost messages"]
+            await bus.call("DEL", bus.keys.lost)
 
+    [text] = found
+    assert text.startswith("1 accepted messages were lost when Redis changed its master")
+    assert "in these sessions: web:ann." in text
     lost = [(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"]
     assert lost == [("web:ann", "m1")]

@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import anyio
 import httpx2
@@ -14,10 +14,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from channels.http import address_of, listen, protocol, read_body, serving
+from channels.http import address_of, body, listen, protocol, read_body, serving
+from channels.http.peers import Peers
 from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S
+from tests.loop_clock import put_forward
 from tests.tables import each_row
 
 
@@ -141,6 +143,104 @@ async def test_a_body_has_its_limit(size: int, status: int, announced: bool) -> 
         answer = await client.post("/body", content=b"x" * size if announced else pieces())
 
     assert answer.status_code == status
+
+
+HEAD = b"GET /now HTTP/1.1\r\nHost: x\r\n"
+POST = b"POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+
+
+async def rest_of(stream: anyio.abc.SocketStream) -> bytes:
+    """All that is still sent on a connection, up to its end."""
+    found = b""
+    with anyio.fail_after(HANG_S), suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+        while True:
+            found += await stream.receive()
+    return found
+
+
+@each_row(
+    "sent, limit_s, answer",
+    [
+        (b"", protocol.HEADERS_S, b""),
+        (b"G", protocol.HEADERS_S, b" 408 "),
+        (HEAD, protocol.HEADERS_S, b" 408 "),
+        (HEAD + b"\r\nGET", protocol.HEADERS_S, b" 408 "),  # of the second request
+        (POST + b"x", protocol.REST_S, b" 200 "),  # answered before it is complete
+        (POST.replace(b"/now", b"/body") + b"x", body.BODY_TIMEOUT_S, b" 408 "),
+    ],
+)
+async def test_no_drip_of_bytes_puts_off_a_deadline(sent: bytes, limit_s: float, answer: bytes) -> None:
+    listening = await listen("channels.x.webhook", "127.0.0.1", 0)
+    async with serving(App().asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as dripping:
+        await dripping.send(sent)
+        for _ in range(5):
+            with suppress(anyio.BrokenResourceError):
+                await dripping.send(b"x" if sent else b"")
+            async with client_of(listening) as client:
+                assert (await client.get("/now")).text == "now"  # the byte has arrived too
+            put_forward(limit_s / 4)
+
+        found = await rest_of(dripping)
+
+    assert answer in found if answer else found == b""
+
+
+async def test_a_request_that_came_whole_has_no_deadline() -> None:
+    app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
+    async with serving(app.asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as stream:
+        await stream.send(b"GET /gate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        await app.entered.wait()
+        put_forward(100 * protocol.UNREAD_S)
+        await anyio.wait_all_tasks_blocked()
+        app.gate.set()
+        assert b"at last" in await rest_of(stream)
+
+
+async def test_a_client_that_reads_nothing_is_disconnected() -> None:
+    ended = anyio.Event()
+
+    async def floods(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(50):  # more than the kernel keeps
+            await send({"type": "http.response.body", "body": b"x" * 1_000_000, "more_body": True})
+        ended.set()
+
+    listening = await listen("channels.x.webhook", "127.0.0.1", 0)
+    async with serving(floods, listening), await anyio.connect_tcp(*listening.getsockname()) as stream:
+        await stream.send(HEAD + b"\r\n")
+        await anyio.wait_all_tasks_blocked()
+        put_forward(protocol.UNREAD_S)
+        await ended.wait()
+
+
+async def test_many_dripping_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, listening, peers = App(), await listen("channels.x.webhook", "127.0.0.1", 0), Peers(per_peer=8, total=0)
+    monkeypatch.setattr(protocol, "Peers", lambda **_limits: peers)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serving(app.asgi, listening))
+        client = await stack.enter_async_context(client_of(listening))
+        tg = await stack.enter_async_context(anyio.create_task_group())
+        tg.start_soon(client.get, "/gate")
+        await app.entered.wait()
+        for _ in range(80):
+            dripping = await stack.enter_async_context(await anyio.connect_tcp(*listening.getsockname()))
+            await dripping.send(b"G")
+        assert (await client.get("/now")).text == "now"
+        assert len(peers._peers) == 8
+        app.gate.set()
+
+
+async def test_a_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
+    monkeypatch.setattr(protocol, "connections_max", lambda: 1)
+    async with serving(app.asgi, listening), client_of(listening) as client, anyio.create_task_group() as tg:
+        tg.start_soon(client.get, "/gate")
+        await app.entered.wait()
+        refused = await client.get("/now")
+        app.gate.set()
+
+    assert refused.status_code == 429 and int(refused.headers["retry-after"]) > 0
+    assert "connections_per_peer" in refused.json()["error"]["message"]
 
 
 async def test_a_port_that_is_taken_is_told_by_its_key() -> None:

@@ -609,7 +609,8 @@ class SessionMachine(RuleBasedStateMachine):
         talk.nonce, talk.attempts = "", 0
 
 
-WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "deaths", "retry_at", "parked_at", "parked_why")
+WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "deaths", "retry_at")
+WITHDRAWN += ("parked_at", "parked_why", "parked_told")
 """What taking a message back may change."""
 
 EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits

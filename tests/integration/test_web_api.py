@@ -37,11 +37,12 @@ from daemon.server import Address
 from daemon.server.layout import Layout, read_state
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey, encode_part
+from tests.api_token import header_of
 from tests.conftest import shut_down
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.tables import each_row
-from tests.weblab import client_of
+from tests.weblab import addresses_in, client_of
 
 SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
 
@@ -93,8 +94,8 @@ async def serving(
     async with open_process(config, data_dir, announce=said.append) as process, anyio.create_task_group() as tg:
         await tg.start(serve, process)
         process.started.set()
-        [address] = said
-        async with client_of(address, **headers) as client:
+        [address] = addresses_in(said)
+        async with client_of(address, **(header_of(data_dir) | headers)) as client:
             yield Web(process, address, client)
         process.stopping.set()
 
@@ -301,11 +302,17 @@ async def test_an_error_of_ours_tells_nothing_of_the_inside(web: Web) -> None:
     assert "s3cret" not in refused.text
 
 
+def token_line(web: Any) -> str:
+    """The header with the token of the data directory, if there is one, as a line of a request."""
+    return "".join(f"{name}: {value}\r\n" for name, value in header_of(web.process.data_dir).items())
+
+
 async def sent(web: Any, head: str, body: str = "") -> bytes:
     """All that is answered to bytes, up to the end of the connection."""
     host, port = web.address.removeprefix("http://").split(":")
     async with await anyio.connect_tcp(host, int(port)) as stream:
-        await stream.send(f"{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n{body}".encode())
+        rest = f"Host: localhost\r\nConnection: close\r\n{token_line(web)}\r\n{body}"
+        await stream.send(f"{head}\r\n{rest}".encode())
         answer = b""
         with suppress(anyio.EndOfStream):
             while True:
@@ -839,11 +846,14 @@ async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
     async with open_process(config, data_dir, announce=said.append) as process, client_of("") as client:
         async with anyio.create_task_group() as tg:
             await tg.start(serve, process)
-            async with client.stream("GET", f"{said[0]}/api/events?session=cut") as response:
+            [address] = addresses_in(said)
+            async with client.stream(
+                "GET", f"{address}/api/events?session=cut", headers=header_of(data_dir)
+            ) as response:
                 assert response.status_code == 200
                 tg.cancel_scope.cancel()
         with pytest.raises(httpx2.ConnectError):
-            await client.get(f"{said[0]}/healthz")
+            await client.get(f"{address}/healthz")
 
 
 @pytest.fixture
@@ -869,7 +879,7 @@ async def test_a_stop_cuts_off_a_request_that_never_ends(data_dir: Path, monkeyp
             host, port = web.address.removeprefix("http://").split(":")
             async with await anyio.connect_tcp(host, int(port)) as slow:
                 await slow.send(b"POST /api/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
-                await slow.send(b"Content-Length: 100\r\n\r\n{")  # and never the rest
+                await slow.send(f"{token_line(web)}Content-Length: 100\r\n\r\n{{".encode())  # and never the rest
                 await web.client.get("/healthz")  # answered after the other was read
                 web.process.stopping.set()
                 answer = await slow.receive()
@@ -886,7 +896,8 @@ async def test_a_viewer_who_reads_nothing_holds_up_no_stop(data_dir: Path) -> No
             await answer(web, "web:stalled", "y" * 6_000_000)  # more than the kernel keeps
             host, port = web.address.removeprefix("http://").split(":")
             stalled.connect((host, int(port)))
-            stalled.send(b"GET /api/events?session=stalled HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            head = f"GET /api/events?session=stalled HTTP/1.1\r\nHost: localhost\r\n{token_line(web)}\r\n"
+            stalled.send(head.encode())
             await web.client.get("/healthz")
 
 
@@ -909,10 +920,10 @@ async def test_each_channel_has_an_address_and_sessions_of_its_own(data_dir: Pat
     said: list[str] = []
     async with open_process(config, data_dir, announce=said.append) as process, anyio.create_task_group() as tg:
         await tg.start(serve, process)
-        async with client_of("") as client:
+        async with client_of("", **header_of(data_dir)) as client:
             posted = [
                 (await client.post(f"{address}/api/messages", json={"session": "a", "text": "x"})).json()["session"]
-                for address in said
+                for address in addresses_in(said)
             ]
         process.stopping.set()
 

@@ -98,9 +98,45 @@ MUTANTS = (
         ),
         (
             "A connection is given up only when the server answers elsewhere.",
-            "or not await self._answers_elsewhere()",
+            "or not await answers_elsewhere(self._client)",
             "",
             "test_a_busy_server_is_not_taken_for_a_lost_answer",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/line.py",
+        "integration/test_lost_answers.py",
+        (
+            "Whoever waits for a lost answer notices it soon.",
+            "        await silence.look()\n",
+            "",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
+        ),
+        (
+            "A connection whose opening is lost is opened again.",
+            "    with anyio.move_on_after(CONNECT_S):\n",
+            "    with anyio.move_on_after(1e6):\n",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/listen.py",
+        "integration/test_lost_answers.py",
+        (
+            "A listener notices a lost subscription soon.",
+            "                await silence.look()\n",
+            "                pass\n",
+            "test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/health.py",
+        "integration/test_health.py",
+        (
+            "A process says that Redis cannot write to its disk.",
+            'await self._process.bus.call("ECHO", "")',
+            'await self._process.bus.call("PING")',
+            "test_a_process_is_not_ready_while_redis_cannot_write_to_its_disk",
         ),
     ),
     *mutants_of(
@@ -118,7 +154,7 @@ MUTANTS = (
         "unit/test_sentinel_address.py",
         (
             "An address of sentinels has no option that is not read.",
-            " or options.keys() - _OPTIONS",
+            " or options.keys() - known",
             "",
             "test_another_form_is_refused_without_showing_it",
         ),
@@ -128,8 +164,8 @@ MUTANTS = (
         "integration/test_sentinel.py",
         (
             "Replicas acknowledge a write of the connection that waits.",
-            '[write, ("WAIT"',
-            '[("PING",), ("WAIT"',
+            "[write, wait]",
+            '[("PING",), wait]',
             "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
         ),
     ),
@@ -147,10 +183,32 @@ MUTANTS = (
         "daemon/bus/failover.py",
         "integration/test_sentinel.py",
         (
+            "Messages that a new master lacks are kept for doctor.",
+            "                    await self._keep(message)\n",
+            "",
+            "test_messages_that_a_new_master_lacks_are_named",
+        ),
+        (
             "Messages that a new master lacks are named.",
-            "if not await self._is_there(message):",
+            'if not await self._patiently("EXISTS", message.seen_key):',
             "if False:",
             "test_messages_that_a_new_master_lacks_are_named",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/sentinel.py",
+        "integration/test_sentinel.py",
+        (
+            "A server that sentinels name has to be the master.",
+            'if b"role:master" not in await connection.read_response():',
+            "if False:",
+            "test_a_replica_that_a_sentinel_calls_the_master_is_not_used",
+        ),
+        (
+            "Another master is noticed by a process that asks for nothing.",
+            "            await self.look()\n",
+            "            pass\n",
+            "test_another_master_is_noticed_by_whoever_asks_for_nothing",
         ),
     ),
     *mutants_of(

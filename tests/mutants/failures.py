@@ -25,6 +25,12 @@ MUTANTS = (
         "daemon/model/failing.lua",
         TESTS,
         (
+            "An outage that nobody has noticed for long is another one.",
+            " or now - at > tonumber(ARGV[6])",
+            "",
+            "test_an_outage_that_nobody_has_noticed_for_long_is_another_one",
+        ),
+        (
             "Administrators are told of a fault in the set-up once an hour.",
             "and (not told or now - told >= tonumber(ARGV[5]))",
             "and not told and false",
@@ -49,6 +55,38 @@ MUTANTS = (
             "min(RETRY_AFTER_MAX_S, max(",
             "max(0.0, max(",
             "test_a_server_that_asks_for_an_hour_is_asked_after_a_minute",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/turn.py",
+        TESTS,
+        (
+            "A caller whose message is refused finds out that the model is there.",
+            "            await self._health.works(model, was_parked=parked_s > 0)\n            return",
+            "            return",
+            "test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there",
+        ),
+        (
+            "A stop says nothing about a model that fails.",
+            "        if answer is None:\n",
+            "        await self._health.works(model, was_parked=parked_s > 0)\n        if answer is None:\n",
+            "test_a_stop_says_nothing_about_a_model_that_fails",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/http_model.py",
+        "integration/test_openai_model.py",
+        (
+            "A server that asks for an hour is asked by this process after a minute.",
+            "min(asked_s or 0.0, RETRY_AFTER_MAX_S)",
+            "(asked_s or 0.0)",
+            "test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_over",
+        ),
+        (
+            "A web page is a fault of the set-up.",
+            'if is_first and piece.lstrip()[:1] == b"<":',
+            "if False:",
+            "test_a_web_page_in_place_of_an_answer_is_a_fault_of_the_set_up",
         ),
     ),
     *mutants_of(

@@ -91,6 +91,18 @@ MUTANTS = (
         "daemon/usage/ledger.py",
         "integration/test_ledger.py",
         (
+            "Notes of a process that was killed are written by the next.",
+            "for note in self._saved.adopt():",
+            "for note in ():",
+            "test_notes_of_a_process_that_was_killed_are_written_once_by_the_next",
+        ),
+        (
+            "Notes that are saved are not lost when a process stops.",
+            "if note not in self._saved:",
+            "if True:",
+            "test_a_stop_without_redis_reports_the_notes_that_are_lost",
+        ),
+        (
             "A note is kept until Redis has taken it.",
             "        self._any_kept.set()\n",
             "        self._any_kept.set()\n        self._kept.clear()\n",

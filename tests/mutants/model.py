@@ -162,7 +162,7 @@ MUTANTS = (
         ),
         (
             "A rate limit holds for all calls until it is over.",
-            "self._limited_until = anyio.current_time() + min(asked_s or 0.0, LONG_WAIT_S)",
+            "self._limited_until = anyio.current_time() + min(asked_s or 0.0, RETRY_AFTER_MAX_S)",
             "pass",
             "test_a_rate_limit_says_when_to_come_back_and_holds_until_then",
         ),

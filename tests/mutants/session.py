@@ -122,7 +122,7 @@ MUTANTS = (
         _CONSUME,
         "if await self._is_emptied():",
         "if True:",
-        "deaths.py::test_a_suspect_is_put_off_without_counting_while_others_stay_at_work",
+        "deaths.py::test_a_suspect_is_put_off_without_counting_and_waits_twice_as_long_each_time",
     ),
     _row(
         "A suspect begins as soon as nothing else is at work.",
@@ -130,6 +130,34 @@ MUTANTS = (
         "self._emptied.set()",
         "pass",
         "deaths.py::test_a_suspect_begins_as_soon_as_nothing_else_is_at_work",
+    ),
+    _row(
+        "A suspect waits longer each time for other turns to end.",
+        _CONSUME,
+        "self._patience_s *= 2",
+        "self._patience_s *= 1",
+        "deaths.py::test_a_suspect_is_put_off_without_counting_and_waits_twice_as_long_each_time",
+    ),
+    _row(
+        "A claim whose answer is lost is given back.",
+        "workers/upkeep.py",
+        "            await self._sessions.release_abandoned()\n",
+        "",
+        "deaths.py::test_a_claim_whose_answer_is_lost_is_given_back_and_is_no_death",
+    ),
+    _row(
+        "A claim that is carried out late is given back, too.",
+        "daemon/session/sessions.py",
+        'if status != b"stale" or anyio',
+        "if True or anyio",
+        "deaths.py::test_a_claim_that_is_carried_out_after_it_was_given_back_is_given_back_later",
+    ),
+    _row(
+        "A session is claimed again when its pause ends.",
+        "workers/upkeep.py",
+        "        sessions.on_pause = self._reap_in\n",
+        "",
+        "failures.py::test_an_outage_is_asked_about_by_all_until_it_lasts",
     ),
     _row(
         "Two suspects are never at work together.",

@@ -3,13 +3,28 @@
 from tests.mutants.mutant import mutants_of
 
 _GUARD_TESTS = "unit/test_web_guard.py"
-_TOKEN = 'secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())'
+_TOKEN = 'secrets.compare_digest(given.strip().encode("latin-1"), token.reveal().encode())'
 _COOKIE = "test_the_cookie_is_kept_from_scripts_and_from_other_sites"
 _POLICY = "test_the_policy_of_the_page_allows_only_its_own_files"
 _HEADERS = "test_every_answer_has_all_security_headers"
 _NEAR_TOKEN = "test_what_is_nearly_the_token_opens_nothing"
 _NEAR_HOST = "test_a_name_that_nearly_is_its_own_is_refused"
 _OTHER_ORIGIN = "test_a_page_of_another_origin_changes_nothing"
+_ONE_TOKEN = "test_of_several_starts_one_makes_the_token_and_all_have_it"
+_NO_TWO_TOKENS = "test_no_two_data_directories_have_the_same_token"
+_ASK = "test_operators_may_ask_everything_and_members_a_part"
+_RIGHTS = "test_only_operators_read_sessions_of_other_channels"
+_FOREIGN = _RIGHTS
+_PERSON = "test_a_session_gives_a_member_no_rights_of_another_person"
+_START = "test_a_start_tells_how_to_send_the_token_and_does_not_show_it"
+_CONFLICTS = "test_processes_with_different_tokens_are_told_by_the_log_and_by_the_doctor"
+_MACHINES = "test_machines_and_browsers_that_have_no_token"
+_RATE = "test_each_client_has_its_own_requests_of_a_minute"
+_GIVEN_BACK = "test_requests_of_a_minute_are_given_back_one_by_one"
+_PEER = "test_addresses_that_one_client_can_choose_from_are_one_peer"
+_FIRST = "test_the_connection_that_has_waited_longest_goes_first"
+_DRIP = "test_no_drip_of_bytes_puts_off_a_deadline"
+_READER = "test_a_link_is_shown_where_one_person_reads"
 
 MUTANTS = (
     *mutants_of(
@@ -64,7 +79,7 @@ MUTANTS = (
         ),
         (
             "Only the open paths need no token.",
-            'scope["path"] in OPEN',
+            'scope["path"] in self._open',
             'scope["path"].startswith(("/livez", "/api/login"))',
             "test_a_path_that_nearly_is_an_open_one_needs_the_token",
         ),
@@ -73,11 +88,11 @@ MUTANTS = (
         "channels/web/access/operators.py",
         _GUARD_TESTS,
         ("A token comes as one.", 'right and kind.lower() == "bearer" and', "right and", _NEAR_TOKEN),
-        ("An empty token is none.", " and bool(self._token)", "", "test_an_empty_token_is_none"),
-        ("The case of a token counts.", _TOKEN, "given.lower() == self._token.reveal().lower()", _NEAR_TOKEN),
-        ("A longer token is another one.", _TOKEN, "given.strip().startswith(self._token.reveal())", _NEAR_TOKEN),
-        ("The beginning of a token is none.", _TOKEN, "self._token.reveal().startswith(given.strip())", _NEAR_TOKEN),
-        ("The end of a token is none.", _TOKEN, "self._token.reveal().endswith(given.strip())", _NEAR_TOKEN),
+        ("An empty token is none.", " and bool(token)", "", "test_an_empty_token_is_none"),
+        ("The case of a token counts.", _TOKEN, "given.lower() == token.reveal().lower()", _NEAR_TOKEN),
+        ("A longer token is another one.", _TOKEN, "given.strip().startswith(token.reveal())", _NEAR_TOKEN),
+        ("The beginning of a token is none.", _TOKEN, "token.reveal().startswith(given.strip())", _NEAR_TOKEN),
+        ("The end of a token is none.", _TOKEN, "token.reveal().endswith(given.strip())", _NEAR_TOKEN),
         ("All bytes of a token count.", 'encode("latin-1")', 'encode("ascii", "ignore")', _NEAR_TOKEN),
     ),
     *mutants_of(
@@ -260,5 +275,247 @@ MUTANTS = (
         "daemon/operators/audit.py",
         "integration/test_web_access.py",
         ("The audit has a largest size.", '"MAXLEN", "~", KEPT, ', "", "test_the_audit_is_bounded"),
+    ),
+    *mutants_of(
+        "daemon/operators/token.py",
+        "unit/test_api_token.py",
+        ("Of several starts one makes the token.", "replace=False", "replace=True", _ONE_TOKEN),
+        (
+            "The file of the token holds a whole header.",
+            "if not text.startswith(HEADER) or secret_problem(secret):",
+            "if secret_problem(secret):",
+            "test_a_file_without_a_token_is_told_and_not_shown",
+        ),
+        (
+            "A token can be sent.",
+            "if not text.startswith(HEADER) or secret_problem(secret):",
+            "if not text.startswith(HEADER):",
+            "test_a_file_without_a_token_is_told_and_not_shown",
+        ),
+        ("A token has 256 bits.", "TOKEN_BYTES = 32", "TOKEN_BYTES = 16", _NO_TWO_TOKENS),
+        (
+            "A fingerprint tells nothing of its token.",
+            "hashlib.sha256(token.reveal().encode()).hexdigest()",
+            "token.reveal()",
+            _NO_TWO_TOKENS,
+        ),
+        (
+            "A token that others can read is told.",
+            "made=made, warning=found.warning",
+            'made=made, warning=""',
+            "test_a_file_that_others_can_read_is_told",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/service.py",
+        "integration/test_web_members.py",
+        ("A token of the data directory is used.", "token=local.secret), header", 'token=Secret("")), header', _RIGHTS),
+        ("A start without a reader shows no link.", "announce(NO_LINK)", "announce(site.address)", _START),
+        ("A new token is announced once.", "if local.made:", "if True:", _START),
+        ("Processes with different tokens are logged once.", "if text not in known:", "if True:", _CONFLICTS),
+    ),
+    *mutants_of(
+        "daemon/overview/workers.py",
+        "integration/test_web_members.py",
+        ("The same token is no conflict.", "tokens.get(each, token) != token", "True", _CONFLICTS),
+    ),
+    *mutants_of(
+        "channels/web/start_message.py",
+        "integration/test_web_members.py",
+        ("No token is shown at a start.", "if site.header_file is None:", "if False:", _START),
+        ("An open channel is announced without a token.", "if site.config.open:", "if False:", _START),
+    ),
+    *mutants_of(
+        "channels/web/access/operators.py",
+        "integration/test_web_access.py",
+        ("A channel is closed by default.", " or self._is_open or ", " or True or ", _ASK),
+        ("An open channel has members.", " or self._is_open or ", " or ", _ASK),
+        (
+            "Members are admitted.",
+            " or _bears(self._member_token, Headers(scope=scope))\n\n    def only",
+            "\n\n    def only",
+            _ASK,
+        ),
+        ("A member is no operator.", "if _bears(self._token, headers):", "if self.has_token(headers):", _ASK),
+        ("Endpoints for operators are for nobody else.", "if await self.of(request.scope) is None:", "if False:", _ASK),
+    ),
+    *mutants_of(
+        "channels/web/members.py",
+        "integration/test_web_members.py",
+        ("Members read no other channel.", "is_member(request) and key.channel != channel", "False", _FOREIGN),
+        ("A member acts as no other user.", 'owner not in ("", scope)', "False", _PERSON),
+        ("A member acts as nobody with linked identities.", " or is_shared or", " or", _PERSON),
+        ("A member acts as no administrator.", " or is_admin(bot, inbound):", ":", _PERSON),
+    ),
+    *mutants_of(
+        "channels/web/messages.py",
+        "integration/test_web_members.py",
+        ("A member chooses no user.", "message.user is not None and is_member(request)", "False", _PERSON),
+        ("A member's sender is checked.", "        if is_member(request):\n", "        if False:\n", _PERSON),
+        (
+            "Members read messages of their channel.",
+            "readable(request, session_in_path",
+            "(lambda _r, key, _c: key)(request, session_in_path",
+            _FOREIGN,
+        ),
+    ),
+    *mutants_of(
+        "channels/web/events.py",
+        "integration/test_web_members.py",
+        (
+            "Members follow sessions of their channel.",
+            "readable(request, session_in",
+            "(lambda _r, key, _c: key)(request, session_in",
+            _FOREIGN,
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/listing.py",
+        "integration/test_web_members.py",
+        (
+            "Members see a list of their channel.",
+            "self._name if is_member(request) else ",
+            "",
+            "test_members_see_a_list_of_the_sessions_of_their_channel",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/guard.py",
+        "integration/test_web_members.py",
+        ("Metrics need a token.", "OPEN | {METRICS} if metrics_open else OPEN", "OPEN | {METRICS}", _MACHINES),
+        ("Metrics can be opened.", "OPEN | {METRICS} if metrics_open else OPEN", "OPEN", _MACHINES),
+        ("Each client has its own limit.", "self._operators.name_of(scope) or ", "", _RATE),
+        (
+            "Refused requests are counted.",
+            "return self._too_many(scope) or refused",
+            "return refused or self._too_many(scope)",
+            _RATE,
+        ),
+        ("Logins are not counted.", ' or scope["path"] in UNCOUNTED', "", _RATE),
+        ("The page is not counted.", 'not scope["path"].startswith(COUNTED) or', "", _RATE),
+    ),
+    *mutants_of(
+        "channels/web/rate_limit.py",
+        "unit/test_peers.py",
+        ("A minute's requests are allowed at once.", "later - now - WINDOW_S", "later - now", _GIVEN_BACK),
+        ("Time gives requests back.", "now), now)", "now), 0.0)", _GIVEN_BACK),
+        ("Refused requests are not counted.", "spent_until if wait_s else later", "later", _GIVEN_BACK),
+        ("A limit of 0 is none.", "if not self.per_minute:", "if self.per_minute < 0:", _GIVEN_BACK),
+        (
+            "Clients are not remembered without end.",
+            "if len(self._spent_until) > CLIENTS_MAX:",
+            "if False:",
+            "test_a_crowd_of_clients_takes_no_more_memory",
+        ),
+        (
+            "A client that still sends is remembered.",
+            "self._spent_until.pop(client, now)",
+            "self._spent_until.get(client, now)",
+            "test_a_crowd_of_clients_takes_no_more_memory",
+        ),
+    ),
+    *mutants_of(
+        "channels/http/peers.py",
+        "unit/test_peers.py",
+        (
+            "All addresses of this machine are one peer.",
+            "return LOOPBACK if address.is_loopback else str(address)",
+            "return str(address)",
+            _PEER,
+        ),
+        ("A network is one peer.", "NETWORK_BITS = 64", "NETWORK_BITS = 128", _PEER),
+        ("An address in another form is the same peer.", "if address.ipv4_mapped is not None:", "if False:", _PEER),
+        (
+            "Connections leave files to the rest of a process.",
+            "FILES_SHARE = 0.5",
+            "FILES_SHARE = 1.0",
+            "test_connections_leave_half_of_the_files_to_the_rest_of_a_process",
+        ),
+        ("A peer has a limit.", "len(own) > self._per_peer", "False", _FIRST),
+        ("All peers together have a limit.", "len(self._peers) > self._total", "False", _FIRST),
+        ("The peer with most connections loses one.", "max(self._open.values(), key=len)", "own", _FIRST),
+        ("A connection at work is not closed.", "for each in crowd if each.waits)", "for each in crowd)", _FIRST),
+        ("A connection that has moved is closed later.", "own[connection] = own.pop(connection)", "pass", _FIRST),
+        (
+            "A refused connection makes room for the next one.",
+            "        self.closed(longest)\n        longest.drop()\n",
+            "        self.closed(longest)\n",
+            "test_a_connection_is_refused_if_all_others_of_its_peer_are_at_work",
+        ),
+    ),
+    *mutants_of(
+        "channels/http/protocol.py",
+        "integration/test_serving.py",
+        ("Headers have a deadline.", "self._timer = self.loop.call_later(HEADERS_S, self._overdue)", "pass", _DRIP),
+        ("A body has a deadline.", "self._timer = self.loop.call_later(REST_S, self._overdue)", "pass", _DRIP),
+        (
+            "No byte moves a deadline.",
+            "if phase == self._phase or self.transport.is_closing():",
+            "if self.transport.is_closing():",
+            _DRIP,
+        ),
+        ("A late client is told so.", "if self._phase is h11.IDLE and self._begun and", "if False and", _DRIP),
+        ("A client that sent nothing gets no response.", " and self._begun and ", " and ", _DRIP),
+        (
+            "A whole request has no deadline.",
+            "        self._cancel_timer()\n        if self._phase",
+            "        if self._phase",
+            "test_a_request_that_came_whole_has_no_deadline",
+        ),
+        (
+            "A client has to read.",
+            "self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)",
+            "pass",
+            "test_a_client_that_reads_nothing_is_disconnected",
+        ),
+        (
+            "A request in progress is not closed for another.",
+            "return is_owing or getattr",
+            "return True or getattr",
+            "test_many_dripping_connections_keep_nobody_out",
+        ),
+        (
+            "A connection too many is refused.",
+            "            self.app = _refuse\n",
+            "            pass\n",
+            "test_a_connection_too_many_is_told_so",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/run.py",
+        "integration/test_cli.py",
+        ("No link is shown in a journal.", "if not output.isatty():", "if False:", _READER),
+        (
+            "No link is shown where a container keeps it.",
+            "not os.path.samestat(os.fstat(output.fileno()), first.stat())",
+            "True",
+            _READER,
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/rules.py",
+        "unit/test_config.py",
+        (
+            "An open channel is on loopback.",
+            "if channel.open and not is_loopback(channel.host):",
+            "if False:",
+            "test_a_broken_rule_says_which_keys_to_change",
+        ),
+        (
+            "A member token is another one than the token.",
+            "if channel.member_token and channel.member_token == channel.token:",
+            "if False:",
+            "test_a_broken_rule_says_which_keys_to_change",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/load.py",
+        "unit/test_config.py",
+        (
+            "An open channel is a warning.",
+            "and channel.enabled and channel.open:",
+            "and False:",
+            "test_an_open_web_channel_is_a_warning_as_long_as_it_is_enabled",
+        ),
     ),
 )

@@ -16,10 +16,12 @@ from redis.asyncio import Redis
 from daemon import tokens
 from daemon.config import load
 from daemon.errors import BusUnavailable
+from daemon.operators import local_token
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
 from daemon.session import SessionReader
+from tests.api_token import header_of
 from tests.chaos.cursors import Cursors
 from tests.chaos.ends import Drain, Inconclusive
 from tests.chaos.fleet import Fleet, fleet
@@ -242,7 +244,10 @@ async def soaking(plan: Plan, folder: Path, disk: Disk | None, counts: Counts) -
         _let_fail(telegram, slack)
         mind.server = await stack.enter_async_context(fake_openai(mind))
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-        client = await stack.enter_async_context(httpx2.AsyncClient(trust_env=False, limits=limits))
+        local_token(data)
+        client = await stack.enter_async_context(
+            httpx2.AsyncClient(trust_env=False, limits=limits, headers=header_of(data))
+        )
         redis = await stack.enter_async_context(
             Redis(unix_socket_path=str(address.socket), password=address.password.reveal())
         )

@@ -464,6 +464,7 @@ def _valid_text(path: str) -> str:
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
         "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
+        "channels.web.member_token_file": "secret", "channels.web.metrics": "open",
         "channels.web.type": "web", "channels.terminal.type": "terminal", "channels.web.host": "::1",
         "channels.terminal.bot": "pond", "channels.web.bot": "pond", "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
@@ -600,6 +601,9 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: the key is not set, but '0.0.0.0' can be reached"),
+        ("[channels.web]\nhost = '::'\nopen = true\ntoken = 'a'", "channels.web.open: an open channel accepts"),
+        ("[channels.web]\ntoken = 'a'\nmember_token = 'a'", "channels.web.member_token: the value is the same"),
+        ("[channels.web]\nmember_token = 'a b'", "channels.web.member_token: the value must be one line of ASCII"),
         ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
         ("[channels.testing]\nurl = 'http://example.org/'", "channels.testing.url: expected http:// and an address of"),
@@ -647,6 +651,15 @@ def test_an_address_that_can_be_no_archive_is_refused_without_being_shown(file, 
 @each_row("url", ["redis://h", "redis://:p%40@h:1/2", "rediss://u:p@[::1]:6379/0", "unix:///run/redis.sock?db=1"])
 def test_a_redis_address_is_taken_as_it_is(file, url):
     assert load_text(file, f"[redis]\nurl = '{url}'").config.redis.url.reveal() == url
+
+
+def test_an_open_web_channel_is_a_warning_as_long_as_it_is_enabled(file):
+    text = "[channels.web]\nopen = true\n"
+
+    [warning] = load_text(file, text).warnings
+
+    assert "channels.web.open" in warning and "every user" in warning
+    assert load_text(file, f"{text}enabled = false\n").warnings == ()
 
 
 def test_the_address_a_web_channel_listens_on_may_be_any_with_a_token(file):
@@ -1303,6 +1316,7 @@ _SECTION_PATHS = {
         "bots.pond.summary_model.prices",
         "bots.pond.summary_model.thinking",
         "bots.pond.transcription",
+        "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
             for tag in ("testing", "telegram", "slack")
@@ -1331,6 +1345,7 @@ def _sections():
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
     yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
+    yield "[channels.<name>.limits]", daemon_config.WebLimitsConfig, "channels.web.limits"
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
     yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"
     yield "[channels.<name>.events]", daemon_config.SlackEventsConfig, "channels.slack.events"

@@ -28,8 +28,24 @@ def test_an_address_says_where_the_sentinels_are_and_how_to_log_in(
 
 
 @each_row(
+    ("text", "tls"),
+    [
+        ("sentinel://a/pond", None),
+        ("sentinels://a/pond", {"ssl_check_hostname": True}),
+        (
+            "sentinels://a/pond?ssl_ca_certs=%2Fetc%2Fca.pem&ssl_check_hostname=false&sentinel_user=u",
+            {"ssl_ca_certs": "/etc/ca.pem", "ssl_check_hostname": False},
+        ),
+    ],
+)
+def test_an_address_says_whether_and_how_tls_is_used(text: str, tls: dict[str, object] | None) -> None:
+    assert sentinel_address(text).tls == tls
+
+
+@each_row(
     "text",
     [
+        "sentinel://a/pond?ssl_ca_certs=x", "sentinels://a/pond?ssl_check_hostname=no",
         "sentinel://a", "sentinel://a/", "sentinel:///pond", "sentinel://a:x/pond", "sentinel://a:0/pond",
         "sentinel://a,/pond", "sentinel://a/pond/1", "sentinel://a/pond?db=x", "sentinel://a/pond?timeout=3",
         "sentinel://a b/pond", "sentinel://a:70000/pond", "sentinel://[::1/pond",

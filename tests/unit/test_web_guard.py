@@ -14,6 +14,7 @@ from channels.web.access import Operators
 from channels.web.access.login import WRONG_MAX, WRONG_S, Tries
 from channels.web.body import check_type
 from channels.web.guard import Guard, Requests, hosts_of
+from channels.web.rate_limit import RateLimit
 from channels.web.static import HEADERS
 from daemon.config import Secret, WebConfig
 from daemon.operators import short_id
@@ -31,8 +32,8 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
         PlainTextResponse("yes"),
         hosts=hosts_of("127.0.0.1", ["pond.example:8080"]),
         operators=Operators(site),
-        wants_token=True,
         requests=Requests(),
+        rate_limit=RateLimit(0, ManualClock()),
     )
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=guard), base_url="http://localhost") as client:
         yield client

@@ -162,11 +162,15 @@ class Turns:
             answer = await hold.until(lambda: self._run(turn), limit=self._limit)
         except (ModelUnavailable, SetupFault) as error:
             return await self._failed(turn, error, go_on=go_on)
-        except (InvalidAnswer, ContextOverflow, ModelRefused, TimeoutError) as error:
+        except (InvalidAnswer, ContextOverflow, ModelRefused) as error:
+            # Its server is there, whatever it says: others need not wait until somebody finds that out.
+            await self._health.works(model, was_parked=parked_s > 0)
             return await self._ending.failed(turn, error, go_on=go_on)
-        await self._health.works(model, was_parked=parked_s > 0)
+        except TimeoutError as error:
+            return await self._ending.failed(turn, error, go_on=go_on)
         if answer is None:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
+        await self._health.works(model, was_parked=parked_s > 0)
         return await self._ending.done(turn, answer, go_on=go_on)
 
     async def _failed(self, turn: Turn, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:

@@ -1,4 +1,8 @@
-"""The operator of a request: looked up once, on demand."""
+"""The operator or the member that made a request. An operator is looked up once, on demand.
+
+Operators may use everything. Members use the sessions of their channel, each as the person whom the session is named
+after: clients with the channel's member token, and every client of an open channel.
+"""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -13,14 +17,23 @@ from channels.web.access.cookies import cookie_in
 from channels.web.access.origin import may_be_ours
 from channels.web.problem import problem
 from channels.web.site import Site
+from daemon.config import Secret
 from daemon.operators import Logins, short_id
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
 """Name in the audit of a client that sends the channel's token."""
 
+MEMBER = "member"
+"""Name of all clients that send the channel's member token; a visitor's short id has other letters."""
+
 UNKNOWN = (
-    "This address is for operators only. Log in with the link that `millpond page` prints, or send the header "
-    "Authorization: Bearer <token> with the channel's token."
+    "This address requires the header Authorization: Bearer <token>. Unless the configuration of the channel sets a "
+    "token, the file api.header in the data directory contains this header (curl -H @FILE). In a browser, log in with "
+    "the link that `millpond page` prints."
+)
+OPERATORS_ONLY = (
+    "This address is for operators only. Send the operators' token in the header Authorization: Bearer <token>, or log "
+    "in with the link that `millpond page` prints."
 )
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -44,6 +57,8 @@ class Operators:
     def __init__(self, site: Site) -> None:
         self._name = site.name
         self._token = site.config.token
+        self._member_token = site.config.member_token
+        self._is_open = site.config.open
         self.logins = Logins(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
@@ -53,26 +68,34 @@ class Operators:
         operator: Operator | None = scope["operator"]
         return operator
 
+    async def admits(self, scope: Scope) -> bool:
+        """Whether a request comes from an operator or a member. Errors as for ``Logins``."""
+        return await self.of(scope) is not None or self._is_open or _bears(self._member_token, Headers(scope=scope))
+
     def only(self, handler: Handler) -> Handler:
         """``handler`` for operators, and 401 for all other clients."""
 
         async def checked(request: Request) -> Response:
             if await self.of(request.scope) is None:
-                return unauthorized()
+                return unauthorized(OPERATORS_ONLY)
             return await handler(request)
 
         return checked
 
     def has_token(self, headers: Headers) -> bool:
-        """Whether the request has the channel's token. False for a channel without a token."""
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        # Compared as bytes: headers may contain any byte, and compare_digest only accepts ASCII text.
-        right = secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())
-        return right and kind.lower() == "bearer" and bool(self._token)
+        """Whether the request has a token of the channel."""
+        return _bears(self._token, headers) or _bears(self._member_token, headers)
+
+    def name_of(self, scope: Scope) -> str:
+        """The name under which the requests of a client are counted; empty if only its address is known."""
+        operator: Operator | None = scope.get("operator")
+        if operator is not None:
+            return operator.who
+        return MEMBER if _bears(self._member_token, Headers(scope=scope)) else ""
 
     async def _found(self, scope: Scope) -> Operator | None:
         headers = Headers(scope=scope)
-        if self.has_token(headers):
+        if _bears(self._token, headers):
             return Operator(who=TOKEN)
         cookie = cookie_in(scope)
         if cookie is None or not may_be_ours(headers):
@@ -83,6 +106,14 @@ class Operators:
         return Operator(who=short_id(cookie.secret), renewed=cookie.given() if visit.renewed else "")
 
 
-def unauthorized() -> Response:
-    """The response to a client that is no operator but must be one."""
-    return problem(401, "unauthorized", UNKNOWN, headers={"WWW-Authenticate": "Bearer"})
+def unauthorized(text: str = UNKNOWN) -> Response:
+    """The response to a client without the rights that it needs."""
+    return problem(401, "unauthorized", text, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _bears(token: Secret, headers: Headers) -> bool:
+    """Whether a request has this token. False for a token that is not set."""
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    # Compared as bytes: headers may contain any byte, and compare_digest only accepts ASCII text.
+    right = secrets.compare_digest(given.strip().encode("latin-1"), token.reveal().encode())
+    return right and kind.lower() == "bearer" and bool(token)

@@ -152,7 +152,7 @@ function stranger(problem = "") {
   return h("div.empty.stranger", null,
     h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
     h("h1", null, "Welcome to Millpond"),
-    h("p", null, "This page is for operators of the bot. To log in, open the link that was printed when Millpond started. To print a new link, run this command:"),
+    h("p", null, "This page is for operators of the bot. To log in, open a login link. To print a login link, run this command:"),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
       h("label", {for: "code"}, "You can also paste the link or its code here:"),
@@ -234,7 +234,10 @@ opener.addEventListener("click", () => {
   else openSide();
 });
 
-add(document.getElementById("sessions"), sessions);
 showTheme();
-if (location.pathname !== "/login") meet();
+// Nothing is asked for during a login, because all requests would be refused.
+if (location.pathname !== "/login") {
+  add(document.getElementById("sessions"), sessions);
+  meet();
+}
 show();

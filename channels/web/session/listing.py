@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import age_of, limit_of
+from channels.web.members import is_member
 from channels.web.site import Site
 from daemon.clock import stamp
 from daemon.session import SessionReader, SessionState
@@ -40,6 +41,7 @@ class Sessions:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:
+        self._name = site.name
         self._reader = SessionReader(site.process.bus)
         self._clock = site.process.clock
         self._lock = anyio.Lock()
@@ -47,9 +49,9 @@ class Sessions:
         """The last response to polling clients: its limit, its time, and its body."""
 
     async def read(self, request: Request) -> Response:
-        """The sessions of all channels, filtered by a channel or a part of a name."""
+        """The sessions of all channels, filtered by a channel or a part of a name; for members, of this channel."""
         limit, query = limit_of(request), request.query_params
-        fits = _filter(query.get("channel", ""), query.get("q", ""))
+        fits = _filter(self._name if is_member(request) else query.get("channel", ""), query.get("q", ""))
         age_s = age_of(request)
         if fits or not age_s:
             return _json(await self._found(limit, fits))

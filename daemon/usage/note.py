@@ -1,0 +1,30 @@
+"""What a piece of work used, as it is noted in the accounts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from daemon.usage.account import Amount, User
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Note:
+    """What a piece of work used."""
+
+    name: str
+    """Name of the work; Redis adds each name to a day's accounts once."""
+    user: User
+    day: str
+    """``2026-11-20``, the bot's day."""
+    used: Mapping[str, Amount]
+    """By model."""
+
+    def tokens_of(self, user: User) -> tuple[int, int, int]:
+        """The tokens that count for the bot, the person and the chat of ``user``."""
+        tokens = sum(amount.tokens for amount in self.used.values())
+        same = (
+            self.user.bot == user.bot,
+            bool(user.person) and self.user.person == user.person,
+            self.user.session == user.session,
+        )
+        bot, person, chat = (tokens if one else 0 for one in same)
+        return bot, person, chat
