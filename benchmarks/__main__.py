@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    cache,
     consolidation,
     crowd,
     engine,
@@ -47,6 +48,7 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "cache": cache,
     "recall": recall,
     "recall_speed": recall_speed,
     "telegram": telegram,
