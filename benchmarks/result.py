@@ -5,7 +5,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Literal
 
-LimitIs = Literal["at most", "at least", "worst, at most", "ratio, at most", "ratio, at least"]
+LimitIs = Literal["at most", "at least", "worst, at most", "worst, at least", "ratio, at most", "ratio, at least"]
 """What is held against the limit: the median, every single value, or how many times the floor the median is."""
 
 

@@ -24,6 +24,9 @@ TERMINAL = "channels.terminal.service:serve"
 KEEPING = "daemon.keeping:mark_archive"
 """What every process of ``run`` does beside its roles."""
 
+RIGHTS = "daemon.rights:watch"
+"""Says what the Redis user of a process lacks for ``roles``."""
+
 HEALTH = "channels.web.watch:serve"
 """Tells machines how a process is, with any roles; needs ``health.port``, and goes on while its services end."""
 

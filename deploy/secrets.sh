@@ -1,14 +1,18 @@
 #!/bin/sh
-# Generates secrets: a password for the Redis server, as a list of its users (server.acl) and as the address for
-# Millpond (redis.url), and a token for the API (web.token).
+# Generates secrets: the users of the Redis server with their passwords (server.acl), the address of the server for
+# commands (redis.url) and for each role (redis.web.url and so on), and a token for the API (web.token).
 #
-#   deploy/secrets.sh [FOLDER [SERVER]]      Defaults: FOLDER deploy/secrets, SERVER server:6379
+#   deploy/secrets.sh [FOLDER [SERVER [VERSION]]]
+#
+# Defaults: FOLDER deploy/secrets, SERVER server:6379. VERSION 6.2: rules that Redis 6.2 knows.
 #
 # Existing files are not changed. Put your own secrets into the same folder: model.key and telegram.token.
 set -eu
 
 folder=${1:-$(dirname "$0")/secrets}
 server=${2:-server:6379}
+version=${3:-7}
+users=$(dirname "$0")/valkey/users.acl
 
 random() {
     head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n'
@@ -20,21 +24,27 @@ mkdir -p "$folder"
 chmod 700 "$folder"
 umask 022
 
-if [ -e "$folder/server.acl" ] && [ -e "$folder/redis.url" ]; then
-    echo "kept $folder/server.acl and $folder/redis.url"
+if [ -e "$folder/server.acl" ] && [ -e "$folder/redis.agent.url" ]; then
+    echo "kept $folder/server.acl and the addresses of its users"
 elif [ -e "$folder/server.acl" ] || [ -e "$folder/redis.url" ]; then
-    echo "$folder: server.acl and redis.url contain the same password, but only one is there. Remove it or restore the other one." >&2
+    echo "$folder: server.acl and the files redis.*url contain the same passwords, but not all files are there. Remove them all, or restore the missing ones." >&2
     exit 1
 else
-    password=$(random)
-    # The user may access keys and channels with the prefix mp and receive invalidation messages, but not configure the
-    # server. bgrewriteaof is allowed because it removes forgotten data from the server's files.
-    cat >"$folder/server.acl" <<EOF
-user default off
-user millpond on >$password ~mp:* resetchannels &mp:* &__redis__:invalidate +@all -@admin -@dangerous +info +bgrewriteaof +client|id +client|tracking
-EOF
-    printf 'redis://millpond:%s@%s/0\n' "$password" "$server" >"$folder/redis.url"
-    echo "made $folder/server.acl and $folder/redis.url"
+    # By commands of the shell alone: the words of other commands can be seen by every user of the machine.
+    while read -r _ user rules; do
+        if [ "$user" != default ]; then
+            password=$(random)
+            role=${user#millpond}
+            printf 'redis://%s:%s@%s/0\n' "$user" "$password" "$server" >"$folder/redis${role:+.${role#-}}.url"
+            rules="on >$password ${rules#on >PASSWORD }"
+        fi
+        printf 'user %s %s\n' "$user" "$rules"
+    done <"$users" >"$folder/server.acl"
+    if [ "$version" = 6.2 ]; then
+        sed -i.bak 's/ %R~/ ~/g' "$folder/server.acl"
+        rm "$folder/server.acl.bak"
+    fi
+    echo "made $folder/server.acl, and the address of the server for commands and each role"
 fi
 
 if [ -e "$folder/web.token" ]; then

@@ -8,6 +8,8 @@ from workers.wires import TOOL, Content, encode, role_of, taken_apart, text_of
 
 MARK = "... [truncated]"
 IMAGE = "[image]"
+STEP_FACTOR = 2
+"""The cut moves by so many times the number of messages that stay whole: with 6, once in six calls of a tool."""
 CHARS_A_TOKEN = 5
 """A text hardly counts less than a token for so many characters."""
 
@@ -47,6 +49,14 @@ def old_upto(
     answers = [at for at, entry in enumerate(current) if role_of(bytes(entry.wire)) == "assistant"]
     contained = answers[-1] if answers else 0
     return min(max(0, history + len(current) - config.keep_messages), history + contained)
+
+
+def in_steps(old: int, config: MicroCompactConfig) -> int:
+    """The cut ``old`` as it is as long as everything fits: it rests for many calls, then moves at once.
+
+    What stands before a moved cut is sent with other bytes, and no prefix cache of a provider knows it any more.
+    """
+    return old - old % max(1, STEP_FACTOR * config.keep_messages)
 
 
 def least_tokens(entry: LogEntry, config: MicroCompactConfig) -> int:

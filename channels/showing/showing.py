@@ -1,6 +1,5 @@
 """All that a chat of one channel instance is shown beside the replies themselves."""
 
-import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -72,7 +71,9 @@ class Showing:
         self._typist.look(reply.session)
 
     async def _listen(self) -> None:
-        pattern = f"{_literal(self._process.bus.keys.events(encode_part(self._name)))}:*"
+        # Of all channels: the server's rules allow a pattern only if they name just this one.
+        pattern = self._process.bus.keys.events("*")
+        own = f"{encode_part(self._name)}:"
         async with self._process.listener.hear_all(pattern) as heard:
             while True:
                 said = await heard.next()
@@ -82,18 +83,15 @@ class Showing:
                     event = _decode(said)
                 except UNREADABLE:
                     continue  # a newer process says what this one does not know
+                if isinstance(event, Notice) or not event.session.startswith(own):
+                    continue
                 try:
                     await self._take_in(event)
                 except Exception as error:  # noqa: BLE001 - a bug in what is only shown must not end what is sent
                     _log.exception("preview.failed", channel=self._name, reason=type(error).__name__)
 
-    async def _take_in(self, event: Live | ToolEvent | Moved | Notice) -> None:
+    async def _take_in(self, event: Live | ToolEvent | Moved) -> None:
         if isinstance(event, Live | ToolEvent) and self._streamer.leads(event.session):
             self._typist.begin(event.session)
         if self.streams and isinstance(event, Live | Moved):
             await self._streamer.hear(event)
-
-
-def _literal(name: str) -> str:
-    """A pattern of Redis that matches ``name`` alone."""
-    return re.sub(r"[\\*?\[\]^]", lambda found: f"\\{found[0]}", name)

@@ -17,6 +17,7 @@ from daemon.config import PushConfig
 from daemon.errors import BusError, LoginRefused
 from daemon.heartbeat import STALE_S, workers
 from daemon.process import Process
+from daemon.rights import Forbidden
 from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 
@@ -75,8 +76,8 @@ class Health:
                 return str(error)
             except BusError:
                 return "Redis does not respond"
-            if refusing := self._process.bus.refusing:
-                return str(refusing)
+            if refused := self._process.bus.refusing or self._process.shared(Forbidden).reason:
+                return str(refused)
             return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not respond within {PING_S:g} s"
 

@@ -47,6 +47,12 @@ _REFUSED = {
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""
 
+_FORBIDDEN = re.compile(r"ACL failure in script|The user executing the script can't")
+"""By these words a server refuses what a script does for its user; without a script it says NOPERM."""
+
+_SHAPE = re.compile(r"[^:]*:(?:\{[^}]*\}:)?[a-z]+")
+"""Of a key, all that says no name of a conversation or a person."""
+
 _INSIDE = re.compile(r"Error running script .*: -([A-Z]+) ")
 
 
@@ -164,7 +170,7 @@ class Joined:
         self._asked.put([call])
         answer = await call.answer
         if isinstance(answer, BaseException):
-            raise translated(answer) from answer
+            raise translated(answer, asked_by(command, script)) from answer
         return answer
 
     async def run(self) -> None:
@@ -311,22 +317,35 @@ def _code(error: BaseException) -> str:
     return getattr(error, "status_code", None) or str(error).partition(" ")[0]
 
 
-def translated(error: BaseException) -> BaseException:
-    """The client library's exception as one of Millpond's exceptions. Only this function decides it."""
+def asked_by(command: Sequence[Part], script: Script | None = None) -> str:
+    """A command, or a script, with the kind of its key, for people."""
+    if script is not None:
+        return f"the script {script.name}"
+    key = _SHAPE.match(str(command[1])) if len(command) > 1 else None
+    return f"{command[0]!s} {key[0]}:*" if key else str(command[0])
+
+
+def translated(error: BaseException, asked: str = "a command") -> BaseException:
+    """The client library's exception as one of Millpond's; nothing else decides it. ``asked``: see ``asked_by``."""
     if isinstance(error, BusError):
         return error
     if isinstance(error, MillpondError):
         return BusUnavailable(str(error))
-    return _of_library(error)
+    return _of_library(error, asked)
 
 
-def _of_library(error: BaseException) -> BaseException:
+def _of_library(error: BaseException, asked: str) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
         return Elsewhere(f"the data has moved to another node of the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
+    if isinstance(error, redis_errors.NoPermissionError) or _FORBIDDEN.search(str(error)):
+        return BusError(
+            f"Redis refused {asked}, because the Redis user lacks the permission (NOPERM). `millpond doctor` names the "
+            "missing permissions, and `millpond redis-acl` prints those of each role."
+        )
     if isinstance(error, redis_errors.RedisError):
         # Redis may quote the arguments of a command; the first word is its code.
         code = str(error).partition(" ")[0]

@@ -19,7 +19,7 @@ from daemon.cli.page import page
 from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.recalling import search_memory
-from daemon.cli.redis_command import redis_cli
+from daemon.cli.redis_command import redis_acl, redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
@@ -49,6 +49,7 @@ for _command in (
     data,
     config,
     redis_cli,
+    redis_acl,
     doctor,
     version,
 ):

@@ -4,11 +4,13 @@ import time
 from typing import Any
 
 from daemon.bus import Bus, Lost, read_lost
+from daemon.bus.permissions import RIGHTS, missing
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
 from daemon.durations import duration
 from daemon.heartbeat import ALIVE_S, workers
 from daemon.overview import BACKING_OFF, Queues, read_queues
+from daemon.rights import lacks
 
 PINGS = 5
 SLOW_S = 0.02
@@ -31,6 +33,7 @@ async def examine(bus: Bus, *, embedded: bool) -> list[Finding]:
     queues = await read_queues(bus)
     return [
         await _server(bus, info, embedded=embedded),
+        await _permissions(bus),
         _persistence(info),
         _eviction(info),
         await _clock(bus),
@@ -54,6 +57,18 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
             "server", f"{text}. That is slow. Run Millpond closer to the Redis server, in the same network if possible."
         )
     return ok("server", text)
+
+
+async def _permissions(bus: Bus) -> Finding:
+    found = {role: await missing(bus, role) for role in RIGHTS}
+    able = [role for role, rules in found.items() if not rules]
+    if len(able) == len(found):
+        return ok("permissions", "the Redis user may do what every role does")
+    if able:
+        return ok("permissions", f"the Redis user may do what the role {' and '.join(able)} does")
+    # The user is meant for the role that it lacks least of.
+    nearest = min(found, key=lambda role: len(found[role]))
+    return error("permissions", await lacks(bus, [nearest]))
 
 
 def _persistence(info: dict[str, Any]) -> Finding:

@@ -11,6 +11,8 @@ from daemon.cli.exits import FAILED, leaves
 from daemon.cli.table import print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from daemon.cli.finding import Finding
     from daemon.config import BotConfig, Config, Loaded, ModelConfig
 
@@ -114,12 +116,25 @@ async def _redis(config: "Config") -> "list[Finding]":
     try:
         async with open_bus(config.redis, data_path(config)) as bus:
             archive = Archive(bus, data_path(config), config=config.archive)
-            found = [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
-            found += await examine_tokens(bus, config, data_path(config))
-            return [*found, *await examine_models(bus, config)]
+            found = await examine(bus, embedded=not config.redis.url)
+            found += await _permitted("archive", examine_archive(bus, archive))
+            found += await _permitted("api token", examine_tokens(bus, config, data_path(config)))
+            return found + await _permitted("models", examine_models(bus, config))
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]
+
+
+async def _permitted(check: str, examination: "Awaitable[list[Finding]]") -> "list[Finding]":
+    from daemon.cli.finding import warning
+    from daemon.errors import BusError, BusUnavailable
+
+    try:
+        return await examination
+    except BusUnavailable:
+        raise
+    except BusError as failure:
+        return [warning(check, f"not checked. {failure}")]
 
 
 async def _channels(config: "Config") -> "list[Finding]":

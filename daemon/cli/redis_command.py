@@ -1,4 +1,4 @@
-"""``millpond redis-cli``: a look into the database that Millpond uses."""
+"""``millpond redis-cli`` and ``redis-acl``: a look into the database that Millpond uses, and who may use it."""
 
 import click
 
@@ -26,3 +26,15 @@ def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
         ctx.exit(run(config.redis.url.reveal(), list(args)))
     address = anyio.run(EmbeddedServer(data_path(config), binary=config.redis.server).ensure)
     ctx.exit(run(address, list(args)))
+
+
+@click.command("redis-acl")
+@click.option(
+    "--redis-62", is_flag=True, help="Print rules for Redis 6.2, which cannot protect a key from writes alone."
+)
+@click.pass_context
+def redis_acl(ctx: click.Context, *, redis_62: bool) -> None:
+    """Print an ACL file with a Redis user for each role. Replace every PASSWORD, each by another one."""
+    from daemon.bus.permissions import users
+
+    click.echo(users(loaded(ctx).config.redis.prefix, read_only=not redis_62), nl=False)

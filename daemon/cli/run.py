@@ -2,13 +2,14 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from daemon.cli.connected import config_path
-from daemon.services import HEALTH, KEEPING, ROLES, TERMINAL, Service, load, service
+from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
     from daemon.config import Config
@@ -45,7 +46,9 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     for text in read.warnings:
         _say(f"Warning: {text}.")
     services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
-    beside = [load(HEALTH)] if config.health.port is not None else []
+    beside: list[Service] = [partial(load(RIGHTS), roles=roles or tuple(ROLES))]
+    if config.health.port is not None:
+        beside.append(load(HEALTH))
     anyio.run(_serve, config, data_dir, services, beside)
 
 

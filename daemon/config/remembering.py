@@ -89,7 +89,7 @@ class MemorySearchConfig(Section, frozen=True):
     """How long a search that somebody asked for may take."""
     turn_deadline_s: Seconds = 2.0
     """How long a turn waits for what it recalls."""
-    place: Literal["system", "user"] = "system"
+    place: Literal["system", "user"] = "user"
     qmd: PathText = ""
     """Path of the program ``qmd``; empty: the one on the PATH."""
     embeddings: EmbeddingsConfig = EmbeddingsConfig()

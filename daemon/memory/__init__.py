@@ -7,6 +7,7 @@ shows it all as files, in which MEMORY.md may be edited. ``census_of`` tells of 
 """
 
 from daemon.memory.census import Census, Known, census_of
+from daemon.memory.current import Pinned
 from daemon.memory.files import MemoryFiles
 from daemon.memory.foreign import Foreign, TakenOver
 from daemon.memory.home import Home
@@ -31,6 +32,7 @@ __all__ = [
     "Note",
     "Opened",
     "Passage",
+    "Pinned",
     "Recall",
     "Scored",
     "SetBack",

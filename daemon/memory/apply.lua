@@ -38,4 +38,5 @@ if ARGV[12] ~= '' and ARGV[13] ~= fields.text then put(KEYS[1], KEYS[3], ARGV[12
 if ARGV[14] ~= '' then put(KEYS[1], KEYS[3], ARGV[14], ARGV[15]) end
 redis.call('HSET', KEYS[1], 'upto:' .. session, ARGV[6], 'mark:' .. session, ARGV[7], 'applied:' .. session, name,
   'fence:' .. session, fence .. ' ' .. nonce)
+pin(KEYS[1], session)
 return answer('done')

@@ -26,4 +26,5 @@ end
 
 if ARGV[7] ~= '' and ARGV[8] ~= fields.text then put(KEYS[1], KEYS[2], ARGV[7], ARGV[8]) end
 redis.call('LREM', KEYS[3], 0, ARGV[4])
+pin(KEYS[1], session)
 return answer('done')

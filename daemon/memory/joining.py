@@ -225,5 +225,7 @@ def _session(record: bytes) -> str:
 
 
 def _elsewhere(name: str, value: bytes) -> bytes:
-    """The value of a session's field in another memory, where positions in the old history have no meaning."""
+    """The value of a session's field in another memory, where positions in the old lists have no meaning."""
+    if name.startswith("pinned:"):
+        return b"0"
     return value.partition(b" ")[0] if name.startswith("set_back:") else value

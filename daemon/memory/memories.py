@@ -14,7 +14,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus, Script, load_script
 from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
 from daemon.memory.by_hand import ByHand
-from daemon.memory.current import Current
+from daemon.memory.current import Current, Pinned
 from daemon.memory.cut import Cut, cut_of
 from daemon.memory.foreign import Foreign, TakenOver, TakeOver
 from daemon.memory.home import Home, home_for_turn, home_of, moving
@@ -72,6 +72,14 @@ class Memories:
     async def current(self, scope: str) -> Recall:
         """The current MEMORY.md; its text is fetched only if it changed since the last call."""
         return await self._current.recall(scope)
+
+    async def pinned(self, scope: str, session: str) -> Pinned:
+        """As ``current``, with the version that the prompts of ``session`` show."""
+        return await self._current.pinned(scope, session)
+
+    async def pin(self, scope: str, session: str, version: int) -> None:
+        """Have the prompts of ``session`` show this version from now on; ``scope`` is that of ``Pinned``."""
+        await self._current.pin(scope, session, version)
 
     async def read(self, scope: str) -> tuple[Recall, str]:
         """MEMORY.md of exactly this scope, and its checksum, which a change must name."""

@@ -36,6 +36,10 @@ local function behind(fields, fence, nonce)
   return nil
 end
 
+-- What prompts show when their conversation is consolidated, and beside the newest message until then (current.py). All
+-- other kinds are shown at once.
+local SHOWN_LATER = {flush = true, consolidation = true, digest = true}
+
 -- Make 'text' the newest version, under the next number. 'record' is its JSON without number and text, never empty.
 local function put(memory_key, versions_key, record, text)
   local number = tonumber(redis.call('HGET', memory_key, 'versions_base') or 0) + redis.call('LLEN', versions_key) + 1
@@ -48,7 +52,13 @@ local function put(memory_key, versions_key, record, text)
     return number
   end
   redis.call('HSET', memory_key, 'text', text, 'version', number, 'checksum', redis.sha1hex(text))
+  if not SHOWN_LATER[string.match(record, '"kind":"(%a+)"')] then redis.call('HSET', memory_key, 'pinned', number) end
   return number
+end
+
+-- The prompts of a session show the newest version from now on: they change anyway, since its messages were consolidated.
+local function pin(memory_key, session)
+  redis.call('HSET', memory_key, 'pinned:' .. session, redis.call('HGET', memory_key, 'version') or 0)
 end
 
 -- A memory as the holder of a session's lock sees it: {text, version, checksum, upto, mark, flushed, set-backs,

@@ -5,7 +5,7 @@ Every history becomes a request that the API takes: roles alternate and begin wi
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ import msgspec
 from daemon.config.schema import ThinkingConfig
 from daemon.model import own
 from daemon.model.base import Request
+from daemon.model.cache_marks import seams
 from daemon.model.dialect import Dialect
 
 Block = dict[str, Any]
@@ -52,8 +53,7 @@ def body(model: str, request: Request, dialect: Dialect, *, of: str, thinking: T
     """
     # Only the calls of a turn follow one another so closely that what is kept pays for itself.
     caches = bool(request.current) and dialect.cache
-    before_turn = len(request.messages) - request.current if caches else 0
-    system, messages = conversation(dialect.messages(request, of=of), before_turn=before_turn)
+    system, messages = conversation(dialect.messages(request, of=of), marks=seams(request) if caches else ())
     most = dialect.most(request)
     fields: dict[str, Any] = {"model": model, "max_tokens": most, "stream": dialect.stream, "messages": messages}
     if system:
@@ -77,12 +77,12 @@ def body(model: str, request: Request, dialect: Dialect, *, of: str, thinking: T
     return _encode(fields)
 
 
-def conversation(wires: Sequence[bytes], *, before_turn: int = 0) -> tuple[str, list[Message]]:
+def conversation(wires: Sequence[bytes], *, marks: Collection[int] = ()) -> tuple[str, list[Message]]:
     """The system message, empty if there is none, and the other messages.
 
     Args:
         wires: messages in the form of the chat completions API, JSON each.
-        before_turn: how many of them are the same in later requests; the last of these is marked to be cached.
+        marks: after how many of them what was written so far is marked to be cached; the system message never is.
     """
     system: list[str] = []
     written = _Written()
@@ -96,7 +96,7 @@ def conversation(wires: Sequence[bytes], *, before_turn: int = 0) -> tuple[str, 
             written.result(fields)
         else:
             written.user(fields)
-        if at == before_turn:
+        if at in marks:
             written.mark()
     return "\n\n".join(system), written.finished()
 

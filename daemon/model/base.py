@@ -50,6 +50,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What messages and tools count by our tokenizer; 0: not counted."""
     current: int = 0
     """How many of the last messages belong to the turn in progress; 0: those from the last user message on."""
+    head: int = 0
+    """How many of the first messages change only with a consolidation, the system message among them; 0: only that."""
+    cache_key: str = ""
+    """Names the requests that begin alike, so that a provider sends them to one of its machines; empty: none do."""
     room: int = 1
     """How many times the length of an ordinary answer this one may have, where the window allows it."""
 

@@ -15,6 +15,7 @@ import msgspec
 from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted, is_of_order
 from daemon.model.base import Request
+from daemon.model.cache_marks import MODELS, marked
 from daemon.model.own import identity
 from daemon.model.tool_schema import plain
 
@@ -68,6 +69,10 @@ class Dialect:
     """Whether there may be tools at all."""
     cache: bool = True
     """Whether parts of a prompt may be marked to be cached, with Anthropic's API."""
+    marks: bool = False
+    """Whether parts of a prompt for Anthropic's models are marked to be cached, with the chat completions API."""
+    key: bool = True
+    """Whether ``prompt_cache_key`` may name the requests that begin alike."""
     schemas: Literal["full", "plain"] = "full"
     """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
     form: Form = _PLAIN
@@ -77,10 +82,13 @@ class Dialect:
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
         changes = (
-            *(self._usage, self._force, self._limit, self._stream, self._cache),
+            *(self._key, self._usage, self._force, self._limit, self._stream, self._cache),
             *(self._schemas, self._tools, self._messages),
         )
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
+
+    def _key(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, key=False) if self.key and "prompt_cache_key" in text else None
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, usage=False) if self.usage and "stream_options" in text else None
@@ -113,7 +121,9 @@ class Dialect:
     def plainer(self) -> "Iterator[Dialect]":
         """Dialects to try in turn after a refusal that nobody understands: what most servers take."""
         form = replace(self.form, ids="nine", content="empty", arguments="object")
-        plain = replace(self, limit="max_tokens", usage=False, force=False, schemas="plain", form=form)
+        plain = replace(
+            self, limit="max_tokens", usage=False, force=False, marks=False, key=False, schemas="plain", form=form
+        )
         yield plain
         form = replace(form, system="user", alternate=True)
         yield replace(plain, form=form)
@@ -136,7 +146,11 @@ class Dialect:
         return replace(self, tools=False, force=False) if _TOOLS.search(text) and _NOT_TAKEN.search(text) else None
 
     def _cache(self, text: str, _request: Request) -> "Dialect | None":
-        return replace(self, cache=False) if self.cache and "cache_control" in text else None
+        if "cache_control" not in text:
+            return None
+        if self.marks:
+            return replace(self, marks=False)
+        return replace(self, cache=False) if self.cache else None
 
     def _messages(self, text: str, request: Request) -> "Dialect | None":
         form = self.form.otherwise(
@@ -171,9 +185,13 @@ class Dialect:
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
         tools, messages = self.offered(request), self.messages(request, of=of)
+        if self.marks and request.current and model.startswith(MODELS):
+            messages = marked(messages, request)
         fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
         fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
         fields.append(f'"{self.limit}":{self.most(request)}'.encode())
+        if self.key and request.cache_key:
+            fields.append(b'"prompt_cache_key":' + _json(request.cache_key))
         if self.usage and self.stream:
             fields.append(b'"stream_options":{"include_usage":true}')
         if tools:
@@ -201,11 +219,12 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 ANTHROPIC_BASE_URL = "https://api.anthropic.com"
 
 PROVIDERS: Mapping[str, Dialect] = {
-    "mistral.ai": Dialect(limit="max_tokens", form=Form(ids="nine", own="none")),
+    "mistral.ai": Dialect(limit="max_tokens", key=False, form=Form(ids="nine", own="none")),
     "deepseek.com": Dialect(limit="max_tokens", form=Form(own="window")),
     "moonshot.ai": Dialect(limit="max_tokens", form=Form(own="window")),
     "moonshot.cn": Dialect(limit="max_tokens", form=Form(own="window")),
-    "groq.com": Dialect(form=Form(own="none")),
+    "groq.com": Dialect(key=False, form=Form(own="none")),
+    "openrouter.ai": Dialect(marks=True),
 }
 """What is known beforehand, by the end of the host's name; docs/models.md tells where from."""
 

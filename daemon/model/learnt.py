@@ -50,6 +50,8 @@ _WORDS = {
     "force": "tool_choice does not force a call",
     "tools": "tools are not sent",
     "cache": "prompt cache markers are not sent",
+    "marks": "prompt cache markers are not sent",
+    "key": "prompt_cache_key is not sent",
     "schemas": "tool schemas contain only the common keywords ({value})",
     "form.ids": "tool call IDs have nine letters and digits",
     "form.content": "messages with tool calls have {value} content",

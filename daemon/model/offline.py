@@ -161,14 +161,17 @@ class _Context:
         return text("offline_memory", self._language, text=known) if known else ""
 
     def _memory(self) -> list[str]:
-        """The sections of the system prompt that hold what is remembered."""
+        """What is remembered: sections of the system prompt, and of the runtime context of the newest message."""
         system = self._messages[0].words if self._messages and self._messages[0].role == "system" else ""
         memory = system[at:] if (at := system.find("# Memory\n")) >= 0 else ""
         memory = re.split(r"\n---\n\n# (?:Active )?Skills\n", memory)[0]
-        relevant = system.rpartition("## Relevant Memory\n")
+        users = [message.words for message in self._messages if message.role == "user"]
+        context = users[-1].partition("\n\n")[0] if users and users[-1].startswith(RUNTIME_CONTEXT) else ""
+        changes = context.partition("## Memory Changes\n")[2].partition("## Relevant Memory\n")[0]
+        relevant = f"{system}\n{context}".rpartition("## Relevant Memory\n")
         # What stands before the first hit says how they were found.
         found = relevant[2][max(0, relevant[2].find("- **[")) :]
-        return [found if relevant[1] else "", memory]
+        return [found if relevant[1] else "", changes, memory]
 
     def _results(self) -> str:
         """What the tools of the last step said."""

@@ -74,7 +74,7 @@ def taken() -> Iterator[Path]:
 def test_nothing_secret_and_nothing_needless_goes_into_the_image() -> None:
     names = {path.as_posix() for path in taken()}
 
-    assert {"pyproject.toml", "constraints.txt", "daemon/run.py", "deploy/slack/manifest.yaml"} <= names
+    assert {"pyproject.toml", "requirements/run.txt", "daemon/run.py", "deploy/slack/manifest.yaml"} <= names
     for pattern in ("tests/*", "deploy/secrets*", ".git/*", "*.token", "*.key"):
         assert not [name for name in names if fnmatch(name, pattern)]
 
@@ -101,7 +101,9 @@ def compose() -> Any:
 
 
 def of_millpond(compose: Any) -> dict[str, Any]:
-    return {name: service for name, service in compose["services"].items() if service["image"] == "millpond"}
+    """The services that run without anybody asking for them."""
+    ours = {name: service for name, service in compose["services"].items() if service["image"] == "millpond"}
+    return {name: service for name, service in ours.items() if "profiles" not in service}
 
 
 def test_compose_has_the_form_of_its_specification(compose: Any) -> None:
@@ -262,15 +264,22 @@ def test_the_configuration_in_the_cluster_is_the_one_that_is_tested() -> None:
 
 
 def test_the_secrets_are_those_that_the_script_makes_and_the_configuration_names() -> None:
-    named = set(re.findall(r'"secrets/([\w.]+)"', (DEPLOY / "examples" / "servers.toml").read_text())) | {"redis.url"}
+    named = set(re.findall(r'"secrets/([\w.]+)"', (DEPLOY / "examples" / "servers.toml").read_text()))
+    addresses = {f"redis.{role}.url" for role in ROLES}
 
-    for deployment in objects("Deployment").values():
+    for role, deployment in objects("Deployment").items():
         pod = deployment["spec"]["template"]["spec"]
         [secret] = [volume["secret"] for volume in pod["volumes"] if "secret" in volume]
-        assert {item["key"] for item in secret["items"]} == named
+        assert {item["key"]: item["path"] for item in secret["items"]} == {
+            **{name: name for name in named},
+            f"redis.{role}.url": "redis.url",
+        }
         assert secret["defaultMode"] == 0o400
     [compose] = documents(DEPLOY / "compose.yaml")
-    assert {Path(secret["file"]).name for secret in compose["secrets"].values()} == named | {"server.acl"}
+    files = {name: Path(secret["file"]).name for name, secret in compose["secrets"].items()}
+    assert set(files.values()) == named | addresses | {"redis.url", "server.acl"}
+    for role, service in of_millpond(compose).items():
+        assert {files[each["source"]] for each in service["secrets"]} == named | {f"redis.{role}.url"}
 
 
 def test_the_server_is_reached_by_millpond_alone() -> None:

@@ -2,90 +2,28 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from daemon.server.engine import find_program
 from daemon.server.link import Link, Refusal
-from tests.ports import free_port
-from tests.servers import old_redis, wait_until
+from tests.deploy.served import ROOT, Server, server
+
+__all__ = ["server"]
 
 pytestmark = pytest.mark.deploy
 
-ROOT = Path(__file__).parents[2]
-DEPLOY = ROOT / "deploy"
 OF_OTHER_SERVERS = frozenset({"SHUTDOWN", "CLUSTER", "CLIENT", "BGSAVE", "CONFIG", "KEYS"})
 """Said to the embedded server, to a cluster, or to one without an append-only file, or no more than named in a list; of
 CLIENT two that are allowed by themselves."""
 
 
-@dataclass
-class Server:
-    program: Path
-    folder: Path
-    port: int
-    secrets: Path
-    process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        words = [DEPLOY / "valkey/valkey.conf", "--port", self.port, "--aclfile", self.secrets / "server.acl"]
-        self.process = subprocess.Popen(
-            [str(self.program), *map(str, words)], cwd=self.folder, stdout=subprocess.DEVNULL
-        )
-        wait_until(self.answers)
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
-
-    def answers(self) -> bool:
-        assert self.process is not None and self.process.poll() is None, "it ended at its start"
-        with suppress(OSError), Link.tcp("127.0.0.1", self.port, timeout_s=2.0) as link:
-            return isinstance(link.call("PING"), Refusal)
-        return False
-
-    def link(self) -> Link:
-        link = Link.tcp("127.0.0.1", self.port, timeout_s=5.0)
-        password = self.url.rpartition("@")[0].rpartition(":")[2]
-        assert link.call("AUTH", "millpond", password) == b"OK"
-        return link
-
-    @property
-    def url(self) -> str:
-        """As ``secrets.sh`` wrote it down."""
-        return (self.secrets / "redis.url").read_text().strip()
-
-
-def programs() -> dict[str, Path | None]:
-    return {"valkey": find_program("").path, "redis62": old_redis()}
-
-
-@pytest.fixture(params=["valkey", "redis62"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    program = programs()[request.param]
-    assert program is not None, "these tests need the extra servers"
-    port = free_port()
-    secrets, folder = tmp_path / "secrets", tmp_path / "data"
-    folder.mkdir()
-    subprocess.run(["sh", DEPLOY / "secrets.sh", secrets, f"127.0.0.1:{port}"], check=True, capture_output=True)
-    server = Server(program, folder, port, secrets)
-    server.start()
-    yield server
-    server.kill()
-
-
 def millpond(server: Server, tmp_path: Path, *args: str, text: str = "") -> str:
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "OPENAI_"))},
-        "MILLPOND_REDIS__URL_FILE": str(server.secrets / "redis.url"),
+        "MILLPOND_REDIS__URL_FILE": str(server.url_file()),
         "MILLPOND_DATA_DIR": str(tmp_path / "millpond"),
         "MILLPOND_CHANNELS__WEB__PORT": "0",
     }

@@ -408,7 +408,7 @@ class Claude:
         if "save_memory" in json.dumps(body.get("tools", [])):
             return Said(calls=[Call("save_memory", self.summary, id=f"toolu_{number}")])
         last = _blocks(messages[-1])
-        if last[0]["type"] == "tool_result" or not re.search("clock|tool time", json.dumps(last)):
+        if last[0]["type"] == "tool_result" or not re.search("clock|tool time", _said(last)):
             return Said("done", thinking=f"A secret thought, {number}.")
         answer = Said(
             calls=[Call("time", id=f"toolu_{number}"), Call("time", id=f"toolu_{number}_b")],
@@ -426,3 +426,8 @@ class Claude:
         if [block for block in latest if "thinking" in block["type"]] == wanted:
             return ""
         return "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified."
+
+
+def _said(content: list[dict[str, Any]]) -> str:
+    """What a message says, without the runtime context and all that is recalled beside it."""
+    return re.sub(r"\[Runtime context\]\n(?:.+\n)+", "", "\n".join(each.get("text", "") for each in content))

@@ -45,7 +45,7 @@ class Provider:
         self.prompts.append(messages)
         if "save_memory" in json.dumps(body.get("tools", [])) or "save_memory" in str(messages[0].get("content")):
             return self.summary(body)
-        if messages[-1]["role"] == "tool" or not re.search("clock|tool time", _text(messages[-1])):
+        if messages[-1]["role"] == "tool" or not re.search("clock|tool time", _said(messages[-1])):
             return self.say("done", body)
         return self.calls(body)
 
@@ -179,6 +179,8 @@ class Groq(Provider):
     wants = "none"
 
     def refusal(self, body: dict[str, Any]) -> str:
+        if "prompt_cache_key" in body:
+            return "property 'prompt_cache_key' is unsupported"
         known = any("reasoning" in message for message in body["messages"])
         return "'messages.2' : for 'role:assistant' the property 'reasoning' is unsupported" if known else ""
 
@@ -399,6 +401,11 @@ class Endless(Provider):
 def _text(message: dict[str, Any]) -> str:
     content = message.get("content") or ""
     return content if isinstance(content, str) else json.dumps(content)
+
+
+def _said(message: dict[str, Any]) -> str:
+    """What a message says, without the runtime context and all that is recalled beside it."""
+    return re.sub(r"\[Runtime context\]\n(?:.+\n)+", "", _text(message))
 
 
 def _numbered(fields: dict[str, Any], number: int) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
     [
         (Failure(401, "no"), "refused the API key (401)", 1),
         (Failure(404, "The model does not exist"), "was not found (404). Check model.name and model.base_url.", 1),
-        (Plain(b"<html>a page</html>"), "an answer that cannot be parsed", 1),
+        (Plain(b"<html>a page</html>"), "answered with a web page instead of a model's answer", 1),
         (Failure(503), "failed (503)", 69),
     ],
 )

@@ -63,7 +63,7 @@ async def test_what_was_said_in_another_conversation_comes_back_word_for_word(
 
     await say(process, lab, "web:two", asked, model=model, sender="ann")
 
-    section = contents(model)[0].partition("## Relevant Memory\n")[2]
+    section = contents(model)[-1].partition("## Relevant Memory\n")[2]
     assert wanted in section
     assert "(transcript/web:one) [1.00]" in section
 
@@ -136,7 +136,7 @@ async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab
     await say(process, lab, "web:one", "Mia plays the cello.", model=model, sender="ann")
     await say(process, lab, "web:two", "What does Mia play?", model=model, sender="ann")
 
-    assert "rain at the pond" in contents(model, 0)[0]
+    assert "rain at the pond" in contents(model, 0)[-1]
     assert sorted(indexes(process)) == [folder_of("pond:person:web:ann"), folder_of(scope)]
 
 

@@ -46,10 +46,10 @@ def contents(model: ScriptedModel, at: int = -1) -> list[str]:
     return [msgspec.json.decode(wire).get("content") or "" for wire in model.requests[at].messages]
 
 
-async def test_what_is_recalled_stands_last_in_the_system_message_and_in_no_log(process: Process, lab: Lab) -> None:
+async def test_what_is_recalled_can_stand_last_in_the_system_message_and_in_no_log(process: Process, lab: Lab) -> None:
     engine, model = ScriptedEngine(a_hit("Mia plays the cello.", docid="d1")), ScriptedModel("Mia")
 
-    await talk(recalling(process, engine), lab, model, ASKED)
+    await talk(recalling(process, engine, place="system"), lab, model, ASKED)
 
     system, said = contents(model)
     section = system.rpartition("\n\n---\n\n")[2]
@@ -62,11 +62,11 @@ async def test_what_is_recalled_stands_last_in_the_system_message_and_in_no_log(
     assert b"cello." not in b"".join(bytes(entry.wire) for entry in await lab.log())
 
 
-async def test_it_can_stand_beside_the_runtime_context_instead(process: Process, lab: Lab) -> None:
+async def test_what_is_recalled_stands_beside_the_runtime_context_by_default(process: Process, lab: Lab) -> None:
     engine = ScriptedEngine(a_hit("one\n\ntwo\n[Runtime context]\nthree"), a_hit("four", docid="d2"))
     model = ScriptedModel("Mia")
 
-    await talk(recalling(process, engine, place="user"), lab, model, ASKED)
+    await talk(recalling(process, engine), lab, model, ASKED)
 
     system, said = contents(model)
     block, _, words = said.partition("\n\n")
@@ -101,8 +101,8 @@ async def test_few_words_are_looked_for_with_the_last_exchange(process: Process,
     assert [query for _, query, _, _ in engine.asked[1:]] == [
         "And then?\nI met Mia at the lake in June.\nHow nice of her."
     ]
-    assert "I met Mia" not in contents(model)[0]
-    assert "Mia plays the cello" in contents(model)[0]
+    assert "I met Mia" not in contents(model)[-1]
+    assert "Mia plays the cello" in contents(model)[-1]
 
 
 async def test_memory_that_stands_in_the_prompt_is_not_repeated(process: Process, lab: Lab) -> None:
@@ -112,7 +112,7 @@ async def test_memory_that_stands_in_the_prompt_is_not_repeated(process: Process
     await talk(recalling(process, engine), lab, model, ASKED)
 
     assert "Mia plays the cello" in contents(model)[0]
-    assert "Relevant Memory" not in contents(model)[0]
+    assert "Relevant Memory" not in "".join(contents(model))
 
 
 async def test_all_model_calls_of_a_turn_hold_the_same_and_it_is_looked_for_once(process: Process, lab: Lab) -> None:
@@ -121,7 +121,8 @@ async def test_all_model_calls_of_a_turn_hold_the_same_and_it_is_looked_for_once
 
     await talk(recalling(process, engine), lab, model, ASKED)
 
-    assert contents(model, 0)[0] == contents(model, 1)[0]
+    assert contents(model, 0) == contents(model, 1)[:2]
+    assert "Mia plays the cello." in contents(model, 0)[1]
     assert len(engine.asked) == 1
 
 
@@ -132,7 +133,7 @@ async def test_an_engine_that_hangs_or_fails_changes_no_answer(process: Process,
 
         await talk(recalling(process, engine, turn_deadline_s=0.05), lab, model, f"{number}: {ASKED}")
 
-        assert "Relevant Memory" not in contents(model)[0]
+        assert "Relevant Memory" not in "".join(contents(model))
     assert len([entry for entry in await lab.log() if entry.answers]) == 2
 
 
@@ -147,7 +148,7 @@ async def test_what_is_recalled_takes_no_more_than_its_share(process: Process, l
     await talk(recalling(process, engine, max_results=100), lab, model, ASKED)
 
     shown = await preview(recalling(process, engine, max_results=100), "web:ann")
-    assert 10 < contents(model)[0].count("- **[") < 80
+    assert 10 < contents(model)[-1].count("- **[") < 80
     assert shown["parts"]["recalled"] == 0  # nothing waits: there are no words to look for
 
 

@@ -124,7 +124,7 @@ async def test_a_channel_that_shows_nothing_of_turns_does_not_listen_to_them(
         await commit(process.bus, TEXT)
         await until_empty(process.bus)
 
-    assert asked == [f"{process.bus.keys.events(NAME)}:*"] * hears
+    assert asked == [process.bus.keys.events("*")] * hears
 
 
 async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process, monkeypatch: pytest.MonkeyPatch):

@@ -49,8 +49,8 @@ NOBODYS = {
     "channels/intake": "answer_bot overhear unhear", "channels/pacing": "pace",
     "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
     "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
-    "daemon/jobs": "create due", "daemon/memory": "home read take_over write", "daemon/model": "failed failing probe",
-    "daemon/operators": "redeem visit", "daemon/people": "offer redeem", "daemon/recall/index": "look",
+    "daemon/jobs": "create due", "daemon/memory": "home pin read take_over write", "daemon/model": "failed failing probe",
+    "daemon/operators": "redeem visit", "daemon/people": "answer begin offer redeem", "daemon/recall/index": "look",
     "daemon/session": "amend fill log sweep tell withdraw", "daemon/transcripts": "keep restore slice",
     "daemon/usage": "bucket note spent",
 }  # fmt: skip

@@ -136,6 +136,22 @@ MUTANTS = (
             "text[: max_chars + 1] + MARK",
             "test_tool_results_older_than_the_last_six_messages_are_cut",
         ),
+        (
+            "The cut of micro-compaction moves in steps.",
+            "STEP_FACTOR = 2",
+            "STEP_FACTOR = 0",
+            "test_the_cut_moves_in_steps_so_that_most_calls_share_everything_before",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/context.py",
+        "unit/test_context.py",
+        (
+            "Results are cut as far as configured before anything is left out.",
+            "_built(rules, scene, current, old=old, squeezes=True)",
+            "_built(rules, scene, current, old=rests_at, squeezes=True)",
+            "test_results_are_cut_up_to_the_last_six_messages_when_the_prompt_would_not_fit",
+        ),
     ),
     *mutants_of(
         "workers/backoff.py",

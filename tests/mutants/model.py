@@ -76,9 +76,41 @@ MUTANTS = (
         ),
         (
             "What is the same at the next call is cached.",
-            "        if at == before_turn:\n",
+            "        if at in marks:\n",
             "        if False:\n",
             "test_what_is_the_same_at_the_next_call_is_marked_to_be_cached",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/cache_marks.py",
+        "unit/test_dialect.py",
+        (
+            "A result of a tool has no mark at OpenRouter.",
+            "if message.startswith(_TOOL) or not content:",
+            "if not content:",
+            "test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_result",
+        ),
+        (
+            "The end of the head is marked to be cached.",
+            "{1, request.head, len",
+            "{1, len",
+            "test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_result",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/dialect.py",
+        "unit/test_dialect.py",
+        (
+            "A server that refuses prompt_cache_key is asked without.",
+            'if self.key and "prompt_cache_key" in text',
+            'if not self.key and "prompt_cache_key" in text',
+            "test_a_refusal_teaches_what_it_names",
+        ),
+        (
+            "OpenRouter's models of Anthropic get marks.",
+            "Dialect(marks=True)",
+            "Dialect()",
+            "test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_result",
         ),
     ),
     *mutants_of(

@@ -215,19 +215,21 @@ def test_calls_of_tools_that_are_not_offered_any_more_cannot_be_made_again() -> 
 def test_what_is_the_same_at_the_next_call_is_marked_to_be_cached() -> None:
     history = (
         {"role": "system", "content": "Be kind."},
+        user("compressed"),
+        {"role": "assistant", "content": "understood"},
         user("hi"),
         {"role": "assistant", "content": "hello"},
         user("so"),
     )
 
-    turn, once = sent(*history, current=1), sent(*history)
+    turn, once = sent(*history, current=1, head=3), sent(*history)
 
     marked = [
         block["text"]
         for block in (*turn["system"], *(b for m in turn["messages"] for b in m["content"]))
         if "cache_control" in block
     ]
-    assert marked == ["Be kind.", "hello", "so"]
+    assert marked == ["Be kind.", "understood", "hello", "so"]
     assert "cache_control" not in str(once)
 
 

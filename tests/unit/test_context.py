@@ -391,13 +391,44 @@ def see_cut(built: Prompt) -> list[bool]:
 
 
 def test_tool_results_older_than_the_last_six_messages_are_cut() -> None:
-    history = [user(0, "q"), calls(0, "a"), result(0, "a", "r" * 500), answer(0, "ok")]
-    later = [user(4, "q"), calls(4, "b"), result(4, "b", "r" * 500), answer(4, "ok")]
+    history = looked_up(5)
 
-    built = prompt(rules(), scene([*history, *later]), [user(8, "now")])
+    built = prompt(rules(), scene(history[:17]), [user(17, "now")])
 
-    assert see_cut(built) == [True, False]
+    assert see_cut(built) == [True, True, True, False]
     assert texts(built)[2] == "r" * 200 + "... [truncated]"
+
+
+def looked_up(turns: int, text: str = "r" * 500) -> list[LogEntry]:
+    """Turns of a question, a call of a tool, its result and an answer."""
+    return [
+        each
+        for at in range(0, 4 * turns, 4)
+        for each in (user(at, "q"), calls(at, f"c{at}"), result(at, f"c{at}", text), answer(at, "ok"))
+    ]
+
+
+def test_the_cut_moves_in_steps_so_that_most_calls_share_everything_before() -> None:
+    log, shared = looked_up(30), list[bool]()
+    before: tuple[bytes, ...] = ()
+    for said in range(60, len(log), 4):
+        for upto in (said + 1, said + 3):
+            built = prompt(rules(50_000), scene(log[:said]), log[said:upto])
+            shared.append(built.messages[: len(before)] == before)
+            before = built.messages[: -built.current]
+
+    assert (len(shared), shared.count(False)) == (30, 5)
+
+
+def test_results_are_cut_up_to_the_last_six_messages_when_the_prompt_would_not_fit() -> None:
+    history, current = looked_up(5), [user(20, "now")]
+    whole = prompt(rules(), scene(history), current)
+    assert see_cut(whole) == [True, True, True, False, False]
+
+    tight = prompt(rules(whole.tokens - 1), scene(history), current)
+
+    assert see_cut(tight) == [True, True, True, True, False]
+    assert (tight.history_turns, tight.overflows) == (5, False)
 
 
 def test_a_result_that_no_model_call_has_contained_is_never_cut() -> None:
@@ -406,11 +437,16 @@ def test_a_result_that_no_model_call_has_contained_is_never_cut() -> None:
 
     assert see_cut(prompt(rules(), scene(), fresh)) == [False] * 12
     seen = prompt(rules(), scene(), [*fresh, calls(0, "d"), result(0, "d", "r" * 500)])
-    assert see_cut(seen) == [True] * 8 + [False] * 5
+    assert see_cut(seen) == [False] * 13  # the cut moves in steps of twelve messages
+    later = [user(16, "q"), answer(16, "a")]
+    assert (
+        see_cut(prompt(rules(), scene([*fresh, calls(0, "d"), result(0, "d", "r")]), later))
+        == [True] * 10 + [False] * 3
+    )
 
 
 def test_below_its_size_a_prompt_is_not_compacted_and_off_means_off() -> None:
-    history = [user(0, "q"), calls(0, "a"), result(0, "a", "r" * 500), *(answer(0, "ok") for _ in range(6))]
+    history = [user(0, "q"), calls(0, "a"), result(0, "a", "r" * 500), *(answer(0, "ok") for _ in range(14))]
     current = [user(9, "now")]
 
     for config in (MicroCompactConfig(enabled=False), MicroCompactConfig(min_prompt_tokens=10_000)):

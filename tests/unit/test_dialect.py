@@ -1,5 +1,7 @@
 """What a server takes is learnt from the words of its refusals, and what is no refusal of a form teaches nothing."""
 
+from typing import Any
+
 import msgspec
 
 from daemon.config.schema import ModelConfig
@@ -34,6 +36,9 @@ def test_a_refusal_teaches_what_it_names() -> None:
         '"auto" tool choice requires --enable-auto-tool-choice to be set': "force=False, tools=False",
         "Function calling is not enabled for this model": "force=False, tools=False",
         "Unrecognized request argument supplied: stream_options": "usage=False",
+        "property 'prompt_cache_key' is unsupported": "key=False",
+        "body.prompt_cache_key: Extra inputs are not permitted": "key=False",
+        'Invalid JSON payload received. Unknown name "prompt_cache_key": Cannot find field.': "key=False",
         "body.stream_options: Extra inputs are not permitted": "usage=False",
         "Streaming is not supported for this model": "stream=False",
         "'stream' must be set to false": "stream=False",
@@ -133,3 +138,39 @@ def test_two_apis_of_one_host_have_a_dialect_each() -> None:
 
     assert known_of(server_of(openai)) == PROVIDERS["deepseek.com"]
     assert known_of(server_of(anthropic)) == Dialect()
+
+
+def body_of(dialect: Dialect, model: str, *messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    wires = [msgspec.json.encode(message) for message in messages]
+    return msgspec.json.decode(dialect.body(model, Request(messages=wires, max_completion_tokens=100, **more)))
+
+
+def test_requests_that_begin_alike_are_named_until_the_name_is_refused() -> None:
+    told = {"role": "user", "content": "hi"}
+
+    assert body_of(Dialect(), "m", told, cache_key="k")["prompt_cache_key"] == "k"
+    assert "prompt_cache_key" not in body_of(Dialect(), "m", told)
+    assert "prompt_cache_key" not in body_of(Dialect(key=False), "m", told, cache_key="k")
+    assert not any(plain.key or plain.marks for plain in Dialect(marks=True).plainer())
+
+
+def test_four_marks_at_most_tell_openrouter_what_stays_and_none_stands_at_a_result() -> None:
+    texts = [*("rules", "compressed", "understood", "first", "reply", "now"), "", "found"]
+    roles = ["system", *("user", "assistant") * 2, "user", "assistant", "tool"]
+    messages: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+    openrouter = known_of("openrouter.ai")
+
+    def marked(model: str, upto: int = 6, **more: Any) -> list[str]:
+        body = body_of(openrouter, model, *messages[:upto], **more)
+        parts = [
+            part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
+        ]
+        assert all(part["cache_control"] == {"type": "ephemeral"} for part in parts)
+        return [part["text"] for part in parts]
+
+    assert marked("anthropic/claude", current=1, head=3) == ["rules", "understood", "reply", "now"]
+    assert marked("anthropic/claude", 8, current=3) == ["rules", "reply", "now"]
+    assert marked("anthropic/claude") == marked("openai/gpt", current=1) == []
+    changed = openrouter.without("messages.0.content.0.cache_control: Extra inputs are not permitted", REQUEST)
+    assert changed is not None
+    assert changes(openrouter, changed) == "marks=False"

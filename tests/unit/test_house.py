@@ -154,7 +154,7 @@ def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
     mirrors = re.compile(r"https://(pypi\.tuna\.tsinghua\.edu\.cn/simple|mirrors\.aliyun\.com/pypi/simple/)")
     hosts = re.compile(r"index-url|trusted-host|find-links|pypi\.org/simple|files\.pythonhosted|/simple/?[\"'\s]", re.I)
     suffixes = {".py", ".lua", ".toml", ".txt", ".md", ".cfg", ".ini", ".yml", ".yaml", ".js", ".html", ".css", ""}
-    folders = ("daemon", "channels", "workers", "docs", "deploy", "benchmarks", ".ci")
+    folders = ("daemon", "channels", "workers", "docs", "deploy", "benchmarks", ".ci", "requirements")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
     found = [
         path

@@ -121,6 +121,19 @@ async def test_relevant_memory_is_recalled():
     assert "Zurich" in answer.text
 
 
+async def test_memory_beside_the_runtime_context_is_recalled():
+    context = (
+        f"{RUNTIME_CONTEXT}\nTime: Friday\n## Memory Changes\nMEMORY.md changed.\n+ - The dog is called Rex.\n"
+        "## Relevant Memory\nFound by a search.\n- **[d1]** (MEMORY.md) [0.87]\n  The server lives in Zurich.\n\n"
+    )
+
+    dog, _ = await ask(OKAY, wire("user", f"{context}What is the dog called?"))
+    server, _ = await ask(OKAY, wire("user", f"{context}Where does the server live?"))
+
+    assert "Rex" in dog.text
+    assert "Zurich" in server.text
+
+
 async def test_runtime_context_and_speaker_are_not_taken_for_the_persons_words():
     context = f"{RUNTIME_CONTEXT}\nTime: Friday\nChat: x\n\n"
 

@@ -29,7 +29,7 @@ from workers.consolidation.plan import (
     plan,
     seen_tokens,
 )
-from workers.micro import old_upto
+from workers.micro import in_steps, old_upto
 from workers.wires import message, role_of, shown_result
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
@@ -381,7 +381,7 @@ def test_an_estimate_counts_every_part_of_the_prompt_that_is_sent(log, said, nam
     head = head_messages("They look for herons." if compacted else "", "transcript_1.jsonl.gz")
     pieces = [Piece(wire, TOKENIZER.count_message(wire)) for wire in head]
     current = [user(len(log), text=said)]
-    old = old_upto(len(log), current, micro, uncut_tokens=lambda: 0)
+    old = in_steps(old_upto(len(log), current, micro, uncut_tokens=lambda: 0), micro)
     seen = seen_tokens(log, old=old, result_max_chars=20, names=names, count=TOKENIZER.count_message)
 
     estimate = Estimate(

@@ -78,7 +78,7 @@ def test_the_runtime_context_speaks_the_bots_language():
 
 def test_what_is_recalled_beside_it_does_not_end_the_block():
     text = runtime_context(
-        [inbound()], NOW, time_zone="UTC", language="en", recalled="## Relevant Memory\n\n- a\n\n  b\n"
+        [inbound()], NOW, time_zone="UTC", language="en", beside=("", "## Relevant Memory\n\n- a\n\n  b\n")
     )
 
     assert "\n\n" not in text

@@ -14,7 +14,7 @@ from workers.agent.history import ShownTurn, View, marked
 from workers.agent.pictures import fitting, with_pictures
 from workers.agent.shorten import Piece, Shares, fitted
 from workers.agent.trim import history_room, iteration
-from workers.micro import old_upto
+from workers.micro import in_steps, old_upto
 from workers.wires import USER, merged, message, role_of, taken_apart
 
 MERGE_TOKENS = 8
@@ -81,6 +81,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     current_tokens: int
     current: int = 1
     """How many of the last messages are the turn in progress."""
+    head: int = 0
+    """How many of the first messages are the system message and the head; 0: there is no head."""
     history_turns: int = 0
     """How many earlier turns are in it."""
     overflows: bool = False
@@ -99,10 +101,25 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
         ContextOverflow: not even the turn in progress can be made to fit.
     """
     old = old_upto(len(scene.history), current, rules.micro, uncut_tokens=lambda: _uncut_tokens(scene, current))
+    rests_at = in_steps(old, rules.micro)
+    # With as much cut as may be, whatever has to be left out or shortened still.
+    whole = _built(rules, scene, current, old=rests_at, squeezes=False) if rests_at < old else None
+    built = whole or _built(rules, scene, current, old=old, squeezes=True)
+    if built is None:
+        raise ContextOverflow("the message and its attachments do not fit into the model's context window")
+    return built
+
+
+def _built(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int, squeezes: bool) -> Prompt | None:
+    """The prompt with results before ``old`` cut; None: it does not fit, though what can be squeezed was if allowed."""
     room = rules.budget_tokens - scene.fixed_tokens
-    now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room)
+    now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room, squeezes=squeezes)
+    if now is None:
+        return None
     current_tokens = sum(piece.tokens for piece in now)
     turns, overflows = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
+    if overflows and not squeezes:
+        return None
     head, newest = [piece.wire for piece in scene.head], [piece.wire for piece in now]
     return Prompt(
         messages=(scene.system, *_apart([head, *[turn.messages for turn in turns], newest])),
@@ -111,24 +128,35 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
         history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),
         current_tokens=current_tokens,
         current=len(newest),
+        head=1 + len(head) if head else 0,
         history_turns=len(turns),
         overflows=overflows or not scene.whole,
     )
 
 
-def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int, room: int) -> list[Piece]:
-    """The turn in progress, shortened until it fits, with the runtime context in front."""
+def _current(
+    rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int, room: int, squeezes: bool
+) -> list[Piece] | None:
+    """The turn in progress, shortened until it fits if it may be, with the runtime context in front; None: too long."""
     view = rules.view
     context = view.counted(message("user", scene.context))
     room -= context.tokens + MERGE_TOKENS
     pictures = fitting(scene.pictures, room) if scene.pictures else ()
+    if len(pictures) < len(scene.pictures) and not squeezes:
+        return None
     room -= IMAGE_TOKENS * len(pictures)
     pieces = view.pieces(current, old=old, names=scene.names, own=True)
     if not pieces or role_of(pieces[0].wire) != "user":
         pieces.insert(0, view.counted(message("user", "")))
+    if not squeezes and sum(piece.tokens for piece in pieces) > room:
+        return None
     shown = fitted(pieces, room, view.count_shown, rules.shares)
     while sum(piece.tokens for piece in shown) > room:
-        pieces = _without_oldest_round(pieces)
+        answers = [at for at, piece in enumerate(pieces) if role_of(piece.wire) == "assistant"]
+        if len(answers) < 2:
+            return None
+        # Without the first answer and the results of it: nothing more can be shortened.
+        pieces = [pieces[0], *pieces[answers[1] :]]
         shown = fitted(pieces, room, view.count_shown, rules.shares)
     said = taken_apart(shown[0].wire).get("content")
     # The same at every call of the turn, and as long as a person likes.
@@ -136,14 +164,6 @@ def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: in
     if pictures:
         first = Piece(with_pictures(first.wire, pictures), first.tokens + IMAGE_TOKENS * len(pictures))
     return [first, *marked(shown[1:])]
-
-
-def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:
-    """A turn without its first answer and the results of it: what is left when nothing more can be shortened."""
-    answers = [at for at, piece in enumerate(pieces) if role_of(piece.wire) == "assistant"]
-    if len(answers) < 2:
-        raise ContextOverflow("the message and its attachments do not fit into the model's context window")
-    return [pieces[0], *pieces[answers[1] :]]
 
 
 def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tuple[list[ShownTurn], bool]:

@@ -10,6 +10,7 @@ from daemon.errors import Trimmed
 from daemon.events import Continuity, LogEntry
 from daemon.memory import Memories
 from daemon.session import Begun, SessionReader, SessionState
+from workers.agent.memory_changes import changes_of, most_chars
 from workers.agent.reading import newest
 
 _log = structlog.get_logger()
@@ -28,7 +29,9 @@ class Past:
     continuity: Continuity | None = None
     """What was left of still older messages when they were consolidated."""
     memory: str = ""
-    """MEMORY.md."""
+    """MEMORY.md, as the session's prompts show it."""
+    memory_changes: str = ""
+    """What has changed in it since (``workers.agent.memory_changes``)."""
 
 
 class PastReader:
@@ -62,7 +65,7 @@ class PastReader:
             except Trimmed:
                 # The oldest were consolidated since, and have left: what stands for them now is read too.
                 positions = await self._reader.state(session)
-        memory = await self._memories.current(at.scope) if at.scope else None
+        memory, changes = await self._memory(session, at, budget_tokens) if at.scope else ("", "")
         cut = len(found) - (upto - at.head)
         history = found[:cut]
         first = at.head - len(history)
@@ -72,9 +75,20 @@ class PastReader:
             whole=first <= positions.start,
             first=at.head - len(shown),
             continuity=positions.continuity,
-            memory=memory.text if memory else "",
+            memory=memory,
+            memory_changes=changes,
         )
         return past, found[cut:]
+
+    async def _memory(self, session: str, at: Begun | SessionState, budget_tokens: int) -> tuple[str, str]:
+        """MEMORY.md as the prompts show it, and what has changed since; a session's first turn shows the newest one."""
+        found = await self._memories.pinned(at.scope, session)
+        changes = changes_of(found.text or "", found.current.text)
+        if at.head and found.text is not None and len(changes) <= most_chars(budget_tokens):
+            return found.text, changes
+        if found.version < found.current.version and isinstance(at, Begun):
+            await self._memories.pin(found.scope, session, found.current.version)
+        return found.current.text, ""
 
 
 def whole_turns(history: Sequence[LogEntry], first: int) -> Sequence[LogEntry]:

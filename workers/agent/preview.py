@@ -165,6 +165,7 @@ def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, A
         system[section.part] += section.tokens
     budget_tokens, standing = prompts.rules_now().budget_tokens, requests.standing
     head_tokens = standing.head_tokens if standing else 0
+    beside_tokens = requests.recalled_tokens if prompts.is_recalled_beside else 0
     return {
         "budget_tokens": budget_tokens,
         "tokens": built.tokens,
@@ -173,7 +174,8 @@ def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, A
             "tools": built.tools_tokens,
             "continuity": head_tokens,
             "history": built.history_tokens - head_tokens,
-            "current": built.current_tokens,
+            "recalled": system["recalled"] + beside_tokens,
+            "current": built.current_tokens - beside_tokens,
             "free": budget_tokens - built.tokens,
         },
         "history_turns": built.history_turns,

@@ -101,4 +101,4 @@ def last_exchange(history: Sequence[LogEntry]) -> str:
 def held(past: Past) -> list[str]:
     """What a prompt holds of what is remembered. Pure."""
     head = [past.continuity.text] if past.continuity else []
-    return [past.memory, *head, *map(said, past.history)]
+    return [past.memory, past.memory_changes, *head, *map(said, past.history)]

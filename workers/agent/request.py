@@ -4,6 +4,7 @@ import sys
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from typing import Protocol
 
 import msgspec
@@ -13,6 +14,7 @@ from daemon.clock import Clock
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
+from workers.agent.memory_changes import changes_block
 from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
 from workers.agent.room import Room
@@ -25,6 +27,8 @@ from workers.tools.mcp import Missing
 
 THREAD_TOKENS = 4_000
 """A turn in progress above this is put together in a thread: counting and shortening it may take tens of ms."""
+KEY_BYTES = 16
+"""Of the digest that names a conversation: OpenAI takes at most 64 characters (``prompt_cache_key``)."""
 NEAR = 200
 """As many messages of a group are put together on the event loop: each may have to be encoded and counted anew."""
 
@@ -51,6 +55,11 @@ class Recall(Protocol):
     def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str | None]:
         """What the prompts are to hold of it beside ``past``; None: nothing was searched. Never raises."""
         ...
+
+
+def cache_key(bot: str, session: str) -> str:
+    """The same for all turns of a conversation; tells nobody who takes part in it."""
+    return blake2b(f"{bot}\n{session}".encode(), digest_size=KEY_BYTES).hexdigest()
 
 
 async def _nothing(*, current: Sequence[LogEntry], past: Past) -> None:
@@ -88,6 +97,8 @@ class Requests:
         self._recall = recall
         self.missing: Sequence[Missing] = ()
         """Tool servers that the turn goes without; the prompts name them."""
+        self.cache_key = ""
+        """As of ``Request``."""
         self._pictures: Sequence[bytes] = ()
         self._recalled = ""
         self._recalled_of: Past | None = None
@@ -176,6 +187,8 @@ class Requests:
             tools=tools,
             tokens=built.tokens,
             current=built.current,
+            head=built.head,
+            cache_key=self.cache_key,
             max_completion_tokens=self._prompts.bot.model.completion_tokens,
         )
 
@@ -206,7 +219,10 @@ class Requests:
             time_zone=bot.time_zone,
             language=bot.language,
             missing=self.missing,
-            recalled=f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+            beside=(
+                changes_block(past.memory_changes, bot.language),
+                f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+            ),
         )
         return Scene(
             system=self.system.message,

@@ -25,7 +25,7 @@ def runtime_context(
     *,
     time_zone: str,
     language: Language,
-    recalled: str = "",
+    beside: Sequence[str] = (),
     missing: Sequence[Missing] = (),
 ) -> str:
     """The block in front of what was said, without the blank line that ends it.
@@ -36,7 +36,7 @@ def runtime_context(
         time_zone: the bot's.
         language: the bot's.
         missing: tool servers that the turn goes without.
-        recalled: what stands beside it instead of in the system message; blank lines in it would end the block.
+        beside: what stands behind it instead of in the system message; blank lines in it would end the block.
     """
     last = said[-1]
     chat = one_line(f"{last.chat}:{last.thread}" if last.thread else last.chat)
@@ -49,7 +49,8 @@ def runtime_context(
         sender=", ".join(dict.fromkeys(map(_sender, said))),
     )
     unavailable = (say(f"server_{each.why}", language, server=one_line(each.server)) for each in missing)
-    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, *unavailable, _BLANK_LINES.sub("\n", recalled.strip()))))
+    more = (_BLANK_LINES.sub("\n", each.strip()) for each in beside)
+    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, *unavailable, *more)))
 
 
 def moment(now: dt.datetime, time_zone: str, language: Language) -> str:

@@ -42,7 +42,7 @@ from workers.agent.past import PastReader
 from workers.agent.problems import problems_of
 from workers.agent.progress import Kit, Progress, Turn, inbounds
 from workers.agent.recalling import recalled, traced
-from workers.agent.request import Requests
+from workers.agent.request import Requests, cache_key
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
 from workers.agent.speech import Speech
@@ -216,6 +216,7 @@ class Turns:
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
             recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
+        requests.cache_key = cache_key(first.bot, claim.session)
         requests.missing = tracing.missing = kit.missing
         return Turn(
             claim=claim,

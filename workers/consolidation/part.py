@@ -14,7 +14,7 @@ from daemon.events import LogEntry
 from daemon.session import Lock, raws_of_log
 from daemon.tokens import Tokenizer
 from workers.consolidation.plan import Unsettled, seen_tokens
-from workers.micro import old_upto
+from workers.micro import in_steps, old_upto
 
 CHUNK = 500
 """Log entries read at once."""
@@ -122,7 +122,8 @@ async def unsettled(part: LogPart, lock: Lock, micro: MicroCompactConfig, tokeni
     names = is_group(lock.scope, entries)
     before_start = max(0, lock.start - part.first)
     shown = lock.head - max(lock.start, part.first)
-    old = before_start + old_upto(shown, (), micro, uncut_tokens=lambda: lock.fixed_tokens + lock.tokens_start)
+    old = old_upto(shown, (), micro, uncut_tokens=lambda: lock.fixed_tokens + lock.tokens_start)
+    old = before_start + in_steps(old, micro)
     count = partial(
         seen_tokens, entries, old=old, result_max_chars=micro.max_chars, names=names, count=tokenizer.count_message
     )

@@ -1,0 +1,45 @@
+"""The threat model of ``docs/security.md``: every row names tests that exist, and no attacker is left out."""
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ATTACKERS = (
+    *("stranger", "approved person", "group member", "local user", "injected model", "tool server", "model server"),
+    *("malicious file or link", "package index", "Redis neighbor", "operator's mistake"),
+)
+NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+
+
+def rows() -> list[list[str]]:
+    """The cells of each row: attacker, asset, protection, tests."""
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Threat model\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@lru_cache
+def names_in(path: Path) -> frozenset[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(
+        each.name for each in tree.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    )  # fmt: skip
+
+
+def test_every_row_names_tests_that_exist() -> None:
+    for row in rows():
+        assert len(row) == 4 and all(row), row
+        named = NAMED.findall(row[3])
+        assert named, f"a row names no test: {row}"
+        missing = [f"{file}::{name}" for file, name in named if name not in names_in(ROOT / file)]
+        assert missing == [], row[0]
+
+
+def test_every_attacker_has_a_row_and_no_row_is_of_somebody_else() -> None:
+    named = [row[0].strip("*").lower() for row in rows()]
+
+    assert [each for each in ATTACKERS if not any(each.lower() in name for name in named)] == []
+    assert [name for name in named if not any(each.lower() in name for each in ATTACKERS)] == []
