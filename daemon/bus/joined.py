@@ -346,10 +346,12 @@ def _of_library(error: BaseException, asked: str) -> BaseException:
             f"Redis refused {asked}, because the Redis user lacks the permission (NOPERM). `millpond doctor` names the "
             "missing permissions, and `millpond redis-acl` prints those of each role."
         )
-    if isinstance(error, redis_errors.RedisError):
-        # Redis may quote the arguments of a command; the first word is its code.
-        code = str(error).partition(" ")[0]
-        if code == "WRONGTYPE":
-            return WrongType("a key in Redis has the wrong type. Run `millpond data check`, which names the key.")
-        return BusError(f"Redis refused a command: {error}", brief=f"Redis refused a command ({code[:40]})")
-    return error
+    return _refused(error) if isinstance(error, redis_errors.RedisError) else error
+
+
+def _refused(error: redis_errors.RedisError) -> BusError:
+    # Redis may quote the arguments of a command; the first word is its code.
+    code = str(error).partition(" ")[0]
+    if code == "WRONGTYPE":
+        return WrongType("a key in Redis has the wrong type. Run `millpond data check`, which names the key.")
+    return BusError(f"Redis refused a command: {error}", brief=f"Redis refused a command ({code[:40]})")
