@@ -23,6 +23,7 @@ from daemon.clock import SystemClock
 from daemon.config import AgentConfig, BotConfig, Config, ConsolidationConfig, MemoryConfig, ModelConfig, QueueConfig
 from daemon.events import LogEntry
 from daemon.memory import HistoryEntry, Memories
+from daemon.model.base import RUNTIME_CONTEXT
 from daemon.process import Process
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, load
 from tests.conftest import Lab, all_keys, an_inbound
@@ -156,7 +157,10 @@ def _texts(message: dict[str, Any]) -> Iterator[str]:
 
 
 def marks(message: dict[str, Any]) -> list[int]:
-    return [int(number) for number in MARK.findall(message["content"])]
+    """The numbers of what was said; the runtime context, which ends at a blank line, holds what was recalled."""
+    content = message["content"]
+    said = content.partition("\n\n")[2] if content.startswith(RUNTIME_CONTEXT) else content
+    return [int(number) for number in MARK.findall(said)]
 
 
 def problems(messages: list[dict[str, Any]]) -> list[str]:
