@@ -1,8 +1,11 @@
 """The tests' own eyes: what they are to notice, they notice."""
 
+import time
+
 import pytest
 from playwright.sync_api import Browser
 
+from tests.limits import HANG_S
 from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond
 
@@ -53,4 +56,6 @@ def test_a_browser_reaches_a_millpond_that_was_stopped_and_started_again(strange
     millpond.start_again()
 
     assert millpond.url == before
-    assert stranger.page.request.get(f"{millpond.url}/healthz").json() == {"status": "ok"}
+    until = time.monotonic() + HANG_S  # a busy machine takes longer than the second that Redis has for its answer
+    while stranger.page.request.get(f"{millpond.url}/healthz").json() != {"status": "ok"}:
+        assert time.monotonic() < until
