@@ -159,7 +159,7 @@ def number_in(fields: Mapping[bytes, bytes], name: str, session: str) -> int:
         DamagedData: it is no number.
     """
     value = fields.get(name.encode(), b"0")
-    if not value.isdigit():
+    if not value.removeprefix(b"-").isdigit():
         raise DamagedData(
             f"the data of session {session} is damaged: {name} is not a number. Run `millpond data check --repair`."
         )

@@ -47,4 +47,4 @@ async def answered(lab: Lab, entries: int) -> bool:
 
 async def refused(logs: Sequence[Mapping[str, object]]) -> bool:
     found = {line["event"] for line in logs if line.get("session") == "web:bad"}
-    return bool(found & {"session.refused", "turn.failed", "message.unreadable"})
+    return bool(found & {"session.refused", "session.damaged", "turn.failed", "message.unreadable"})

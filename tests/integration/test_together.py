@@ -13,7 +13,7 @@ from anyio.lowlevel import checkpoint
 from daemon.bus import Asked, Bus, Part, Script, Shared, publish
 from daemon.bus.together import ALONE, MOST, Together
 from daemon.config import QueueConfig
-from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull
+from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull, WrongType
 from daemon.session import Sessions
 from tests.conftest import Lab, an_inbound, commit_of
 from tests.limits import HANG_S
@@ -204,7 +204,7 @@ async def test_a_spoilt_session_and_a_lost_lease_fail_no_other_commit(bus: Bus, 
 
     found = await gathered(*(lambda claim=claim: sessions.commit(claim, commit_of(claim), step=0) for claim in claims))
 
-    assert [type(result) for result in found] == [type(None), BusError, LeaseLost, type(None), type(None)]
+    assert [type(result) for result in found] == [type(None), WrongType, LeaseLost, type(None), type(None)]
     assert [(await lab.state(chat)).head for chat in chats] == [2, 0, 0, 2, 2]
     assert [(await lab.state(chat)).waiting for chat in chats] == [0, 1, 1, 0, 0]
 

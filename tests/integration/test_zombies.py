@@ -19,7 +19,7 @@ from channels.showing.draft import Draft
 from channels.showing.lead import Lead
 from daemon.archive import Archive
 from daemon.bus import Bus, Script, show_live
-from daemon.bus.migrations import MIGRATE
+from daemon.bus.migrations import MIGRATE, SCHEMA
 from daemon.clock import stamp
 from daemon.config import QueueConfig
 from daemon.errors import FenceBehind, JobLost, LeaseLost, LockLost, MillpondError
@@ -250,7 +250,7 @@ class OfMark(Tenure):
 class OfSchema(Tenure):
     async def take(self, bus: Bus) -> Any:
         held = SimpleNamespace(bus=bus, nonce=secrets.token_hex(8))
-        assert await ask_for_2(held) == b"mine"
+        assert await ask_for_the_next(held) == b"mine"
         return held
 
     async def run_out(self) -> None:
@@ -362,8 +362,10 @@ async def answer(held: Any) -> bool:
     return found
 
 
-async def ask_for_2(held: Any, *reached: int) -> bytes:
-    status, _ = await held.bus.run(MIGRATE, [held.bus.keys.meta], [held.nonce, 60_000, 2, *(reached or ("",))])
+async def ask_for_the_next(held: Any, *, is_reached: bool = False) -> bytes:
+    following = SCHEMA + 1
+    args = [held.nonce, 60_000, following, *((following, 1) if is_reached else ("", 0))]
+    status, _ = await held.bus.run(MIGRATE, [held.bus.keys.meta], args)
     return bytes(status)
 
 
@@ -480,7 +482,11 @@ ROWS = {
         late=True,
     ),
     "daemon/bus/migrate.lua": Row(
-        tenure=OfSchema, step=lambda held: ask_for_2(held, 2), refused=b"wait", obeyed=b"done", nth=2
+        tenure=OfSchema,
+        step=lambda held: ask_for_the_next(held, is_reached=True),
+        refused=b"wait",
+        obeyed=b"done",
+        nth=2,
     ),
 }
 """Each script that a lease holder runs by itself; ``FLOWS`` has those that only a whole job runs."""
