@@ -180,11 +180,13 @@ def command(folder: Path, *words: str) -> Any:
 class Site:
     """The web channels of the process: one for each row."""
 
-    def __init__(self, ports: Mapping[str, int]) -> None:
+    def __init__(self, ports: Mapping[str, int], folder: Path) -> None:
         self._ports = ports
+        self._folder = folder
 
     def of(self, name: str) -> Daemon:
         daemon = Daemon.__new__(Daemon)
+        daemon.folder = self._folder
         daemon.url = f"http://127.0.0.1:{self._ports[name]}"
         return daemon
 
@@ -196,8 +198,7 @@ class Site:
 
     def notice(self, name: str) -> str:
         """The first notice that a viewer of the page is shown."""
-        address = f"{self.of(name).url}/api/events?session={name}:ann"
-        with urllib.request.urlopen(address, timeout=HANG_S) as events:
+        with self.of(name).opened(f"/api/events?session={name}:ann") as events:
             for line in events:
                 if line.startswith(b"data:") and b'"notice"' in line:
                     return str(json.loads(line.removeprefix(b"data:"))["text"])
@@ -243,7 +244,7 @@ def test_each_failure_is_reported_for_what_it_is_and_blocks_no_other_message(
         file = folder / "millpond.toml"
         file.write_text(CONFIG.format(data=folder, port=ports["web"], **values) + "".join(bots))
         file.chmod(0o600)
-        site, here = Site(ports), {"MILLPOND_CHANNELS__WEB__PORT": str(ports["web"])}
+        site, here = Site(ports, folder), {"MILLPOND_CHANNELS__WEB__PORT": str(ports["web"])}
 
         with running(folder, **here):
             for name in ROWS:

@@ -136,8 +136,8 @@ MUTANTS = (
         TESTS,
         (
             "Messages behind a parked one are counted.",
-            "if told and count > told then",
-            "if false then",
+            "if not told or count <= told then return result end",
+            "if true then return result end",
             "test_messages_behind_a_parked_one_are_counted_for_their_people",
         ),
     ),
