@@ -329,7 +329,7 @@ def _see_all_together(folder: Path, site: Site) -> None:
         assert all(given_up[session] in reason for session, reason in reasons.items())
         assert "I will not read" not in json.dumps(found)
     assert any(each["check"] == "dead letters" and each["text"].startswith("6 messages") for each in findings)
-    with urllib.request.urlopen(f"{site.of('web').url}/metrics", timeout=HANG_S) as response:
+    with site.of("web").opened("/metrics") as response:
         metrics = response.read().decode()
     for outcome in ("parked", "failed", "dead"):
         assert f'\nmillpond_turns_total{{outcome="{outcome}"}}' in metrics
