@@ -152,9 +152,6 @@ CASES: Mapping[str, Case] = {
         requests=ATTEMPTS,
         dead="attempts",
     ),
-    "a web page": Case(
-        replies=always(Plain(b"<html>It works!</html>")), people_read=[GIVEN_UP], requests=ATTEMPTS, dead="attempts"
-    ),
     "an answer that is no object": Case(replies=first(Plain(b"[1, 2]", content_type="application/json")), requests=2),
     "half a stream": Case(replies=first(half()), requests=2),
     "half a stream, cut": Case(
