@@ -18,6 +18,7 @@ from daemon.config.channels import (
 )
 from daemon.config.embedding import embeddings_of
 from daemon.config.foreign import Adapter, connect_of
+from daemon.config.limits import CostConfig, EachConfig, LimitsConfig
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.reading import Finding
@@ -37,10 +38,8 @@ from daemon.config.schema import (
     BotConfig,
     Config,
     ContextConfig,
-    EachConfig,
     FallbackConfig,
     HealthConfig,
-    LimitsConfig,
     McpConfig,
     MemoryConfig,
     ModelConfig,
@@ -67,6 +66,7 @@ __all__ = [
     "Config",
     "ConsolidationConfig",
     "ContextConfig",
+    "CostConfig",
     "EachConfig",
     "EmbeddingsConfig",
     "FallbackConfig",

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.expected import got, nearest
 from daemon.config.keys import join
+from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
 from daemon.config.reading import Finding
@@ -65,6 +66,7 @@ def broken(config: Config) -> Iterator[Finding]:
         if channel.enabled and isinstance(channel, TestingConfig):
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
+    yield from limit_findings(config)
     yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)

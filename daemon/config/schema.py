@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
+from daemon.config.limits import LimitsConfig
 from daemon.config.remembering import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -25,7 +26,6 @@ from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
     Count,
-    Limit,
     PathText,
     Port,
     Price,
@@ -243,34 +243,6 @@ def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
         own["base_url"] = first.base_url
         own["api_key"] = fallback.api_key or first.api_key
     return msgspec.structs.replace(first, **own)
-
-
-class EachConfig(Section, frozen=True):
-    """A limit for each person, for each chat, and for the whole bot; 0: no limit."""
-
-    person: Limit = 0
-    """A sender of a channel instance, in all their chats with the bot."""
-    chat: Limit = 0
-    """A session."""
-    bot: Limit = 0
-
-
-class LimitsConfig(Section, frozen=True):
-    """The usage limits of a bot."""
-
-    tokens_per_day: EachConfig = EachConfig()
-    """In and out, by days of the bot's time zone."""
-    messages_per_minute: EachConfig = EachConfig()
-
-    @property
-    def any_tokens(self) -> bool:
-        """Whether any limit of tokens is set."""
-        return self.tokens_per_day != EachConfig()
-
-    @property
-    def any_messages(self) -> bool:
-        """Whether any limit of messages is set."""
-        return self.messages_per_minute != EachConfig()
 
 
 class McpConfig(Section, frozen=True):

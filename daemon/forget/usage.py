@@ -7,6 +7,7 @@ import anyio
 
 from daemon.bus import pairs
 from daemon.forget.work import Work
+from daemon.usage import RESERVED
 
 DAYS_KEPT = 401
 """Days of which there are accounts, and one for the time zones."""
@@ -21,7 +22,7 @@ async def forget_in_accounts(work: Work, *, bot: str, people: Collection[str], s
     names = {f"{bot} {person}" for person in people} | set(sessions)
     async with anyio.create_task_group() as tg:  # one tick, few pipelines
         for days_ago in range(-1, DAYS_KEPT):
-            for kind in ("person", "session", "told"):
+            for kind in ("person", "session", "told", RESERVED):
                 key = work.stores.bus.keys.usage(_day(work, days_ago), kind)
                 tg.start_soon(_forget_fields, work, key, names)
 

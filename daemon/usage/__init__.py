@@ -1,26 +1,34 @@
 """Usage: what bots were used for, by day, person, chat and model, and how much of it they allow.
 
-``UsageBook`` keeps the accounts, ``Ledger`` writes them, also after an outage, through which ``KeptNotes`` keeps them;
-``Limits`` looks whether there is room for a message.
+``UsageBook`` keeps the accounts and tells what is left of limits. ``Ledger`` writes them, also after an outage, through
+which ``KeptNotes`` keeps them. ``Limits`` looks whether there is room for a message, and reserves what a model call may
+use.
 """
 
 from daemon.usage.account import NANO, Amount, By, User, day_of
-from daemon.usage.book import UsageBook
+from daemon.usage.allowance import Allowance, Quota, Standing, Standings
+from daemon.usage.book import RESERVED, UsageBook
 from daemon.usage.kept import KeptNotes
 from daemon.usage.ledger import Ledger
-from daemon.usage.limits import Limits, Room, Spent
+from daemon.usage.limits import Estimate, Limits, Refusal, Room
 from daemon.usage.note import Note
 
 __all__ = [
     "NANO",
+    "RESERVED",
+    "Allowance",
     "Amount",
     "By",
+    "Estimate",
     "KeptNotes",
     "Ledger",
     "Limits",
     "Note",
+    "Quota",
+    "Refusal",
     "Room",
-    "Spent",
+    "Standing",
+    "Standings",
     "UsageBook",
     "User",
     "day_of",

@@ -7,16 +7,21 @@ from urllib.parse import unquote
 import anyio
 
 from daemon.bus import Bus, load_script, pairs
+from daemon.config import BotConfig
 from daemon.sessionkey import encode_part
 from daemon.usage.account import Amount, By, User
+from daemon.usage.allowance import KINDS, Allowance, Quota, Standing, Standings
 
-NOTE = load_script(__file__, "note.lua")
+NOTE = load_script(__file__, "note.lua", with_parts=("reserved.part.lua",))
 
 KEPT_S = 400 * 86_400
 """A year and a month: the same month can be compared with last year's."""
 
 NOTED_S = 2 * 86_400
 """How long it is remembered what a day's accounts hold already; far longer than a command can be late."""
+
+RESERVED = "reserved"
+"""Kind of what model calls in progress have reserved, beside the accounts of a day."""
 
 _COST = "cost:"
 
@@ -40,7 +45,7 @@ class UsageBook:
         told = [part for key, name in names if name for part in _told(key, name, measures)]
         for model, amount in used.items():
             told += _told(5, encode_part(model), _measures(amount))
-        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]
+        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model", RESERVED)]
         status = await self._bus.run(
             NOTE, [keys.usage_noted(day), *accounts], [name, KEPT_S * 1000, NOTED_S * 1000, *told]
         )
@@ -73,7 +78,7 @@ class UsageBook:
     async def of(self, user: User, day: str, *, currencies: Sequence[str] = ()) -> tuple[Amount, Amount, Amount]:
         """What the person, the chat and the bot used on ``day``; costs in ``currencies``. Errors as for ``read``."""
         amounts: dict[str, Amount] = {}
-        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+        measures = (*_FIELDS, *(cost_measure(currency) for currency in currencies))
 
         async def read(kind: str, name: str) -> None:
             fields = [f"{name} {measure}".encode() for measure in measures]
@@ -86,6 +91,43 @@ class UsageBook:
             tg.start_soon(read, "session", user.session)
             tg.start_soon(read, "bot", user.bot)
         return amounts["person"], amounts["session"], amounts["bot"]
+
+    async def standings(self, user: User, day: str, bot: BotConfig) -> Standings:
+        """What the person, the chat and the bot of ``user`` used and may use on ``day``, a day of ``bot``.
+
+        Limits are whole: the share that is reserved for memory is a part of them.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        allowance = Allowance.of(bot, for_memory=True)
+        names = (("person", user.person), ("chat", user.session), ("bot", user.bot))
+        fields = [f"{name} {kind} {measure}".encode() for kind, name in names for measure in ("tokens", "nano")]
+        reserved: list[int] = []
+        amounts: list[Amount] = []
+
+        async def read_reserved() -> None:
+            values = await self._bus.call("HMGET", self._bus.keys.usage(day, RESERVED), *fields)
+            reserved.extend(int(value or 0) for value in values)
+
+        async def read_used() -> None:
+            amounts.extend(await self.of(user, day, currencies=[allowance.currency]))
+
+        async with anyio.create_task_group() as tg:  # one tick, one pipeline
+            tg.start_soon(read_reserved)
+            tg.start_soon(read_used)
+        return {
+            kind: Standing(
+                tokens=Quota(used=amount.tokens, reserved=reserved[2 * at], limit=getattr(allowance.tokens, kind)),
+                nano=Quota(
+                    used=amount.costs_nano.get(allowance.currency, 0),
+                    reserved=reserved[2 * at + 1],
+                    limit=getattr(allowance.nano, kind),
+                ),
+                currency=allowance.currency,
+            )
+            for at, (kind, amount) in enumerate(zip(KINDS, amounts, strict=True))
+        }
 
     async def named(
         self,
@@ -101,7 +143,7 @@ class UsageBook:
             BusUnavailable: Redis is away.
         """
         found: dict[str, dict[str, Amount]] = {}
-        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+        measures = (*_FIELDS, *(cost_measure(currency) for currency in currencies))
         fields = [f"{name} {measure}".encode() for name in names for measure in measures]
 
         async def read(day: str) -> None:
@@ -129,8 +171,13 @@ _FIELDS = {
 def _measures(amount: Amount) -> dict[str, int]:
     """What was used, as it is called in Redis; nothing that is 0."""
     measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items()}
-    measures |= {_COST + encode_part(currency): nano for currency, nano in amount.costs_nano.items()}
+    measures |= {cost_measure(currency): nano for currency, nano in amount.costs_nano.items()}
     return {measure: number for measure, number in measures.items() if number}
+
+
+def cost_measure(currency: str) -> str:
+    """How the costs in a currency are called in Redis."""
+    return _COST + encode_part(currency)
 
 
 def _told(key: int, name: str, measures: Mapping[str, int]) -> Iterator[str | int]:

@@ -70,6 +70,11 @@ class Ledger:
             await self._any_kept.wait()
             await self.written()
 
+    async def catch_up(self) -> None:
+        """Offer Redis what is kept: before limits are held against the accounts, these are to be complete."""
+        if self._kept:
+            await self._all_written()
+
     async def written(self) -> None:
         """Return when nothing is kept any more."""
         while self._kept:

@@ -1,31 +1,53 @@
-"""Limits of what a bot may be used for: tokens a day, out of the accounts, and messages a minute, out of buckets."""
+"""Limits of what a bot may be used for: tokens and money a day, and messages a minute.
 
-from collections.abc import Sequence
+A call reserves what it may use of a day's limits before it is made, over all processes in one script. So one call at
+most can pass a limit. ``docs/configuration-bots.md`` says what counts.
+"""
+
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-from daemon.bus import Bus, load_script
+import msgspec
+
+from daemon.bus import Bus, Part, load_script
 from daemon.config import EachConfig
+from daemon.sessionkey import encode_part
 from daemon.usage.account import User
-from daemon.usage.book import NOTED_S
-from daemon.usage.note import Note
+from daemon.usage.allowance import Allowance, Whose
+from daemon.usage.book import KEPT_S, NOTED_S, RESERVED, cost_measure
 
-SPENT = load_script(__file__, "spent.lua")
+RESERVE = load_script(__file__, "reserve.lua", with_parts=("reserved.part.lua",))
 BUCKET = load_script(__file__, "bucket.lua")
 
 BUCKET_S = 120.0
 """How long an unused bucket is kept: it has been full for a minute by then."""
 
-Whose = Literal["", "chat", "person", "bot"]
+_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spent:
-    """Whether a day's tokens are used up."""
+class Estimate:
+    """What a model call may use."""
+
+    model: str
+    tokens_in: int
+    tokens_out: int = 0
+    """At most."""
+    nano_in: int = 0
+    nano_out: int = 0
+    currency: str = ""
+    lasts_s: float = 60.0
+    """How long the call may take; then its process has died, and its prompt counts as used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """The limit of a day's tokens or money that keeps a call from being made."""
 
     whose: Whose
-    """Whose limit was reached; empty: nobody's."""
-    tell: bool
+    used_up: bool
+    """Else there may be room again when the calls in progress have ended."""
+    tell: bool = False
     """Whether this message's people are to be told; later ones of the day were."""
 
 
@@ -48,28 +70,51 @@ class Limits:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def spent(
-        self, user: User, day: str, limits: EachConfig, *, message: str, kept: Sequence[Note] = ()
-    ) -> Spent:
-        """Whether one of the limits of tokens is used up on ``day``; ``message`` is the first that is concerned.
+    async def reserve(
+        self,
+        user: User,
+        day: str,
+        allowance: Allowance,
+        *,
+        call: str = "",
+        estimate: Estimate | None = None,
+        message: str = "",
+    ) -> Refusal | None:
+        """Reserve what a call may use of the limits of ``day``; noting ``call`` replaces it by what was used.
 
-        ``kept``: notes that this process has not seen written, which count, too.
+        Args:
+            user: whose limits they are.
+            day: the bot's.
+            allowance: the limits.
+            call: its name; nothing is reserved a second time under it, nor when it was noted.
+            estimate: what it may use; None: it is only looked whether there is room.
+            message: the first message that a refusal concerns; its people are told that a limit is used up.
 
         Raises:
             BusUnavailable: Redis is away.
         """
-        keys = self._bus.keys
-        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session")]
-        whose, tell = await self._bus.run(
-            SPENT,
-            [keys.usage_told(day), *accounts, keys.usage_noted(day)],
+        keys, tokens, nano = self._bus.keys, allowance.tokens, allowance.nano
+        reservation: tuple[Part, ...] = ("", "", 0)
+        if estimate is not None:
+            reservation = (call, _encode(_reservation(user, estimate)), round(1000 * estimate.lasts_s))
+        status, whose, tell = await self._bus.run(
+            RESERVE,
             [
-                *(user.session, message, NOTED_S * 1000),
-                *(user.bot, limits.bot, user.person, limits.person, user.session, limits.chat),
-                *(part for note in kept if note.day == day for part in (note.name, *note.tokens_of(user))),
+                keys.usage_noted(day),
+                *(keys.usage(day, kind) for kind in ("bot", "person", "session", "model", RESERVED)),
+                keys.usage_told(day),
+            ],
+            [
+                *reservation,
+                *(KEPT_S * 1000, NOTED_S * 1000, cost_measure(allowance.currency), user.session, message),
+                *(user.bot, tokens.bot, nano.bot),
+                *(user.person, tokens.person, nano.person),
+                *(user.session, tokens.chat, nano.chat),
             ],
         )
-        return Spent(whose=whose.decode(), tell=bool(tell))
+        if status == b"reserved":
+            return None
+        return Refusal(whose=whose.decode(), used_up=status == b"spent", tell=bool(tell))
 
     async def take(self, user: User, limits: EachConfig, *, message: str, count: int, claim: str) -> Room:
         """Take room for ``count`` messages of a session, once for each first ``message`` (its stream id).
@@ -96,3 +141,18 @@ class Limits:
     async def look(self, user: User, limits: EachConfig) -> Room:
         """What room there is, without taking any. Errors as for ``take``."""
         return await self.take(user, limits, message="0-0", count=0, claim="")
+
+
+def _reservation(user: User, estimate: Estimate) -> dict[str, Any]:
+    """As reserved.part.lua has it."""
+    return {
+        "bot": user.bot,
+        "person": user.person,
+        "chat": user.session,
+        "model": encode_part(estimate.model),
+        "tokens": estimate.tokens_in + estimate.tokens_out,
+        "nano": estimate.nano_in + estimate.nano_out,
+        "tokens_in": estimate.tokens_in,
+        "nano_in": estimate.nano_in,
+        "cost": cost_measure(estimate.currency),
+    }

@@ -1,7 +1,9 @@
--- Add what a claim of a turn has used to the day's accounts, once: the claim is named.
+-- Add what a claim of a turn, or a model call, has used to the day's accounts, once: it is named. What was reserved under
+-- that name is released.
 --
 -- KEYS  1 noted (hash)  2 of bots (hash)  3 of persons (hash)  4 of sessions (hash)  5 of models (hash)
--- ARGV  1 the claim's name  2 TTL of the accounts (ms)  3 TTL of noted (ms)
+--       6 reserved (hash, see reserved.part.lua)
+-- ARGV  1 its name  2 TTL of the accounts (ms)  3 TTL of noted (ms)
 --       4... what to add, three each: number of the key, field, amount
 -- Returns 'noted', or 'over' when it was noted before, also by this very call
 
@@ -22,6 +24,7 @@ local function kept(account_key, ttl)
 end
 
 if redis.call('HSETNX', KEYS[1], ARGV[1], '1') == 0 then return 'over' end
+released(KEYS[6], ARGV[1])
 local fields, amounts = {{}, {}, {}, {}, {}}, {{}, {}, {}, {}, {}}
 for at = 4, #ARGV, 3 do
   local number = tonumber(ARGV[at])

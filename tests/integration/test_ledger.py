@@ -1,4 +1,4 @@
-"""Notes of usage are kept while Redis does not take them, written once after that, and counted by limits meanwhile."""
+"""Notes of usage are kept while Redis does not take them, and written once after that."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Part, Script
-from daemon.config import EachConfig, RunConfig
+from daemon.config import RunConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import FailingBus
-from daemon.usage import KeptNotes, Ledger, Limits, Note, UsageBook, ledger
+from daemon.usage import KeptNotes, Ledger, Note, UsageBook, ledger
 from tests.conftest import all_keys
-from tests.integration.test_usage import ANN, BOB, DAY, used
+from tests.integration.test_usage import ANN, DAY, used
 from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
@@ -85,20 +85,20 @@ async def test_notes_survive_an_outage(bus: Bus, carried_out: bool, tmp_path: Pa
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
-async def test_notes_that_redis_has_not_taken_count_once(bus: Bus, carried_out: bool, tmp_path: Path) -> None:
-    """Each note has 110 tokens."""
-    notes = a_ledger(AwayBus(bus, carried_out=carried_out), tmp_path)
+async def test_notes_that_redis_has_not_taken_are_written_once_before_limits_are_held_against_accounts(
+    bus: Bus, carried_out: bool, tmp_path: Path
+) -> None:
+    away = AwayBus(bus, carried_out=carried_out)
+    notes = a_ledger(away, tmp_path)
     await notes.note(a_note("a"))
     await notes.note(a_note("b"))
+    await notes.catch_up()
+    assert len(notes.kept) == 2
 
-    async def reached(day: str = DAY, user: Any = ANN, **limits: int) -> str:
-        limit = EachConfig(**limits)
-        return (await Limits(bus).spent(user, day, limit, message="1-0", kept=notes.kept)).whose
+    away.away = False
+    await notes.catch_up()
 
-    for whose in ("person", "chat", "bot"):
-        assert [await reached(**{whose: tokens}) for tokens in (220, 221)] == [whose, ""]
-    assert await reached(day=NEXT_DAY, bot=1) == ""
-    assert [await reached(user=BOB, **{whose: 220}) for whose in ("person", "chat", "bot")] == ["", "", "bot"]
+    assert (len(notes.kept), await tokens_in(bus)) == (0, 200)
 
 
 async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

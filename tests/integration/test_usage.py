@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -9,8 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.bus import Bus
-from daemon.config import EachConfig
-from daemon.usage import Amount, Limits, UsageBook, User, day_of
+from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.usage import (
+    Allowance,
+    Amount,
+    Estimate,
+    Limits,
+    Quota,
+    Refusal,
+    Standings,
+    UsageBook,
+    User,
+    day_of,
+)
 from tests.conftest import Lab
 from tests.tables import each_row
 
@@ -116,33 +128,132 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
     assert one == other
 
 
-@pytest.mark.parametrize(
-    ("limits", "whose"),
-    [
-        ({}, ""), ({"person": 111, "chat": 111, "bot": 111}, ""), ({"person": 110}, "person"),
-        ({"chat": 110}, "chat"), ({"bot": 110}, "bot"), ({"person": 110, "chat": 110, "bot": 110}, "chat"),
-    ],
-)  # fmt: skip
-async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(bus: Bus, limits: Mapping[str, int], whose: str):
-    await UsageBook(bus).note("a", ANN, DAY, used(100, 10))
+CALL = Estimate(model="m", tokens_in=60, tokens_out=50, nano_in=6, nano_out=4, currency="EUR")
+"""110 tokens, 10 nano."""
 
-    spent = await Limits(bus).spent(ANN, DAY, EachConfig(**limits), message="1-0")
-    another_day = await Limits(bus).spent(ANN, "2026-11-21", EachConfig(**limits), message="1-0")
-    assert (spent.whose, another_day.whose) == (whose, "")
+
+def allowed(*, tokens: Mapping[str, int] | None = None, nano: Mapping[str, int] | None = None) -> Allowance:
+    return Allowance(tokens=EachConfig(**(tokens or {})), nano=EachConfig(**(nano or {})), currency="EUR")
+
+
+def told(refusal: Refusal | None) -> tuple[str, str]:
+    if refusal is None:
+        return "", ""
+    return ("spent" if refusal.used_up else "busy"), refusal.whose
+
+
+@each_row(
+    ("limits", "when_used", "when_reserved"),
+    [
+        ({}, ("", ""), ("", "")),
+        ({"tokens": {"person": 111, "chat": 111, "bot": 111}}, ("", ""), ("", "")),
+        ({"tokens": {"person": 110}}, ("spent", "person"), ("busy", "person")),
+        ({"tokens": {"chat": 110}}, ("spent", "chat"), ("busy", "chat")),
+        ({"tokens": {"bot": 110}}, ("spent", "bot"), ("busy", "bot")),
+        ({"tokens": {"person": 110, "chat": 110, "bot": 110}}, ("spent", "chat"), ("busy", "chat")),
+        ({"nano": {"person": 11}}, ("", ""), ("", "")),
+        ({"nano": {"person": 10}}, ("spent", "person"), ("busy", "person")),
+        ({"nano": {"chat": 10}}, ("spent", "chat"), ("busy", "chat")),
+        ({"nano": {"bot": 10}}, ("spent", "bot"), ("busy", "bot")),
+    ],
+)
+async def test_a_limit_refuses_a_call_when_what_was_used_or_is_reserved_reaches_it(
+    bus: Bus, limits: Mapping[str, Mapping[str, int]], when_used: tuple[str, str], when_reserved: tuple[str, str]
+) -> None:
+    used_day, reserved_day = "2026-11-20", "2026-11-21"
+    await UsageBook(bus).note("a", ANN, used_day, used(100, 10, nano=10))
+    await Limits(bus).reserve(ANN, reserved_day, allowed(), call="a", estimate=CALL)
+
+    found = [
+        told(await Limits(bus).reserve(ANN, day, allowed(**limits))) for day in (used_day, reserved_day, "2026-11-22")
+    ]
+    assert found == [when_used, when_reserved, ("", "")]
+
+
+async def test_a_noted_call_counts_what_it_used_instead_of_what_it_had_reserved(lab: Lab) -> None:
+    limits, book = Limits(lab.bus), UsageBook(lab.bus)
+    await limits.reserve(ANN, DAY, allowed(), call="web:ann#0#1", estimate=CALL)
+    await limits.reserve(ANN, DAY, allowed(), call="web:ann#0#1", estimate=CALL)
+
+    def quotas(standings: Standings) -> list[tuple[int, int, int, int]]:
+        return [
+            (each.tokens.used, each.tokens.reserved, each.nano.used, each.nano.reserved) for each in standings.values()
+        ]
+
+    bot = BotConfig(model=ModelConfig(prices=PricesConfig(currency="EUR")))
+    assert quotas(await book.standings(ANN, DAY, bot)) == [(0, 110, 0, 10)] * 3
+    await book.note("web:ann#0#1", ANN, DAY, used(5, 1, nano=3))
+    assert quotas(await book.standings(ANN, DAY, bot)) == [(6, 0, 3, 0)] * 3
+    before = await lab.dump()
+    await lab.bus.repeat("reserve.lua", back=1)
+    assert await lab.dump() == before, "a reservation that arrives late is none"
+    assert lab.bus.keys.usage(DAY, "reserved") not in before, "nothing stays of a reservation"
+
+
+async def test_a_reservation_whose_process_died_counts_as_its_prompt_when_somebody_would_have_to_wait(bus: Bus) -> None:
+    limits, book, dying = Limits(bus), UsageBook(bus), replace(CALL, lasts_s=0.0)
+    bot = BotConfig(model=ModelConfig(prices=PricesConfig(currency="EUR")))
+    await limits.reserve(ANN, DAY, allowed(), call="dead", estimate=dying)
+
+    refusals = [
+        told(await limits.reserve(ANN, DAY, allowed(tokens={"person": limit}), call=call, estimate=CALL))
+        for call, limit in (("a", 60), ("b", 61), ("c", 61))
+    ]
+    assert refusals == [("spent", "person"), ("", ""), ("busy", "person")]
+    person = (await book.standings(ANN, DAY, bot))["person"]
+    assert (person.tokens.used, person.tokens.reserved, person.nano.used) == (60, 110, 6)
+    assert (await book.read([DAY], by="model"))["m"] == Amount(
+        calls=1, estimated=1, tokens_in=60, costs_nano={"EUR": 6}
+    )
+    assert not await book.note("dead", ANN, DAY, used()), "it was accounted for"
+
+
+async def test_of_many_calls_at_once_as_many_are_made_as_limits_have_room_for(bus: Bus) -> None:
+    """Each reserves 110 of 500 tokens: the fifth is the one that may pass the limit."""
+    made: list[int] = []
+
+    async def call(number: int) -> None:
+        user = User(bot="pond", session=f"web:{number}", channel="web", sender_id=str(number % 2))
+        if await Limits(bus).reserve(user, DAY, allowed(tokens={"bot": 500}), call=f"{number}", estimate=CALL) is None:
+            made.append(number)
+
+    async with anyio.create_task_group() as tg:
+        for number in range(40):
+            tg.start_soon(call, number)
+
+    assert len(made) == 5
+
+
+def test_what_is_left_of_a_limit_is_what_is_neither_used_nor_reserved() -> None:
+    assert [Quota(used=3, reserved=4, limit=limit).left for limit in (0, 6, 10)] == [None, 0, 3]
+
+
+def test_the_share_for_memory_is_kept_from_all_others() -> None:
+    limits = LimitsConfig(
+        tokens_per_day=EachConfig(person=1_000, bot=1),
+        cost_per_day=CostConfig(chat=0.5),
+        reserved_for_memory=0.2,
+    )
+    others, memory = (Allowance.of(BotConfig(limits=limits), for_memory=each) for each in (False, True))
+
+    assert (others.tokens, others.nano) == (EachConfig(person=800, bot=1), EachConfig(chat=400_000_000))
+    assert (memory.tokens, memory.nano) == (EachConfig(person=1_000, bot=1), EachConfig(chat=500_000_000))
 
 
 async def test_a_session_is_told_once_a_day_that_its_tokens_are_used_up(lab: Lab) -> None:
-    limits, some = Limits(lab.bus), EachConfig(bot=1)
+    limits, some = Limits(lab.bus), allowed(tokens={"bot": 1})
     for day in (DAY, "2026-11-21"):
         await UsageBook(lab.bus).note("a", ANN, day, used())
 
-    told = [
-        (await limits.spent(user, DAY, some, message=message)).tell
-        for user, message in (*((ANN, "1-0"), (ANN, "1-0"), (ANN, "2-0"), (BOB, "1-0")),)
+    tells = [
+        refusal is not None and refusal.tell
+        for user, message in (*((ANN, "1-0"), (ANN, "1-0"), (ANN, "2-0"), (ANN, ""), (BOB, "1-0")),)
+        for refusal in [await limits.reserve(user, DAY, some, message=message)]
     ]
-    assert told == [True, True, False, True]
-    assert (await lab.bus.repeat("spent.lua", back=4))[1] == 1
-    assert (await limits.spent(ANN, "2026-11-21", some, message="3-0")).tell
+    assert tells == [True, True, False, False, True]
+    assert (await lab.bus.repeat("reserve.lua", back=5))[2] == 1
+    again = await limits.reserve(ANN, "2026-11-21", some, message="3-0")
+    assert again is not None and again.tell
 
 
 async def take(limits: Limits, number: int, user: User = ANN, *, count: int = 1, claim: str = "", **each: int) -> float:

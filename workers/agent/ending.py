@@ -16,7 +16,7 @@ from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
 from daemon.model import LASTS_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
-from daemon.usage import Room, Spent
+from daemon.usage import Refusal, Room
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.announcements import Announcements
@@ -212,14 +212,14 @@ class Ending:
         await self._announcements.tell_admins(turn.first.bot, bot, failing)
         return None
 
-    async def refused(self, turn: Turn, refusal: Spent | Room, *, go_on: GoOn) -> Claim | None:
+    async def refused(self, turn: Turn, refusal: Refusal | Room, *, go_on: GoOn) -> Claim | None:
         """The bot's limits keep it from beginning."""
-        if isinstance(refusal, Spent):
+        if isinstance(refusal, Refusal):
             return await self._spent(turn, refusal, go_on=go_on)
         await self._delay(turn, refusal)
         return None
 
-    async def _spent(self, turn: Turn, spent: Spent, *, go_on: GoOn) -> Claim | None:
+    async def _spent(self, turn: Turn, spent: Refusal, *, go_on: GoOn) -> Claim | None:
         """The day's tokens are used up: a sentence answers it, which a push channel is sent once a day."""
         text = say(f"spent_{spent.whose}", turn.kit.language)
         last = await turn.entries.final(text, answers=_ids(turn.covered))

@@ -2,7 +2,7 @@
 
 from daemon.config import BotConfig
 from daemon.process import Process
-from daemon.usage import Limits, Note, Room, Spent, User, day_of
+from daemon.usage import Allowance, Limits, Note, Refusal, Room, User, day_of
 from workers.accounts import count
 from workers.agent.progress import Turn
 
@@ -14,7 +14,7 @@ class Gate:
         self._process = process
         self._limits = Limits(process.bus)
 
-    async def refusal(self, turn: Turn) -> Spent | Room | None:
+    async def refusal(self, turn: Turn) -> Refusal | Room | None:
         """What keeps a turn from beginning: the day's tokens are used up, or there is no room just now.
 
         Raises:
@@ -22,12 +22,11 @@ class Gate:
         """
         bot, user = self._process.bot(turn.first.bot), user_of(turn)
         first = turn.covered[0].stream_id
-        if bot.limits.any_tokens:
-            spent = await self._limits.spent(
-                user, self._today(bot), bot.limits.tokens_per_day, message=first, kept=self._process.ledger.kept
-            )
-            if spent.whose:
-                return spent
+        if bot.limits.any_daily:
+            await self._process.ledger.catch_up()
+            refusal = await self._limits.reserve(user, self._today(bot), Allowance.of(bot), message=first)
+            if refusal is not None and refusal.used_up:
+                return refusal
         if not bot.limits.any_messages:
             return None
         limits, count, claim = bot.limits.messages_per_minute, len(turn.covered), str(turn.claim.begun.claims)

@@ -1,0 +1,33 @@
+"""Rules for the usage limits of bots."""
+
+from collections.abc import Iterator
+
+from daemon.config.limits import CostConfig
+from daemon.config.reading import Finding
+from daemon.config.schema import BotConfig, Config, PricesConfig
+from daemon.config.summary_model import summary_model_of
+
+
+def limit_findings(config: Config) -> Iterator[Finding]:
+    """Limits of money that the prices of the bot's models cannot be held against."""
+    for name, bot in config.bots.items():
+        if bot.limits.cost_per_day != CostConfig():
+            yield from _cost(f"bots.{name}", bot)
+
+
+def _cost(path: str, bot: BotConfig) -> Iterator[Finding]:
+    first, *others = bot.model.chain
+    priced = [(f"{path}.model.prices", first.prices)]
+    priced += [(f"{path}.model.fallbacks[{place}].prices", each.prices) for place, each in enumerate(others, 1)]
+    priced.append((f"{path}.summary_model.prices", summary_model_of(bot).prices))
+    here = f"{path}.limits.cost_per_day"
+    if not first.offline:
+        for there, prices in priced:
+            if prices == PricesConfig():
+                text = f"a limit of costs needs the prices of each model, and {there} is not set. Set input and output"
+                yield Finding(here, text, (there,))
+    currencies = {prices.currency for _, prices in priced if prices != PricesConfig()}
+    if len(currencies) > 1:
+        names = ", ".join(sorted(repr(currency) for currency in currencies))
+        text = f"a limit of costs needs the prices of all models in one currency. Got {names}"
+        yield Finding(here, text, tuple(there for there, _ in priced))
