@@ -138,6 +138,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """The model's server refused them for their content: no model is shown them again."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
+    unpaid: bool = False
+    """A limit of the day kept the turn from beginning: no model is shown any of it, and it counts no tokens."""
     own: msgspec.Raw = NOTHING
     """On an answer: fields that only its own model understands and gets back, JSON; see ``daemon.model.own``."""
     own_tokens: int = 0

@@ -89,6 +89,10 @@ _ENGLISH: dict[str, str] = {
     "compact_nothing": (
         "No messages were compacted, because the context contains only the newest turns, which are always kept."
     ),
+    "compact_limited": (
+        "The conversation was not compacted because a limit for today has been reached. Nothing was lost. Try again "
+        "tomorrow."
+    ),
     "compact_failed": "The conversation could not be compacted right now. Nothing was lost. Try again later.",
     "export_done": (
         "Everything I have stored for this chat is now in one file: memory, conversations ({sessions}), messages "
@@ -156,9 +160,12 @@ _ENGLISH: dict[str, str] = {
         "This message is too large: {size} bytes. A message can contain at most {limit} bytes. Please send the message "
         "in several parts."
     ),
-    "spent_person": "You have used all of your tokens for today. I can answer again tomorrow.",
-    "spent_chat": "This conversation has used all of its tokens for today. I can answer again tomorrow.",
-    "spent_bot": "I have used all of my tokens for today. I can answer again tomorrow.",
+    "spent_person": "You have reached your limit for today. I can answer again tomorrow.",
+    "spent_chat": "This conversation has reached its limit for today. I can answer again tomorrow.",
+    "spent_bot": "I have reached my limit for today. I can answer again tomorrow.",
+    "midway_person": "I stopped here because you have reached your limit for today. My work so far is saved.",
+    "midway_chat": "I stopped here because this conversation has reached its limit for today. My work so far is saved.",
+    "midway_bot": "I stopped here because I have reached my limit for today. My work so far is saved.",
     "delayed": (
         "The limit of messages per minute has been reached. Your message is saved and will be answered in about "
         "{seconds} s."
@@ -257,6 +264,7 @@ _CHINESE: dict[str, str] = {
     "new_conversation": "新的对话已经开始，我不再看到之前的消息。之前的消息会保留，稍后会整理进记忆。",
     "compacted": "{count} 条较早的消息已替换为摘要。上下文从约 {before} 个 token 减少到 {after} 个。",
     "compact_nothing": "没有压缩任何内容，因为上下文里只有最近的几轮对话，它们始终会保留。",
+    "compact_limited": "今天的额度已经用完，没有压缩这个对话。没有丢失任何内容，请明天再试。",
     "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
     "export_done": (
         "我为这个聊天保存的全部内容已导出为一个文件：记忆、{sessions} 个对话、{messages} 条消息、{files} 个文件。文件"
@@ -299,9 +307,12 @@ _CHINESE: dict[str, str] = {
     "session_full": "这个对话里待回答的消息太多，你的消息没有被接收。请在 {seconds} 秒后重新发送。",
     "partition_full": "服务器上待回答的消息太多，你的消息没有被接收。请在 {seconds} 秒后重新发送。",
     "too_large": "这条消息太大：{size} 字节。一条消息最多 {limit} 字节。请分成几条发送。",
-    "spent_person": "你今天的 token 已经用完，明天我可以继续回答。",
-    "spent_chat": "这个对话今天的 token 已经用完，明天我可以继续回答。",
-    "spent_bot": "我今天的 token 已经用完，明天我可以继续回答。",
+    "spent_person": "你今天的额度已经用完，明天我可以继续回答。",
+    "spent_chat": "这个对话今天的额度已经用完，明天我可以继续回答。",
+    "spent_bot": "我今天的额度已经用完，明天我可以继续回答。",
+    "midway_person": "你今天的额度已经用完，我先停在这里。已完成的部分已经保存。",
+    "midway_chat": "这个对话今天的额度已经用完，我先停在这里。已完成的部分已经保存。",
+    "midway_bot": "我今天的额度已经用完，先停在这里。已完成的部分已经保存。",
     "delayed": "已达到每分钟的消息上限。你的消息已经保存，大约 {seconds} 秒后会得到回答。",
     "usage": "今天：\n{lines}",
     "usage_person": "你：{messages} 条消息，{tokens} 个 token{more}",

@@ -1,4 +1,4 @@
-"""Turns whose messages the model's server refused. The log keeps them, but later prompts do not contain them."""
+"""Turns whose messages the model's server or a limit refused. The log keeps them, but no later prompt contains them."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,9 @@ _WIRE = msgspec.Raw(message("user", PLACEHOLDER))
 
 
 def without_refused(entries: Sequence[LogEntry]) -> Sequence[LogEntry]:
-    """``entries`` with a placeholder for each refused message, and without the steps of its turn."""
+    """``entries`` without turns that a limit refused, and with a placeholder for each message that a server refused."""
+    if unpaid := {entry.turn for entry in entries if entry.unpaid}:
+        entries = [entry for entry in entries if entry.turn not in unpaid]
     refused = {entry.turn for entry in entries if entry.refused}
     if not refused:
         return entries

@@ -31,6 +31,7 @@ from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, n
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
+from daemon.model.meter import priced
 from daemon.model.offline import OfflineModel
 from daemon.model.thinking import said
 from daemon.model.untrusted import enclosed, ends, without_marks
@@ -68,6 +69,7 @@ __all__ = [
     "note_failing",
     "note_failure",
     "note_working",
+    "priced",
     "read_failing",
     "read_failures",
     "recall",

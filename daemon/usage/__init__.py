@@ -10,7 +10,7 @@ from daemon.usage.allowance import Allowance, Quota, Standing, Standings
 from daemon.usage.book import RESERVED, UsageBook
 from daemon.usage.kept import KeptNotes
 from daemon.usage.ledger import Ledger
-from daemon.usage.limits import Estimate, Limits, Refusal, Room
+from daemon.usage.limits import Estimate, LimitReached, Limits, Refusal, Room
 from daemon.usage.note import Note
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Estimate",
     "KeptNotes",
     "Ledger",
+    "LimitReached",
     "Limits",
     "Note",
     "Quota",

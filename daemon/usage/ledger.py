@@ -7,8 +7,11 @@ import structlog
 
 from daemon.bus import Bus
 from daemon.errors import BusError, BusUnavailable
+from daemon.usage.account import User
+from daemon.usage.allowance import Allowance
 from daemon.usage.book import UsageBook
 from daemon.usage.kept import LATE_S, KeptNotes
+from daemon.usage.limits import Estimate, Limits, Refusal
 from daemon.usage.note import Note
 
 KEPT_MAX = 4_096
@@ -30,6 +33,7 @@ class Ledger:
         """``saved``: what is kept is saved there, too."""
         self._bus, self._saved = bus, saved
         self._book = UsageBook(bus)
+        self._limits = Limits(bus)
         self._kept: dict[Note, float] = {}
         """Notes, the oldest first, and when each was made, on the event loop's clock."""
         self._any_kept = anyio.Event()
@@ -70,10 +74,20 @@ class Ledger:
             await self._any_kept.wait()
             await self.written()
 
-    async def catch_up(self) -> None:
-        """Offer Redis what is kept: before limits are held against the accounts, these are to be complete."""
+    async def reserve(
+        self,
+        user: User,
+        day: str,
+        allowance: Allowance,
+        *,
+        call: str = "",
+        estimate: Estimate | None = None,
+        message: str = "",
+    ) -> Refusal | None:
+        """As ``Limits.reserve``, but what is kept is offered to Redis first: the accounts are to be complete."""
         if self._kept:
             await self._all_written()
+        return await self._limits.reserve(user, day, allowance, call=call, estimate=estimate, message=message)
 
     async def written(self) -> None:
         """Return when nothing is kept any more."""

@@ -11,6 +11,7 @@ import msgspec
 
 from daemon.bus import Bus, Part, load_script
 from daemon.config import EachConfig
+from daemon.errors import MillpondError
 from daemon.sessionkey import encode_part
 from daemon.usage.account import User
 from daemon.usage.allowance import Allowance, Whose
@@ -62,6 +63,16 @@ class Room:
     chat: int
     person: int
     bot: int
+
+
+class LimitReached(MillpondError):
+    """A limit of a day's tokens or money keeps a call from being made."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        why = "is used up" if refusal.used_up else "may be used up by the calls in progress"
+        keys = "limits.tokens_per_day, limits.cost_per_day"
+        super().__init__(f"the limit of the {refusal.whose} for today {why} ({keys})")
+        self.refusal = refusal
 
 
 class Limits:

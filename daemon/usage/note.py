@@ -17,14 +17,3 @@ class Note:
     """``2026-11-20``, the bot's day."""
     used: Mapping[str, Amount]
     """By model."""
-
-    def tokens_of(self, user: User) -> tuple[int, int, int]:
-        """The tokens that count for the bot, the person and the chat of ``user``."""
-        tokens = sum(amount.tokens for amount in self.used.values())
-        same = (
-            self.user.bot == user.bot,
-            bool(user.person) and self.user.person == user.person,
-            self.user.session == user.session,
-        )
-        bot, person, chat = (tokens if one else 0 for one in same)
-        return bot, person, chat

@@ -12,12 +12,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Part, Script
-from daemon.config import RunConfig
+from daemon.config import EachConfig, RunConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import FailingBus
-from daemon.usage import KeptNotes, Ledger, Note, UsageBook, ledger
+from daemon.usage import Allowance, KeptNotes, Ledger, Note, UsageBook, ledger
 from tests.conftest import all_keys
 from tests.integration.test_usage import ANN, DAY, used
 from tests.limits import HANG_S
@@ -92,13 +92,15 @@ async def test_notes_that_redis_has_not_taken_are_written_once_before_limits_are
     notes = a_ledger(away, tmp_path)
     await notes.note(a_note("a"))
     await notes.note(a_note("b"))
-    await notes.catch_up()
-    assert len(notes.kept) == 2
+    limits = Allowance(tokens=EachConfig(person=220), nano=EachConfig(), currency="")
+    with pytest.raises(BusUnavailable):
+        await notes.reserve(ANN, DAY, limits)
 
     away.away = False
-    await notes.catch_up()
+    refusal = await notes.reserve(ANN, DAY, limits)
 
     assert (len(notes.kept), await tokens_in(bus)) == (0, 200)
+    assert refusal is not None and refusal.used_up, "of 220 tokens"
 
 
 async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
 from tests.limits import until
+from workers.accounts import account
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
@@ -108,7 +109,7 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
     turn = await turns._begin(
         claim, an_inbound("a"), kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
     )
-    turn.progress.account(says("hi"))
+    account(turn.progress.used, says("hi"))
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
@@ -162,17 +163,34 @@ async def test_push_channels_are_told_once_a_day_that_tokens_are_used_up(
                 await until(lambda: lab.is_idle("tg:ann"))
             clock.advance(86_400)
 
-    line = "这个对话今天的 token 已经用完，明天我可以继续回答。"
+    line = "这个对话今天的额度已经用完，明天我可以继续回答。"
     assert [reply.text for reply in await replies_of(lab, "tg")] == ["answer", line, "answer", line]
     assert len([entry for entry in await lab.log("tg:ann") if entry.answers]) == 8
 
 
-async def test_a_turn_that_has_begun_goes_on_when_the_tokens_are_used_up(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
+@pytest.mark.parametrize(
+    ("limits", "called", "last"),
+    [
+        ({}, 3, "done"),
+        ({"tokens_per_day": {"chat": 111}}, 2, "I stopped here because this conversation has reached its limit"),
+        ({"tokens_per_day": {"person": 111}}, 2, "I stopped here because you have reached your limit"),
+        ({"cost_per_day": {"bot": 0.0015}}, 2, "I stopped here because I have reached my limit"),
+        ({"messages_per_minute": {"chat": 1}}, 3, "done"),
+    ],
+)
+async def test_a_turn_whose_limit_ends_in_the_middle_ends_with_a_sentence_and_keeps_its_steps(
+    process: Process, lab: Lab, limits: dict[str, Any], called: int, last: str
+) -> None:
+    """Each call uses 110 tokens, or 0.001 EUR; the second may pass the limit."""
+    model = ScriptedModel(calls_time(), ModelUnavailable("away"), calls_time(), says("done"))
     await lab.publish("a")
-    await worked_off(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), lab, model)
+    await worked_off(limited(process, model=ModelConfig(prices=PRICES), **limits), lab, model)
 
-    assert text_of((await lab.log())[-1]) == "done"
+    log = await lab.log()
+    assert len(model.requests) == called + 1, "with the one that failed"
+    assert text_of(log[-1]).startswith(last)
+    assert [msgspec.json.decode(entry.wire)["role"] for entry in log].count("tool") == 2
+    assert (log[-1].answers, log[-1].unpaid) == (("a",), False)
 
 
 async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(process: Process, lab: Lab) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import anyio
+import msgspec
 import structlog
 
 from daemon import metrics
@@ -214,25 +215,33 @@ class Ending:
 
     async def refused(self, turn: Turn, refusal: Refusal | Room, *, go_on: GoOn) -> Claim | None:
         """The bot's limits keep it from beginning."""
-        if isinstance(refusal, Refusal):
+        if isinstance(refusal, Room):
+            await self._delay(turn, wait_s=refusal.wait_s, tell=refusal.tell)
+        elif refusal.used_up:
             return await self._spent(turn, refusal, go_on=go_on)
-        await self._delay(turn, refusal)
+        else:
+            await self._delay(turn, wait_s=0.0, tell=False)
         return None
 
     async def _spent(self, turn: Turn, spent: Refusal, *, go_on: GoOn) -> Claim | None:
-        """The day's tokens are used up: a sentence answers it, which a push channel is sent once a day."""
+        """A limit of the day is used up: a sentence answers it, which a push channel is sent once a day."""
         text = say(f"spent_{spent.whose}", turn.kit.language)
-        last = await turn.entries.final(text, answers=_ids(turn.covered))
+        last = await turn.entries.unpaid(text, answers=_ids(turn.covered))
+        # Nobody is to pay for it later either: no prompt and no summary contains it.
+        turn.progress.entries = [msgspec.structs.replace(entry, tokens=0) for entry in turn.progress.entries]
         return await self._commit(turn, [last], _End("spent", text if spent.tell else ""), go_on=go_on)
 
-    async def _delay(self, turn: Turn, room: Room) -> None:
-        """Too many messages in a minute: it waits until there is room, and its people are told once in a flood."""
+    async def _delay(self, turn: Turn, *, wait_s: float, tell: bool) -> None:
+        """There is no room for it in this minute, or beside the calls in progress: it waits until there may be.
+
+        With ``tell`` its people are told, once in a flood.
+        """
         # Others may wait for the same room: they must not come back as one.
-        delay_s = min(self._queue.backoff_max_s, room.wait_s + random.uniform(0, SPREAD_S))
+        delay_s = min(self._queue.backoff_max_s, wait_s + random.uniform(0, SPREAD_S))
         metrics.TURNS.labels("delayed").inc()
         _log.info("turn.delayed", waited_s=round(delay_s, 1))
-        text = say("delayed", turn.kit.language, seconds=math.ceil(room.wait_s))
-        word = self._word(turn.claim, turn.first, text, kind="parked") if room.tell else None
+        text = say("delayed", turn.kit.language, seconds=math.ceil(wait_s))
+        word = self._word(turn.claim, turn.first, text, kind="parked") if tell else None
         await self._sessions.put_off(turn.claim, delay_s=delay_s, word=word)
 
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:

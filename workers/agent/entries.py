@@ -144,6 +144,10 @@ class Entries:
             wire=msgspec.Raw(_encode(_Wire(role="assistant", content=text))),
         )
 
+    async def unpaid(self, text: str, *, answers: Sequence[str]) -> LogEntry:
+        """The only answer of a turn that a limit kept from beginning."""
+        return msgspec.structs.replace(await self.final(text, answers=answers), tokens=0, unpaid=True)
+
     async def _entry(self, message: _Wire) -> LogEntry:
         wire = _encode(message)
         return LogEntry(

@@ -102,7 +102,7 @@ class View:
             first, turn = end - 1, two.turn
             while first and history[first - 1].turn == turn:
                 first -= 1
-            if end - first == 2 and not (names or two.refused):
+            if end - first == 2 and not (names or two.refused or two.unpaid):
                 one = history[first]
                 said, answer = bytes(one.wire), bytes(two.wire)
                 # Most turns are a message and its answer, which nothing has to be done to.

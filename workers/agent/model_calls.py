@@ -4,6 +4,7 @@ A prompt that is too large is halved, pictures are left out where they are refus
 continued, and one that holds reasoning alone is asked for again.
 """
 
+import math
 from collections.abc import Sequence
 from contextlib import aclosing
 
@@ -23,6 +24,7 @@ from daemon.errors import (
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
+from daemon.usage import LimitReached
 from daemon.wording import text as say
 from workers.agent.progress import Turn
 from workers.agent.tracing import Doing
@@ -50,6 +52,7 @@ class ModelCalls:
 
         Raises:
             ModelError: the model gave none.
+            LimitReached: it was not asked, and the turn has not begun.
         """
         said, has_thought, needs_room, was_empty = "", False, False, False
         for _ in range(1 + CONTINUED_MOST):
@@ -61,9 +64,8 @@ class ModelCalls:
                     return self._told(said, "only_thought")
                 has_thought = True
                 _log.warning("model.silent", reason=brief(error), model=self._kit.model.name)
-            except ContentFiltered as error:
-                _log.warning("model.filtered", reason=brief(error), model=self._kit.model.name)
-                return self._told(said, "prompt_filtered")
+            except (LimitReached, ContentFiltered) as error:
+                return self._refused(error, said)
             except CutOff as cut:
                 if cut.finish_reason != "length":
                     return self._told(said + cut.answer.text, "filtered")
@@ -78,6 +80,15 @@ class ModelCalls:
                 was_empty = True
                 _log.warning("model.silent", reason=brief(error), model=self._kit.model.name)
         return self._told(said, "cut_short")
+
+    def _refused(self, error: LimitReached | ContentFiltered, said: str) -> Answer:
+        if isinstance(error, ContentFiltered):
+            _log.warning("model.filtered", reason=brief(error), model=self._kit.model.name)
+            return self._told(said, "prompt_filtered")
+        if not (said or self._turn.progress.step):
+            raise error
+        _log.info("turn.limited", reason=brief(error))
+        return self._told(said, f"midway_{error.refusal.whose}")
 
     def _told(self, said: str, key: str) -> Answer:
         text = f"{said.rstrip()}\n\n{say(key, self._kit.language)}".lstrip()
@@ -144,16 +155,18 @@ class ModelCalls:
             self._turn.live.begin()
         with metrics.stage("model"), self._turn.tracing.model(self._kit.model.name) as doing:
             try:
-                return await self._read(request, doing)
+                return await self._read(request, doing, is_first=not (goes_on or self._turn.progress.step))
             except (CutOff, OnlyThought) as error:
                 doing.answer = error.answer
-                self._turn.progress.account(error.answer)
                 raise
 
-    async def _read(self, request: Request, doing: Doing) -> Answer:
-        shown = False
+    async def _read(self, request: Request, doing: Doing, *, is_first: bool) -> Answer:
+        shown, turn = False, self._turn
+        # A turn that has not begun comes back later, and others have its place until then.
+        wait_s = 0.0 if is_first else math.inf
+        model, config = self._kit.model, self._kit.prompts.bot.model
         try:
-            async with aclosing(self._kit.model.stream(request)) as chunks:
+            async with aclosing(turn.payer.stream(model, config, request, turn.progress.used, wait_s=wait_s)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, TextChunk):
                         shown = True
@@ -163,7 +176,6 @@ class ModelCalls:
                         self._turn.live.begin()
                     else:
                         doing.answer = chunk
-                        self._turn.progress.account(chunk)
                         return chunk
         except ModelUnavailable as error:
             if not shown:

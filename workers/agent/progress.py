@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.events import Inbound, LogEntry
-from daemon.model import Answer, Model, ToolCall
+from daemon.model import Model, ToolCall
 from daemon.session import Claim, Waiting
 from daemon.tokens import Tokenizer
 from daemon.usage import Amount
 from daemon.wording import Language
-from workers.accounts import account
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
 from workers.agent.prompts import Prompts
 from workers.agent.request import Requests
 from workers.agent.tracing import Tracing
+from workers.payer import Payer
 from workers.tools import Registry, ToolContext
 from workers.tools.mcp import Missing
 
@@ -65,10 +65,6 @@ class Progress:
         """Of all calls."""
         return sum(amount.tokens_out for amount in self.used.values())
 
-    def account(self, answer: Answer) -> None:
-        """Note what the calls used that led to ``answer``."""
-        account(self.used, answer)
-
     def answered(self, count: int) -> None:
         """Note that so many messages were answered; they count for the model that had the last word."""
         if self.used:
@@ -93,6 +89,7 @@ class Turn:
     """Monotonic seconds."""
     requests: Requests
     tracing: Tracing
+    payer: Payer
     progress: Progress = field(default_factory=Progress)
 
 

@@ -26,6 +26,7 @@ from daemon.memory import Home
 from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
+from daemon.usage import LimitReached
 from workers.agent.announcements import Announcements
 from workers.agent.commands import Commands, before_command, command_first
 from workers.agent.compacting import compacted
@@ -149,7 +150,10 @@ class Turns:
         refusal = None if turn.progress.step or hold.stop_upto else await self._gate.refusal(turn)
         if refusal is not None:
             return await self._ending.refused(turn, refusal, go_on=go_on)
-        return await self._asked(turn, hold, go_on=go_on)
+        try:
+            return await self._asked(turn, hold, go_on=go_on)
+        except LimitReached as error:
+            return await self._ending.refused(turn, error.refusal, go_on=go_on)
 
     async def _asked(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         model, parked_s = turn.kit.prompts.bot.model, turn.claim.begun.parked_s
@@ -227,6 +231,7 @@ class Turns:
             live=LiveText(self.live, claim),
             requests=requests,
             tracing=tracing,
+            payer=self._gate.payer(claim, first, message=covered[0].stream_id),
             context_of=partial(self._context_of, claim, first, kit, requests, home.scope),
             began=self._process.clock.monotonic(),
             progress=progress,

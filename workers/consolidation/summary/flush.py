@@ -22,6 +22,7 @@ from workers.consolidation.summary.calls import Calls
 from workers.consolidation.summary.render import Line, lines_of, texts
 from workers.consolidation.summary.request import within
 from workers.consolidation.summary.save_memory import cleaned
+from workers.refused import without_refused
 from workers.wires import message
 
 SYSTEM = "Session nearing compaction. Store durable memories now."
@@ -108,6 +109,8 @@ class Flush:
             CallSkipped: the model failed too often lately, and was not asked.
         """
         used: dict[str, Amount] = {}
+        if not without_refused(entries):
+            return FlushAnswer()
         request = await self._request(entries, memory, now, names=names)
         try:
             return await self._calls.ask(request, partial(_answered, used=used), used)
