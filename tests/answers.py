@@ -31,7 +31,7 @@ class Kind:
     update: str | None = UPDATE  # what MEMORY.md becomes; None: it stays as it is
     rejected: str = ""  # what is kept as a rejected version
     continuity: str = CONTINUITY
-    counted: bool = True  # of a failure: whether it is known what the call used
+    counted: bool = True  # of a failure: whether the call counts as used
 
     @property
     def fails(self) -> bool:
@@ -149,8 +149,8 @@ UNDERSTOOD = (
 """Answers that something comes of."""
 
 REFUSED = (
-    bad("nothing at all", Say(""), counted=False),
-    bad("white space only", Say(" \n\t "), counted=False),
+    bad("nothing at all", Say("")),
+    bad("white space only", Say(" \n\t ")),
     bad("thoughts only", Events([delta(reasoning_content="Tea or coffee?"), delta(finish="stop")])),
     bad("no arguments", called("")),
     bad("null", called("null")),
@@ -174,14 +174,14 @@ REFUSED = (
     bad("a memory of 2 MB", called(fields(memory_update="tea " * 500_000))),
     bad("cut off by its length", called(FIELDS, finish="length")),
     bad("cut off by a filter", called(FIELDS, finish="content_filter")),
-    bad("a stream cut short", called(FIELDS, cut_after=3), counted=False),
+    bad("a stream cut short", called(FIELDS, cut_after=3)),
     bad("a connection cut", Events([delta(content="{"), b"data: {"], abort=True), counted=False),
-    bad("a chunk that is no JSON", Events([delta(content="{"), b"data: {nonsense\n\n"]), counted=False),
+    bad("a chunk that is no JSON", Events([delta(content="{"), b"data: {nonsense\n\n"])),
     bad("a chunk that is no UTF-8", Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n'])),
     bad("an error in the stream", Events([delta(content="{"), {"error": {"message": "out of memory"}}]), counted=False),
     bad("a web page", Plain(b"<html><body>Sign in to the network</body></html>"), counted=False),
     bad("a web page with an error status", Plain(b"<html>Bad gateway</html>", status=502), counted=False),
-    bad("silence", Hang(), counted=False),
+    bad("silence", Hang()),
     bad("too many requests", Failure(429, headers={"Retry-After": "30"}), counted=False),
     bad("a broken server", Failure(500), counted=False),
     bad("a wrong key", Failure(401, "Incorrect API key"), counted=False),

@@ -1,10 +1,12 @@
-"""The usage of model calls, summed by model."""
+"""The usage of model calls, summed by model, and whose it is."""
 
 from collections.abc import Mapping
 
 from daemon import metrics
+from daemon.events import Inbound
 from daemon.model import Answer
-from daemon.usage import Amount
+from daemon.session import Claim
+from daemon.usage import Amount, User
 
 
 def account(used: dict[str, Amount], answer: Answer) -> None:
@@ -32,3 +34,8 @@ def count(used: Mapping[str, Amount]) -> None:
             metrics.TOKENS.labels(model, direction).inc(tokens)
         for currency, nano in amount.costs_nano.items():
             metrics.COST.labels(model, currency).inc(nano / 1e9)
+
+
+def user_of(claim: Claim, inbound: Inbound) -> User:
+    """Whose usage it is: that of the sender of ``inbound``, in the session of ``claim``."""
+    return User(bot=inbound.bot, session=claim.session, channel=inbound.channel, sender_id=inbound.sender_id)

@@ -89,23 +89,12 @@ class Payer:
         self, model: Model, config: ModelConfig, request: Request, used: dict[str, Amount], *, wait_s: float
     ) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream`` of ``model``, which ``config`` names, as one call. Raises also as ``call``."""
-        said: list[str] = []
-        async with self.call(needs_of(request, config), used, wait_s=wait_s) as charge:
-            try:
-                async with aclosing(model.stream(request)) as chunks:
-                    async for chunk in chunks:
-                        if isinstance(chunk, TextChunk):
-                            said.append(chunk.text)
-                        elif isinstance(chunk, Answer):
-                            account(charge, chunk)
-                        yield chunk
-            except (CutOff, OnlyThought) as error:
-                account(charge, error.answer)
-                raise
-            except BaseException as error:
-                if not charge and _costs(error, said):
-                    account(charge, _unfinished(request, config, "".join(said)))
-                raise
+        async with (
+            self.call(needs_of(request, config), used, wait_s=wait_s) as charge,
+            aclosing(paid(model, config, request, charge)) as chunks,
+        ):
+            async for chunk in chunks:
+                yield chunk
 
     async def _reserve(self, name: str, day: str, needs: Estimate, *, wait_s: float) -> None:
         until = anyio.current_time() + wait_s
@@ -126,6 +115,31 @@ class Payer:
 
     async def _settle(self, name: str, day: str, charge: dict[str, Amount]) -> None:
         await self.ledger.note(Note(name=name, user=self.user, day=day, used=charge))
+
+
+async def paid(
+    model: Model, config: ModelConfig, request: Request, charge: dict[str, Amount]
+) -> AsyncGenerator[Chunk, None]:
+    """As ``Model.stream`` of ``model``, which ``config`` names; what the call used is added to ``charge``.
+
+    A call that is cut short counts as its prompt and what had come of the answer: its provider never says.
+    """
+    said: list[str] = []
+    try:
+        async with aclosing(model.stream(request)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, TextChunk):
+                    said.append(chunk.text)
+                elif isinstance(chunk, Answer):
+                    account(charge, chunk)
+                yield chunk
+    except (CutOff, OnlyThought) as error:
+        account(charge, error.answer)
+        raise
+    except BaseException as error:
+        if not charge and _costs(error, said):
+            account(charge, _unfinished(request, config, "".join(said)))
+        raise
 
 
 def needs_of(request: Request, config: ModelConfig) -> Estimate:

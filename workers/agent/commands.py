@@ -14,6 +14,7 @@ from daemon.events import Inbound, Options
 from daemon.process import Process
 from daemon.session import Claim, Waiting
 from daemon.wording import text as say
+from workers.accounts import user_of
 from workers.agent.compacting import told
 from workers.agent.exporting import Exporting
 from workers.agent.forgetting import ForgetCommand
@@ -55,7 +56,8 @@ class Commands:
         return await self._model(claim.begun.options, inbound, bot)
 
     async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
-        want = Want(at="now", focus=argument_of(inbound.text), correlation=inbound.correlation)
+        user = user_of(claim, inbound)
+        want = Want(at="now", focus=argument_of(inbound.text), user=user, correlation=inbound.correlation)
         within_s = self._process.config.consolidation.call_deadline_s
         try:
             report = await self._consolidator.awaited(claim.session, want, within_s=within_s)

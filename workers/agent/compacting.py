@@ -17,6 +17,8 @@ async def compacted(requests: Requests, focus: str) -> str:
         report = await requests.compact(focus)
     except (BusError, ConfigError) as error:
         raise ToolError(f"the conversation could not be compacted now: {error}") from error
+    if report.outcome == "unpaid":
+        raise ToolError(say("compact_limited", "en"))
     if report.outcome in ("failed", "skipped", "busy"):
         raise ToolError(
             "The conversation could not be compacted right now and remains unchanged. Continue without compaction."
@@ -28,6 +30,8 @@ def told(report: Report, language: Language) -> str:
     """The result of a consolidation, for people."""
     if report.outcome == "nothing":
         return say("compact_nothing", language)
+    if report.outcome == "unpaid":
+        return say("compact_limited", language)
     if report.outcome != "settled":
         return say("compact_failed", language)
     return say(

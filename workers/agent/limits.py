@@ -3,8 +3,8 @@
 from daemon.events import Inbound
 from daemon.process import Process
 from daemon.session import Claim
-from daemon.usage import Amount, Limits, Note, Refusal, Room, User
-from workers.accounts import count
+from daemon.usage import Amount, Limits, Note, Refusal, Room
+from workers.accounts import count, user_of
 from workers.agent.progress import Turn
 from workers.payer import Payer
 
@@ -55,8 +55,3 @@ class Gate:
             used = {model: Amount(messages=amount.messages) for model, amount in used.items() if amount.messages}
         if used:
             await self._process.ledger.note(Note(name=payer.work, user=payer.user, day=payer.day, used=used))
-
-
-def user_of(claim: Claim, first: Inbound) -> User:
-    """Whose turn it is: that of the sender of its ``first`` message."""
-    return User(bot=first.bot, session=claim.session, channel=first.channel, sender_id=first.sender_id)

@@ -6,6 +6,7 @@ import structlog
 from daemon import metrics
 from daemon.errors import BusError, ConfigError, brief
 from daemon.session import SessionReader
+from daemon.usage import User
 from workers.agent.past import Past, PastReader
 from workers.consolidation import Consolidator, Report, Want
 
@@ -15,9 +16,10 @@ _log = structlog.get_logger()
 class Room:
     """One turn's; all its waits together are limited."""
 
-    def __init__(self, rooms: "Rooms", session: str, *, budget_tokens: int, correlation: str) -> None:
+    def __init__(self, rooms: "Rooms", user: User, *, budget_tokens: int, correlation: str) -> None:
         self._rooms = rooms
-        self._session = session
+        self._user = user
+        self._session = user.session
         self._budget_tokens = budget_tokens
         self._correlation = correlation
         self._left_s = rooms.wait_s
@@ -27,7 +29,11 @@ class Room:
         if self._left_s <= 0:
             return past
         want = Want(
-            at="budget", fixed_tokens=fixed_tokens, current_tokens=current_tokens, correlation=self._correlation
+            at="budget",
+            fixed_tokens=fixed_tokens,
+            current_tokens=current_tokens,
+            user=self._user,
+            correlation=self._correlation,
         )
         began = anyio.current_time()
         report = await self._consolidated(want)
@@ -41,7 +47,7 @@ class Room:
 
     async def compact(self, focus: str, past: Past) -> tuple[Report, Past]:
         """Consolidate all but the newest turns now, because somebody asked; the summary preserves ``focus``."""
-        want = Want(at="now", focus=focus, correlation=self._correlation)
+        want = Want(at="now", focus=focus, user=self._user, correlation=self._correlation)
         report = await self._rooms.consolidator.awaited(self._session, want, within_s=self._rooms.ask_s)
         return report, await self._again(past)
 
@@ -76,6 +82,6 @@ class Rooms:
         self.wait_s = config.turn_wait_s
         self.ask_s = config.call_deadline_s
 
-    def of(self, session: str, *, budget_tokens: int, correlation: str) -> Room:
-        """For one turn of a session."""
-        return Room(self, session, budget_tokens=budget_tokens, correlation=correlation)
+    def of(self, user: User, *, budget_tokens: int, correlation: str) -> Room:
+        """For one turn of a user."""
+        return Room(self, user, budget_tokens=budget_tokens, correlation=correlation)

@@ -27,6 +27,7 @@ from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from daemon.usage import LimitReached
+from workers.accounts import user_of
 from workers.agent.announcements import Announcements
 from workers.agent.commands import Commands, before_command, command_first
 from workers.agent.compacting import compacted
@@ -217,7 +218,7 @@ class Turns:
             self._process.clock,
             said=said or [first],
             past=past,
-            room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
+            room=self._rooms.of(user_of(claim, first), budget_tokens=kit.budget_tokens, correlation=first.correlation),
             recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
         requests.cache_key = cache_key(first.bot, claim.session)

@@ -1,6 +1,6 @@
 """The objects that the consolidations of a bot need, built once for each process."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 import anyio
@@ -17,6 +17,7 @@ from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.summarize import Summarizer
 from workers.failures import Noted
 from workers.learnt import recalled
+from workers.payer import Payer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,10 @@ class Kit:
     """Of the model that answers: prompts are counted by it."""
     summarizer: Summarizer
     flush: Flush
+
+    def paid_by(self, payer: Payer) -> "Kit":
+        """The same, within the limits of ``payer``."""
+        return replace(self, summarizer=self.summarizer.paid_by(payer), flush=self.flush.paid_by(payer))
 
     @property
     def flushes(self) -> bool:

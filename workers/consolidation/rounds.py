@@ -24,8 +24,9 @@ from workers.consolidation.held import Ended
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, part_of, read, unsettled
 from workers.consolidation.plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
-from workers.consolidation.spent import Spent
+from workers.consolidation.spent import Spent, payer_of
 from workers.consolidation.stores import Stores
+from workers.consolidation.summary.calls import CallUnpaid
 from workers.consolidation.taking import Taking, encoded, mark_from, without_continuity
 from workers.consolidation.want import Report, Want
 
@@ -49,11 +50,12 @@ class Rounds:
 
     def __init__(self, stores: Stores, kit: Kit, ended: Ended, want: Want) -> None:
         self._stores = stores
-        self._kit = kit
+        payer = payer_of(stores, kit, ended.lock, want)
+        self._kit = kit = kit.paid_by(payer)
         self._ended = ended
         self._want = want
         self._thresholds = kit.thresholds()
-        self._spent = Spent()
+        self._spent = Spent(payer)
         self._taking = Taking(stores, kit, want, self._spent)
         self._flushing = Flushing(stores, kit, self._spent)
         self._begun = False
@@ -71,6 +73,10 @@ class Rounds:
         report.first = report.upto = self._lock.cursor
         try:
             await self._all()
+        except CallUnpaid as error:
+            report.outcome = "unpaid"
+            self._ended.again_in_s = error.retry_after_s
+            _log.info("consolidation.unpaid", reason=brief(error))
         except CallSkipped as error:
             report.outcome = "skipped"
             self._spent.add(error.used)
@@ -90,7 +96,7 @@ class Rounds:
             with anyio.move_on_after(NOTE_S, shield=True):
                 if report.outcome != "nothing":
                     self._tell(self._stores.clock.monotonic() - began)
-                await self._spent.note(self._stores, self._kit, self._lock)
+                await self._spent.note(self._stores.ledger)
 
     async def _all(self) -> None:
         # Whoever moved the cursor may have died before he could.

@@ -6,16 +6,19 @@ from urllib.parse import unquote
 from daemon import metrics
 from daemon.session import Lock
 from daemon.sessionkey import SessionKey
-from daemon.usage import Amount, Note, User, day_of
+from daemon.usage import Amount, Ledger, Note, User
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
+from workers.consolidation.want import Want
+from workers.payer import Payer
 
 
 class Spent:
     """Of the calls since it was last noted."""
 
-    def __init__(self) -> None:
+    def __init__(self, payer: Payer) -> None:
+        self._payer = payer
         self._used: dict[str, Amount] = {}
         self._noted = 0
 
@@ -37,8 +40,8 @@ class Spent:
             total.add(amount)
         return total
 
-    async def note(self, stores: Stores, kit: Kit, lock: Lock) -> None:
-        """Put it into the accounts, once; never raises."""
+    async def note(self, ledger: Ledger) -> None:
+        """Put it into the accounts, once; never raises. Within limits each call was noted at its end."""
         if not self._used:
             return
         used, self._used = self._used, {}
@@ -47,9 +50,22 @@ class Spent:
         for amount in used.values():
             metrics.CONSOLIDATION_TOKENS.labels("in").inc(amount.tokens_in)
             metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
-        name = f"{lock.session}#memory-{lock.fence}-{lock.nonce}-{self._noted}"
-        day = day_of(stores.clock.now(), kit.bot.time_zone)
-        await stores.ledger.note(Note(name=name, user=user_of(lock), day=day, used=used))
+        payer = self._payer
+        if not payer.is_limited:
+            name = f"{payer.work}-{self._noted}"
+            await ledger.note(Note(name=name, user=payer.user, day=payer.day, used=used))
+
+
+def payer_of(stores: Stores, kit: Kit, lock: Lock, want: Want) -> Payer:
+    """Who pays for a consolidation: whoever waits for it, or else the person whose memory it goes to."""
+    return Payer(
+        ledger=stores.ledger,
+        clock=stores.clock,
+        user=want.user or user_of(lock),
+        bot=kit.bot,
+        work=f"{lock.session}#memory-{lock.fence}-{lock.nonce}",
+        for_memory=True,
+    )
 
 
 def user_of(lock: Lock) -> User:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Outcome = Literal["settled", "nothing", "busy", "failed", "skipped"]
+from daemon.usage import User
+
+Outcome = Literal["settled", "nothing", "busy", "failed", "skipped", "unpaid"]
 """``settled``: the cursor moved; ``nothing``: there was nothing to do; ``busy``: somebody else is at it; ``failed``: no
-summary came; ``skipped``: the model was not even asked."""
+summary came; ``skipped``: the model was not even asked; ``unpaid``: neither, since a limit is used up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +22,8 @@ class Want:
     """What stands in the prompt beside memory and history; None: what the session's last turn left word of."""
     current_tokens: int = 0
     """Of the turn that waits for it."""
+    user: User | None = None
+    """Who asks, and pays for it; None: the person whose memory it goes to, or nobody in particular."""
     correlation: str = ""
     """Of the message that it is done for; empty in the background."""
 

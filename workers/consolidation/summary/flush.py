@@ -6,6 +6,7 @@ The person never sees it, and it is in no log. Its answer is appended to MEMORY.
 import datetime as dt
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -22,6 +23,7 @@ from workers.consolidation.summary.calls import Calls
 from workers.consolidation.summary.render import Line, lines_of, texts
 from workers.consolidation.summary.request import within
 from workers.consolidation.summary.save_memory import cleaned
+from workers.payer import Payer
 from workers.refused import without_refused
 from workers.wires import message
 
@@ -91,7 +93,15 @@ class Flush:
         self._window = window
         self._tokenizer = tokenizer
         self._bot = bot
-        self._calls = Calls(model, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="flush")
+        self.calls = Calls(
+            model, window, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="flush"
+        )
+
+    def paid_by(self, payer: Payer) -> "Flush":
+        """The same, within the limits of ``payer``."""
+        flush = copy(self)
+        flush.calls = self.calls.paid_by(payer)
+        return flush
 
     async def ask(
         self, entries: Sequence[LogEntry], *, memory: str, now: dt.datetime, names: bool = False
@@ -106,14 +116,14 @@ class Flush:
 
         Raises:
             SummaryFailed: the model gave nothing that can be used.
-            CallSkipped: the model failed too often lately, and was not asked.
+            CallSkipped: the model failed too often lately, or a limit is used up; it was not asked.
         """
         used: dict[str, Amount] = {}
         if not without_refused(entries):
             return FlushAnswer()
         request = await self._request(entries, memory, now, names=names)
         try:
-            return await self._calls.ask(request, partial(_answered, used=used), used)
+            return await self.calls.ask(request, partial(_answered, used=used), used)
         except NoSummary as error:
             error.used = used
             raise

@@ -7,6 +7,7 @@ Nothing is written here.
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -43,6 +44,7 @@ from workers.consolidation.summary.split import (
     pieces,
     skipped_mark,
 )
+from workers.payer import Payer
 
 SHRINK_FROM_CHARS = 1_000
 """A longer MEMORY.md must not become shorter than half of it without a reason."""
@@ -139,8 +141,16 @@ class Summarizer:
         self._reserve_tokens = min(
             config.memory_flush.reserve_floor_tokens, window.context_window_tokens // RESERVE_SHARE
         )
-        self._calls = Calls(model, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="summary")
+        self.calls = Calls(
+            model, window, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="summary"
+        )
         self._requests = Requests(window=window, bot=bot, config=config.consolidation, tokenizer=tokenizer)
+
+    def paid_by(self, payer: Payer) -> "Summarizer":
+        """The same, within the limits of ``payer``."""
+        summarizer = copy(self)
+        summarizer.calls = self.calls.paid_by(payer)
+        return summarizer
 
     async def summarize(
         self,
@@ -164,7 +174,7 @@ class Summarizer:
 
         Raises:
             SummaryFailed: the model gave nothing that can be used; one failure, however many calls it took.
-            CallSkipped: the model failed too often lately, and was not asked.
+            CallSkipped: the model failed too often lately, or a limit is used up; it was not asked.
             Unsummarizable: no message is small enough to be summed up.
         """
         render = partial(lines_of, entries, names=names, time_zone=self._bot.time_zone)
@@ -257,7 +267,7 @@ class Summarizer:
             mark = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
             shown = await self._requests.fitted(taken.background, work.room.open_tokens - _tokens(lines))
             request = await self._requests.request(shown, lines, work.room, mark=mark)
-            found = await self._calls.ask(
+            found = await self.calls.ask(
                 request, partial(saved, memory="" if shown.is_cut else shown.memory), work.used
             )
             taken.model = found.model
