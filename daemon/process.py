@@ -96,6 +96,7 @@ class Process:
             sessions=sessions,
             workspace_of=self.workspace,
             clock=self.clock,
+            ledger=self.ledger,
         )
         reader = Reader(memories, transcripts, SessionReader(self.bus))
         return Recaller(

@@ -166,6 +166,8 @@ _ENGLISH: dict[str, str] = {
     "midway_person": "I stopped here because you have reached your limit for today. My work so far is saved.",
     "midway_chat": "I stopped here because this conversation has reached its limit for today. My work so far is saved.",
     "midway_bot": "I stopped here because I have reached my limit for today. My work so far is saved.",
+    "too_many_calls": "This call was not run, because a turn may run at most {count} tool calls. Answer without tools.",
+    "command_delayed": "The limit of messages per minute has been reached. Send the command again in {seconds} s.",
     "delayed": (
         "The limit of messages per minute has been reached. Your message is saved and will be answered in about "
         "{seconds} s."
@@ -313,6 +315,8 @@ _CHINESE: dict[str, str] = {
     "midway_person": "你今天的额度已经用完，我先停在这里。已完成的部分已经保存。",
     "midway_chat": "这个对话今天的额度已经用完，我先停在这里。已完成的部分已经保存。",
     "midway_bot": "我今天的额度已经用完，先停在这里。已完成的部分已经保存。",
+    "too_many_calls": "没有执行这次调用：一轮对话最多执行 {count} 次工具调用。请不再使用工具，直接回答。",
+    "command_delayed": "已达到每分钟的消息上限。请在 {seconds} 秒后重新发送这个命令。",
     "delayed": "已达到每分钟的消息上限。你的消息已经保存，大约 {seconds} 秒后会得到回答。",
     "usage": "今天：\n{lines}",
     "usage_person": "你：{messages} 条消息，{tokens} 个 token{more}",

@@ -32,8 +32,7 @@ class SessionKeys(NamedTuple):
 
 
 _OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
-NAMED_KEPT = 1_024
-"""Sessions whose key names are kept: more than a process works on at a time. More would only fill its caches."""
+NAMED_KEPT = 1_024  # sessions whose key names are kept: more than a process works on at a time, not to fill its caches
 
 _channel_part = lru_cache(maxsize=256)(encode_part)
 
@@ -46,8 +45,7 @@ def _named(partition_prefix: str, session: str) -> SessionKeys:
 @lru_cache(maxsize=256)
 def _of_all(partition_prefix: str) -> tuple[str, ...]:
     """The rest of the fields, the same for all sessions of a partition; ``inbox`` is called ``in`` in Redis."""
-    kinds = ("in", *SessionKeys._fields[len(_OWN) + 1 :])
-    return tuple(f"{partition_prefix}:{kind}" for kind in kinds)
+    return tuple(f"{partition_prefix}:{kind}" for kind in ("in", *SessionKeys._fields[len(_OWN) + 1 :]))
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,6 @@ class Keys:
 
     @cached_property
     def _prefixes(self) -> tuple[str, ...]:
-        """Of each partition."""
         return tuple(f"{self.prefix}:{{{partition}}}" for partition in range(self.partitions))
 
     def _of_partition(self, partition: int, kind: str) -> str:
@@ -78,9 +75,8 @@ class Keys:
 
     def accepting(self, session: str, message_id: str) -> tuple[str, str, str, str]:
         """Keys used when a message is accepted: ``session``, ``waiting``, ``seen`` and ``overheard``."""
-        of, own = self._prefixes[self.partition(session)], f":{session}"
-        seen = f"{of}:seen{own}:{encode_part(message_id)}"
-        return f"{of}:session{own}", f"{of}:waiting{own}", seen, f"{of}:overheard{own}"
+        of, own, seen = self._prefixes[self.partition(session)], f":{session}", encode_part(message_id)
+        return f"{of}:session{own}", f"{of}:waiting{own}", f"{of}:seen{own}:{seen}", f"{of}:overheard{own}"
 
     def claiming(self, session: str) -> tuple[str, str, str]:
         """Keys used by a claim: ``session``, ``log`` and ``waiting``."""
@@ -365,6 +361,10 @@ class Keys:
     def usage_told(self, day: str) -> str:
         """``usage``, hash, TTL two days: the users who were told that the day's tokens are used up."""
         return self.usage(day, "told")
+
+    def usage_reserved(self, day: str) -> str:
+        """``usage``, hash, TTL two days: the tokens and costs that calls in progress have reserved."""
+        return self.usage(day, "reserved")
 
     def bucket(self, bot: str, kind: str, name: str) -> str:
         """``bucket``, hash, TTL two minutes: the remaining message rate of a ``chat``, a ``person`` or a ``bot``."""

@@ -21,6 +21,7 @@ from daemon.config.foreign import Adapter, connect_of
 from daemon.config.limits import CostConfig, EachConfig, LimitsConfig
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
+from daemon.config.prices import PricesConfig
 from daemon.config.reading import Finding
 from daemon.config.remembering import (
     ArchiveConfig,
@@ -43,7 +44,6 @@ from daemon.config.schema import (
     McpConfig,
     MemoryConfig,
     ModelConfig,
-    PricesConfig,
     QueueConfig,
     RedisConfig,
     RunConfig,

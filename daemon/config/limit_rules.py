@@ -2,24 +2,31 @@
 
 from collections.abc import Iterator
 
+from daemon.config.embedding import embeddings_of
 from daemon.config.limits import CostConfig
+from daemon.config.prices import PricesConfig
 from daemon.config.reading import Finding
-from daemon.config.schema import BotConfig, Config, PricesConfig
+from daemon.config.schema import BotConfig, Config
 from daemon.config.summary_model import summary_model_of
+from daemon.config.transcription import transcription_of
 
 
 def limit_findings(config: Config) -> Iterator[Finding]:
     """Limits of money that the prices of the bot's models cannot be held against."""
     for name, bot in config.bots.items():
         if bot.limits.cost_per_day != CostConfig():
-            yield from _cost(f"bots.{name}", bot)
+            yield from _cost(f"bots.{name}", bot, config)
 
 
-def _cost(path: str, bot: BotConfig) -> Iterator[Finding]:
+def _cost(path: str, bot: BotConfig, config: Config) -> Iterator[Finding]:
     first, *others = bot.model.chain
     priced = [(f"{path}.model.prices", first.prices)]
     priced += [(f"{path}.model.fallbacks[{place}].prices", each.prices) for place, each in enumerate(others, 1)]
     priced.append((f"{path}.summary_model.prices", summary_model_of(bot).prices))
+    if embeddings := embeddings_of(config.memory_search, bot):
+        priced.append(("memory_search.embeddings.prices", embeddings.prices))
+    if transcription := transcription_of(bot):
+        priced.append((f"{path}.transcription.prices", transcription.prices))
     here = f"{path}.limits.cost_per_day"
     if not first.offline:
         for there, prices in priced:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from daemon.config.prices import PricesConfig
 from daemon.config.secret import Secret
 from daemon.config.section import NO_SECRET, Count, Limit, PathText, Seconds, Section, Share, Tokens
 
@@ -72,6 +73,7 @@ class EmbeddingsConfig(Section, frozen=True):
     api_key_file: PathText = ""
     timeout_s: Seconds = 30.0
     """How long one call may take."""
+    prices: PricesConfig = PricesConfig()
 
 
 class MemorySearchConfig(Section, frozen=True):

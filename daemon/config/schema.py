@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
 from daemon.config.limits import LimitsConfig
+from daemon.config.prices import PricesConfig
 from daemon.config.remembering import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -28,7 +29,6 @@ from daemon.config.section import (
     Count,
     PathText,
     Port,
-    Price,
     Seconds,
     Section,
     Share,
@@ -91,6 +91,8 @@ class AgentConfig(Section, frozen=True):
     tool_timeout_s: Seconds = 60.0
     iterations_max: Count = 25
     """Model calls in one turn."""
+    tool_calls_max: Count = 256
+    """Tool calls in one turn, and so in one answer; some ten for each model call."""
     attachment_max_bytes: Count = 20_000_000
     """Largest file of a person's that is fetched; what Telegram lets bots fetch (Bot API, ``getFile``)."""
 
@@ -137,17 +139,6 @@ class MemoryConfig(Section, frozen=True):
 
     scope: Literal["auto", "session", "person", "workspace"] = "auto"
     """``auto``: the person in a direct chat, the group in a group."""
-
-
-class PricesConfig(Section, frozen=True):
-    """The prices of a model per million tokens. Without prices, calls are counted but cost nothing."""
-
-    input: Price = 0.0
-    cached_input: Price | None = None
-    """Of the part of a prompt that the provider had kept; unset: as ``input``."""
-    output: Price = 0.0
-    currency: Annotated[str, Meta(max_length=16)] = ""
-    """Shown beside costs; costs of different currencies are never added."""
 
 
 class ThinkingConfig(Section, frozen=True):
@@ -274,6 +265,8 @@ class TranscriptionConfig(Section, frozen=True):
     api_key_file: PathText = ""
     timeout_s: Seconds = 60.0
     """How long one recording may take."""
+    prices: PricesConfig = PricesConfig()
+    """Of a second of speech, 10 tokens are paid where the server does not say how many there are."""
 
 
 GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop")

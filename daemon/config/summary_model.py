@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from daemon.config.schema import BotConfig, FallbackConfig, ModelConfig, PricesConfig, filled
+from daemon.config.prices import PricesConfig
+from daemon.config.schema import BotConfig, FallbackConfig, ModelConfig, filled
 
 
 def summary_model_of(bot: BotConfig) -> ModelConfig:

@@ -7,7 +7,6 @@ import anyio
 
 from daemon.bus import pairs
 from daemon.forget.work import Work
-from daemon.usage import RESERVED
 
 DAYS_KEPT = 401
 """Days of which there are accounts, and one for the time zones."""
@@ -22,7 +21,7 @@ async def forget_in_accounts(work: Work, *, bot: str, people: Collection[str], s
     names = {f"{bot} {person}" for person in people} | set(sessions)
     async with anyio.create_task_group() as tg:  # one tick, few pipelines
         for days_ago in range(-1, DAYS_KEPT):
-            for kind in ("person", "session", "told", RESERVED):
+            for kind in ("person", "session", "told", "reserved"):
                 key = work.stores.bus.keys.usage(_day(work, days_ago), kind)
                 tg.start_soon(_forget_fields, work, key, names)
 

@@ -31,7 +31,7 @@ from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, n
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
-from daemon.model.meter import priced
+from daemon.model.meter import is_charged, priced
 from daemon.model.offline import OfflineModel
 from daemon.model.thinking import said
 from daemon.model.untrusted import enclosed, ends, without_marks
@@ -65,6 +65,7 @@ __all__ = [
     "enclosed",
     "ends",
     "failing",
+    "is_charged",
     "learnt_of",
     "note_failing",
     "note_failure",

@@ -6,6 +6,7 @@ Importing this imports the openai SDK: ``daemon.model.embeddings`` does it in a 
 import math
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import cast
 
 import anyio
@@ -33,8 +34,22 @@ class _Item(msgspec.Struct):
     """Of the text; some servers leave it out and keep the order."""
 
 
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+
+
 class _Answer(msgspec.Struct):
     data: list[_Item]
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedded:
+    """The answer to a call."""
+
+    vectors: list[list[float]]
+    tokens: int
+    """Of the texts, as the server says; 0: it does not."""
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
@@ -53,7 +68,7 @@ class Embeddings:
         self.name = f"{config.model}@{self._endpoint.host}"
         """Vectors of one name can be compared with each other."""
 
-    async def vectors_of(self, texts: Sequence[str], *, limit_s: float) -> list[list[float]]:
+    async def vectors_of(self, texts: Sequence[str], *, limit_s: float) -> Embedded:
         """A vector for each of ``texts``, in order; finite numbers, and all as many.
 
         Raises:
@@ -107,8 +122,9 @@ class Embeddings:
     def _headers(self) -> dict[str, str | openai.Omit]:
         return {} if self._config.api_key else {"Authorization": openai.Omit()}
 
-    def _read(self, body: bytes, count: int) -> list[list[float]]:
-        items = _decode(body).data
+    def _read(self, body: bytes, count: int) -> Embedded:
+        answer = _decode(body)
+        items = answer.data
         if len(items) != count:
             raise InvalidAnswer(f"{self._endpoint} returned {len(items)} vectors for {count} texts")
         if all(item.index is not None for item in items):
@@ -121,4 +137,4 @@ class Embeddings:
             raise InvalidAnswer(f"{self._endpoint} returned vectors of different lengths: {sorted(sizes)}")
         if not all(math.isfinite(sum(vector)) for vector in vectors):
             raise InvalidAnswer(f"{self._endpoint} returned a vector that contains NaN or an infinite number")
-        return vectors
+        return Embedded(vectors=vectors, tokens=answer.usage.prompt_tokens if answer.usage else 0)

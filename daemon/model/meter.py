@@ -1,9 +1,13 @@
 """What a call cost: as the provider counted it, or else as we do, at the prices of the configuration."""
 
+from collections.abc import Sequence
+
 from anyio import to_thread
 from msgspec.structs import replace
 
-from daemon.config.schema import ModelConfig, PricesConfig
+from daemon.config.prices import PricesConfig
+from daemon.config.schema import ModelConfig
+from daemon.errors import ContextOverflow, ModelRefused, ModelTimeout, ModelUnavailable
 from daemon.model.base import Answer, Request, Usage
 from daemon.tokens import calibration, load
 
@@ -39,6 +43,16 @@ class Meter:
         said = "\n".join((answer.reasoning, answer.text, *calls)).strip()
         tokens_in = request.tokens or await to_thread.run_sync(count_prompt)
         return Usage(tokens_in=tokens_in, tokens_out=await tokenizer.acount(said), estimated=True)
+
+
+def is_charged(error: BaseException, said: Sequence[str] = ()) -> bool:
+    """Whether a provider charges for a call that ended so, after it had ``said`` something.
+
+    It does not if it refused the request, or could not be reached. Of a call that was cut short it never says.
+    """
+    if isinstance(error, ModelRefused | ContextOverflow):
+        return False
+    return bool(said) or isinstance(error, ModelTimeout) or not isinstance(error, ModelUnavailable)
 
 
 def priced(usage: Usage, prices: PricesConfig) -> Usage:

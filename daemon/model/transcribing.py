@@ -4,18 +4,23 @@ Importing this imports the openai SDK, whose errors are translated in one place:
 a thread.
 """
 
+import math
 from contextlib import aclosing
 
 import anyio
 import httpx2
 import msgspec
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.config.schema import TranscriptionConfig
 from daemon.errors import UNREADABLE, InvalidAnswer
+from daemon.model.base import Answer, Usage
 from daemon.model.errors import FOREIGN, Endpoint, by_status, retry_after_s, shows, translated
+from daemon.model.meter import priced
 from daemon.proxies import http_client
+from daemon.tokens import estimate
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CONNECT_TIMEOUT_S = 10.0
@@ -23,12 +28,26 @@ CONNECT_TIMEOUT_S = 10.0
 ANSWER_MAX_BYTES = 1_000_000
 """Longest answer: some twenty hours of speech."""
 
+TOKENS_PER_S = 10
+"""Tokens of a second of speech (OpenAI, "Pricing": 0.006 USD a minute, or 10 USD for a million audio tokens)."""
+BYTES_PER_S = 2_000
+"""Of a recording, at least: voice messages are Opus at 16 kbit/s or more."""
+
 KINDS = {b"OggS": "ogg", b"fLaC": "flac", b"RIFF": "wav", b"\x1aE\xdf\xa3": "webm", b"ID3": "mp3"}
 """How the files of recordings begin, and what they are called: servers go by the name (OpenAI, "Speech to text")."""
 
 
+class _Usage(msgspec.Struct):
+    """What the server says of a call: its tokens, or how long the recording is."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+
 class _Text(msgspec.Struct):
     text: str
+    usage: _Usage | None = None
 
 
 _decode = msgspec.json.Decoder(_Text).decode
@@ -42,11 +61,17 @@ class Transcriber:
         self._clock = clock
         self._url = f"{(config.base_url or DEFAULT_BASE_URL).rstrip('/')}/audio/transcriptions"
         self._endpoint = Endpoint(model=config.name, host=httpx2.URL(self._url).netloc.decode(), key=config.api_key)
+        self.name, self.timeout_s = config.name, config.timeout_s
         self._client: httpx2.AsyncClient | None = None
         self._making = anyio.Lock()
 
-    async def text_of(self, recording: bytes) -> str:
-        """What is said in ``recording``; empty when nothing is.
+    def expected(self, recording: bytes) -> Usage:
+        """What the transcription of ``recording`` uses, at most as a rule."""
+        tokens = -(-len(recording) // BYTES_PER_S) * TOKENS_PER_S
+        return priced(Usage(tokens_in=tokens, tokens_out=tokens, estimated=True), self._config.prices)
+
+    async def text_of(self, recording: bytes) -> Answer:
+        """What is said in ``recording``, its text empty when nothing is.
 
         Raises:
             ModelError: the server gave no text within ``timeout_s``.
@@ -63,7 +88,7 @@ class Transcriber:
         if self._client is not None:
             await self._client.aclose()
 
-    async def _text_of(self, recording: bytes) -> str:
+    async def _text_of(self, recording: bytes) -> Answer:
         client = await self._connected()
         fields = {"model": self._config.name, "response_format": "json"}
         files = {"file": (f"recording.{_kind(recording)}", recording, "application/octet-stream")}
@@ -79,7 +104,17 @@ class Transcriber:
         if not response.is_success:
             retry_s = retry_after_s(response.headers, self._clock.now())
             raise by_status(response.status_code, _error_in(body), self._endpoint, retry_s)
-        return _decode(body).text.strip()
+        found = _decode(body)
+        text = found.text.strip()
+        return Answer(text=text, usage=self._usage(found.usage, recording, text), model=self._config.name)
+
+    def _usage(self, said: _Usage | None, recording: bytes, text: str) -> Usage:
+        if said is not None and said.input_tokens:
+            return priced(Usage(tokens_in=said.input_tokens, tokens_out=said.output_tokens), self._config.prices)
+        usage = replace(self.expected(recording), tokens_out=estimate(text))
+        if said is not None and said.seconds:
+            usage = replace(usage, tokens_in=math.ceil(said.seconds) * TOKENS_PER_S)
+        return priced(usage, self._config.prices)
 
     async def _connected(self) -> httpx2.AsyncClient:
         async with self._making:

@@ -18,6 +18,7 @@ from daemon.recall.found import Engine
 from daemon.recall.place import Places
 from daemon.recall.sessions import SessionBook
 from daemon.transcripts import Transcripts
+from daemon.usage import Ledger
 
 AGAIN_S = 5.0
 """After something went wrong in the background, how long it rests."""
@@ -37,6 +38,8 @@ class Sources:
     workspace_of: Callable[[str], Path]
     """The folder of a bot's files; raises ConfigError when it is not configured here."""
     clock: Clock
+    ledger: Ledger | None = None
+    """Where it is noted what vectors cost."""
 
 
 async def nothing_to_do() -> None:
@@ -78,7 +81,7 @@ def engines_of(sources: Sources) -> Engines:
         sources.clock,
         zone_of=lambda scope: zone_of(sources.config, scope),
     )
-    embedders = Embedders(sources.config, sources.clock)
+    embedders = Embedders(sources.config, sources.clock, sources.ledger)
     vectors = VectorEngine(builtin, embedder_of=embedders.of, data_dir=sources.data_dir, clock=sources.clock)
 
     section = sources.config.memory_search

@@ -2,20 +2,20 @@
 
 ``UsageBook`` keeps the accounts and tells what is left of limits. ``Ledger`` writes them, also after an outage, through
 which ``KeptNotes`` keeps them. ``Limits`` looks whether there is room for a message, and reserves what a model call may
-use.
+use. A ``Payer`` does so for each call that costs something.
 """
 
-from daemon.usage.account import NANO, Amount, By, User, day_of
+from daemon.usage.account import NANO, Amount, By, User, day_of, user_of_scope
 from daemon.usage.allowance import Allowance, Quota, Standing, Standings
-from daemon.usage.book import RESERVED, UsageBook
+from daemon.usage.book import UsageBook
 from daemon.usage.kept import KeptNotes
 from daemon.usage.ledger import Ledger
 from daemon.usage.limits import Estimate, LimitReached, Limits, Refusal, Room
 from daemon.usage.note import Note
+from daemon.usage.payer import Payer
 
 __all__ = [
     "NANO",
-    "RESERVED",
     "Allowance",
     "Amount",
     "By",
@@ -25,6 +25,7 @@ __all__ = [
     "LimitReached",
     "Limits",
     "Note",
+    "Payer",
     "Quota",
     "Refusal",
     "Room",
@@ -33,4 +34,5 @@ __all__ = [
     "UsageBook",
     "User",
     "day_of",
+    "user_of_scope",
 ]

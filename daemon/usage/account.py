@@ -3,6 +3,7 @@
 import datetime as dt
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -35,6 +36,20 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
         if not self.sender_id:
             return ""
         return f"{self.bot} {encode_part(self.channel)}:{encode_part(self.sender_id)}"
+
+
+def user_of_scope(scope: str, session: str = "") -> User:
+    """Who uses what is done for the memory of a scope: its person, or nobody in particular.
+
+    Its chat is ``session``, or else the one whose memory it is.
+    """
+    bot, kind, *name = scope.split(":")
+    if kind == "person":
+        channel, sender_id = map(unquote, name)
+    else:
+        session = session or ":".join(name)
+        channel, sender_id = unquote(session.partition(":")[0]), ""
+    return User(bot=unquote(bot), session=session, channel=channel, sender_id=sender_id)
 
 
 @dataclass(kw_only=True)

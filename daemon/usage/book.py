@@ -20,9 +20,6 @@ KEPT_S = 400 * 86_400
 NOTED_S = 2 * 86_400
 """How long it is remembered what a day's accounts hold already; far longer than a command can be late."""
 
-RESERVED = "reserved"
-"""Kind of what model calls in progress have reserved, beside the accounts of a day."""
-
 _COST = "cost:"
 
 
@@ -45,9 +42,11 @@ class UsageBook:
         told = [part for key, name in names if name for part in _told(key, name, measures)]
         for model, amount in used.items():
             told += _told(5, encode_part(model), _measures(amount))
-        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model", RESERVED)]
+        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]
         status = await self._bus.run(
-            NOTE, [keys.usage_noted(day), *accounts], [name, KEPT_S * 1000, NOTED_S * 1000, *told]
+            NOTE,
+            [keys.usage_noted(day), *accounts, keys.usage_reserved(day)],
+            [name, KEPT_S * 1000, NOTED_S * 1000, *told],
         )
         return bool(status == b"noted")
 
@@ -107,7 +106,7 @@ class UsageBook:
         amounts: list[Amount] = []
 
         async def read_reserved() -> None:
-            values = await self._bus.call("HMGET", self._bus.keys.usage(day, RESERVED), *fields)
+            values = await self._bus.call("HMGET", self._bus.keys.usage_reserved(day), *fields)
             reserved.extend(int(value or 0) for value in values)
 
         async def read_used() -> None:

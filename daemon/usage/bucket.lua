@@ -4,6 +4,7 @@
 -- KEYS  1 of the chat (hash)  2 of the person (hash)  3 of the bot (hash)
 -- ARGV  1 stream id of the first message  2 how many messages; 0: only look  3 the claim's name
 --       4 limit of the chat  5 of the person  6 of the bot (messages a minute; 0: none)  7 TTL (ms)
+--       8 'taken', or 'aside' for a command that is answered out of order: it is counted beside those of the chat that keep theirs
 -- Returns {ms to wait, tell, room in the chat's bucket, the person's, the bot's}
 --   wait 0: taken; also when it was taken before for this message, or a later one of the chat
 --   tell 1: this claim is the first that has to wait, since there was room; the same again for that claim
@@ -36,7 +37,7 @@ local left = {room(KEYS[1], limits[1]), room(KEYS[2], limits[2]), room(KEYS[3], 
 local function answer(wait, tell)
   return {math.ceil(wait), tell, math.floor(left[1]), math.floor(left[2]), math.floor(left[3])}
 end
-local taken = redis.call('HGET', KEYS[1], 'taken')
+local taken = redis.call('HGET', KEYS[1], ARGV[8])
 if wanted == 0 or (taken and before_or_at(ARGV[1], taken)) then return answer(0, 0) end
 
 local wait, full = 0, true
@@ -49,6 +50,7 @@ for at = 1, 3 do
   end
 end
 
+if wait > 0 and ARGV[8] == 'aside' then return answer(wait, 1) end
 if wait > 0 then
   redis.call('HSETNX', KEYS[1], 'told', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[7])
@@ -60,6 +62,6 @@ for at = 1, 3 do if limits[at] > 0 then left[at] = math.max(0, left[at] - wanted
 if limits[1] > 0 then put(KEYS[1], left[1]) end
 if limits[2] > 0 then put(KEYS[2], left[2]) end
 if limits[3] > 0 then put(KEYS[3], left[3]) end
-redis.call('HSET', KEYS[1], 'taken', ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[8], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 return answer(0, 0)

@@ -15,10 +15,13 @@ from daemon.errors import MillpondError
 from daemon.sessionkey import encode_part
 from daemon.usage.account import User
 from daemon.usage.allowance import Allowance, Whose
-from daemon.usage.book import KEPT_S, NOTED_S, RESERVED, cost_measure
+from daemon.usage.book import KEPT_S, NOTED_S, cost_measure
 
 RESERVE = load_script(__file__, "reserve.lua", with_parts=("reserved.part.lua",))
 BUCKET = load_script(__file__, "bucket.lua")
+
+MARGIN_S = 30.0
+"""How much longer than its call a reservation lasts: what a call used is noted after its end, perhaps in an outage."""
 
 BUCKET_S = 120.0
 """How long an unused bucket is kept: it has been full for a minute by then."""
@@ -107,12 +110,13 @@ class Limits:
         keys, tokens, nano = self._bus.keys, allowance.tokens, allowance.nano
         reservation: tuple[Part, ...] = ("", "", 0)
         if estimate is not None:
-            reservation = (call, _encode(_reservation(user, estimate)), round(1000 * estimate.lasts_s))
+            reservation = (call, _encode(_reservation(user, estimate)), round(1000 * (estimate.lasts_s + MARGIN_S)))
         status, whose, tell = await self._bus.run(
             RESERVE,
             [
                 keys.usage_noted(day),
-                *(keys.usage(day, kind) for kind in ("bot", "person", "session", "model", RESERVED)),
+                *(keys.usage(day, kind) for kind in ("bot", "person", "session", "model")),
+                keys.usage_reserved(day),
                 keys.usage_told(day),
             ],
             [
@@ -127,7 +131,9 @@ class Limits:
             return None
         return Refusal(whose=whose.decode(), used_up=status == b"spent", tell=bool(tell))
 
-    async def take(self, user: User, limits: EachConfig, *, message: str, count: int, claim: str) -> Room:
+    async def take(
+        self, user: User, limits: EachConfig, *, message: str, count: int, claim: str, aside: bool = False
+    ) -> Room:
         """Take room for ``count`` messages of a session, once for each first ``message`` (its stream id).
 
         Args:
@@ -136,6 +142,7 @@ class Limits:
             message: stream id of the first of them; those of a session rise.
             count: how many are answered together; 0 only looks.
             claim: name of the claim, which tells one that has to wait again from a command that came twice.
+            aside: whether it is a command that is answered before messages that wait.
 
         Raises:
             BusUnavailable: Redis is away; taking the same again is safe.
@@ -145,7 +152,16 @@ class Limits:
         wait_ms, tell, *left = await self._bus.run(
             BUCKET,
             [keys.bucket(bot, kind, name) for kind, name in names],
-            [message, count, claim, limits.chat, limits.person, limits.bot, round(BUCKET_S * 1000)],
+            [
+                message,
+                count,
+                claim,
+                limits.chat,
+                limits.person,
+                limits.bot,
+                round(BUCKET_S * 1000),
+                "aside" if aside else "taken",
+            ],
         )
         return Room(wait_s=wait_ms / 1000, tell=bool(tell), chat=left[0], person=left[1], bot=left[2])
 

@@ -23,6 +23,7 @@ from daemon.usage import (
     User,
     day_of,
 )
+from daemon.usage.limits import MARGIN_S
 from tests.conftest import Lab
 from tests.tables import each_row
 
@@ -191,7 +192,7 @@ async def test_a_noted_call_counts_what_it_used_instead_of_what_it_had_reserved(
 
 
 async def test_a_reservation_whose_process_died_counts_as_its_prompt_when_somebody_would_have_to_wait(bus: Bus) -> None:
-    limits, book, dying = Limits(bus), UsageBook(bus), replace(CALL, lasts_s=0.0)
+    limits, book, dying = Limits(bus), UsageBook(bus), replace(CALL, lasts_s=-MARGIN_S)
     bot = BotConfig(model=ModelConfig(prices=PricesConfig(currency="EUR")))
     await limits.reserve(ANN, DAY, allowed(), call="dead", estimate=dying)
 

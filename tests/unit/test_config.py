@@ -1308,6 +1308,9 @@ _SECTION_PATHS = {
         "mcp.env",
         "mcp.headers",
         "bots.pond.limits.tokens_per_day",
+        "bots.pond.limits.cost_per_day",
+        "memory_search.embeddings.prices",
+        "bots.pond.transcription.prices",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
         "fallbacks.thinking",
@@ -1351,6 +1354,8 @@ def _sections():
     yield "[channels.<name>.events]", daemon_config.SlackEventsConfig, "channels.slack.events"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
+    yield "[bots.<name>.limits]", daemon_config.LimitsConfig, "bots.pond.limits"
+    yield "[bots.<name>.limits.cost_per_day]", daemon_config.CostConfig, "bots.pond.limits.cost_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
     for tag, kind in members_of(ChannelConfig).items():
         yield f'[channels.<name>], type "{tag}"', kind, f"channels.{tag}"

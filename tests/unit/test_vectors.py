@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from daemon.config import BotConfig, Config, EmbeddingsConfig, MemorySearchConfig, ModelConfig
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
+from daemon.model.embedding import Embedded
 from daemon.recall.vectors import Embedders, Extent, Scored, file_of
 from daemon.recall.vectors import engine as engine_module
 from daemon.recall.vectors.embedder import TEXT_MAX_CHARS, plain
@@ -661,7 +662,7 @@ async def test_numbers_beyond_float32_are_still_a_direction() -> None:
         name = "wide"
 
         async def vectors_of(self, texts, *, limit_s):
-            return [[3e300, 4e300], [0.0, 0.0]]
+            return Embedded(vectors=[[3e300, 4e300], [0.0, 0.0]], tokens=0)
 
     vectors = await ServerEmbedder(Wide()).embed(["a", "b"], limit_s=1)
 

@@ -1,5 +1,7 @@
 """Answers ``/status``, ``/usage``, ``/help`` and other commands immediately, independent of turns in progress."""
 
+import math
+
 import anyio
 import structlog
 
@@ -13,7 +15,7 @@ from daemon.memory import Memories
 from daemon.process import Process
 from daemon.scope import scope_of
 from daemon.session import Aside, Asides, SessionReader, SessionState
-from daemon.usage import User
+from daemon.usage import Limits, User
 from daemon.wording import text as say
 from workers.agent.admitting import Admitting
 from workers.agent.equipment import Equipment
@@ -119,16 +121,29 @@ class Speaker:
                 for_admin = is_admin(bot, inbound)
                 return await spending(self._bus, user, bot, self._process.clock, for_admin=for_admin), state.head
             case "memory":
-                return await self._memory(inbound, bot, await self._home(state, inbound, bot)), state.head
+                return await self._memory(aside, inbound, bot, await self._home(state, inbound, bot)), state.head
             case "whoami":
                 return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
             case _:
                 return _help(inbound, bot), state.head
 
-    async def _memory(self, inbound: Inbound, bot: BotConfig, home: str) -> str:
-        if question := argument_of(inbound.text):
-            return await found_again(self._process.recaller, bot, home, question)
-        return await remembered(self._memories, bot, home)
+    async def _memory(self, aside: Aside, inbound: Inbound, bot: BotConfig, home: str) -> str:
+        question = argument_of(inbound.text)
+        if not question:
+            return await remembered(self._memories, bot, home)
+        if wait_s := await self._wait_s(aside, inbound, bot):
+            return say("command_delayed", bot.language, seconds=math.ceil(wait_s))
+        return await found_again(self._process.recaller, bot, home, question)
+
+    async def _wait_s(self, aside: Aside, inbound: Inbound, bot: BotConfig) -> float:
+        """How long a command would have to wait that does more than to read a few keys."""
+        if not bot.limits.any_messages:
+            return 0.0
+        user = User(bot=inbound.bot, session=aside.session, channel=inbound.channel, sender_id=inbound.sender_id)
+        room = await Limits(self._bus).take(
+            user, bot.limits.messages_per_minute, message=_stream_id(aside), count=1, claim="", aside=True
+        )
+        return room.wait_s
 
     async def _home(self, state: SessionState, inbound: Inbound, bot: BotConfig) -> str:
         # Nothing was said in a session that is not there yet; its first message will fix its scope so.

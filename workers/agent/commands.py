@@ -4,6 +4,7 @@ What one changes, and what is said of it, is one commit without entries: refused
 effect when it arrives twice.
 """
 
+import math
 from collections.abc import Sequence
 
 from daemon.access import may
@@ -19,6 +20,7 @@ from workers.agent.compacting import told
 from workers.agent.exporting import Exporting
 from workers.agent.forgetting import ForgetCommand
 from workers.agent.kits import Kits
+from workers.agent.limits import Gate
 from workers.agent.linking import Linking
 from workers.agent.outcome import Outcome
 from workers.choice import choices
@@ -35,6 +37,7 @@ class Commands:
         self._exporting = Exporting(process, consolidator.stores.memories)
         self._forgetting = ForgetCommand(process)
         self._linking = Linking(process)
+        self._gate = Gate(process)
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
         """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
@@ -54,6 +57,20 @@ class Commands:
         if inbound.command in ("link", "unlink"):
             return Outcome(text=await self._linking.said(claim, inbound, bot))
         return await self._model(claim.begun.options, inbound, bot)
+
+    async def outcome_at_once(self, claim: Claim, inbound: Inbound, at: str) -> Outcome:
+        """As ``outcome``, of a command that cannot wait; one too many in this minute is not carried out.
+
+        ``at``: its stream id.
+
+        Raises:
+            ConfigError: its bot is not configured here.
+        """
+        room = await self._gate.wait(claim, inbound, at)
+        if room is None:
+            return await self.outcome(claim, inbound)
+        language = self._process.bot(inbound.bot).language
+        return Outcome(text=say("command_delayed", language, seconds=math.ceil(room.wait_s)))
 
     async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
         user = user_of(claim, inbound)
@@ -85,11 +102,10 @@ class Commands:
         return Outcome(text=say("model_chosen", bot.language, model=name), options=chosen)
 
 
-def queued(waiting: Sequence[Waiting]) -> list[Inbound]:
-    """The commands among ``waiting`` that change the session."""
-    return [
-        entry.inbound for entry in waiting if entry.inbound is not None and entry.inbound.command in QUEUED_COMMANDS
-    ]
+def queued(waiting: Sequence[Waiting]) -> list[tuple[Inbound, str]]:
+    """The commands among ``waiting`` that change the session, with their stream ids."""
+    readable = [(entry.inbound, entry.stream_id) for entry in waiting if entry.inbound is not None]
+    return [(inbound, at) for inbound, at in readable if inbound.command in QUEUED_COMMANDS]
 
 
 def before_command(waiting: tuple[Waiting, ...]) -> tuple[Waiting, ...]:

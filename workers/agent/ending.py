@@ -114,8 +114,9 @@ class Ending:
         turn.covered = tuple(waiting)
         mark = say("stopped", turn.kit.language)
         text = f"{turn.live.text.rstrip()}\n\n{mark}".lstrip()
-        commands = queued(waiting)
-        outcomes = [await self._commands.outcome(turn.claim, command) for command in commands]
+        found = queued(waiting)
+        outcomes = [await self._commands.outcome_at_once(turn.claim, *command) for command in found]
+        commands = [command for command, _ in found]
         answered = {command.id for command in commands}
         answers = [message_id for message_id in _ids(waiting) if message_id not in answered]
         last = await turn.entries.final(text, answers=answers, stopped=True)
@@ -216,11 +217,11 @@ class Ending:
     async def refused(self, turn: Turn, refusal: Refusal | Room, *, go_on: GoOn) -> Claim | None:
         """The bot's limits keep it from beginning."""
         if isinstance(refusal, Room):
-            await self._delay(turn, wait_s=refusal.wait_s, tell=refusal.tell)
+            await self.delayed(turn.claim, turn.first, wait_s=refusal.wait_s, tell=refusal.tell)
         elif refusal.used_up:
             return await self._spent(turn, refusal, go_on=go_on)
         else:
-            await self._delay(turn, wait_s=0.0, tell=False)
+            await self.delayed(turn.claim, turn.first, wait_s=0.0)
         return None
 
     async def _spent(self, turn: Turn, spent: Refusal, *, go_on: GoOn) -> Claim | None:
@@ -231,18 +232,15 @@ class Ending:
         turn.progress.entries = [msgspec.structs.replace(entry, tokens=0) for entry in turn.progress.entries]
         return await self._commit(turn, [last], _End("spent", text if spent.tell else ""), go_on=go_on)
 
-    async def _delay(self, turn: Turn, *, wait_s: float, tell: bool) -> None:
-        """There is no room for it in this minute, or beside the calls in progress: it waits until there may be.
-
-        With ``tell`` its people are told, once in a flood.
-        """
+    async def delayed(self, claim: Claim, first: Inbound, *, wait_s: float, tell: bool = False) -> None:
+        """There is no room in this minute, or beside calls in progress: it waits; with ``tell`` its people are told."""
         # Others may wait for the same room: they must not come back as one.
         delay_s = min(self._queue.backoff_max_s, wait_s + random.uniform(0, SPREAD_S))
         metrics.TURNS.labels("delayed").inc()
         _log.info("turn.delayed", waited_s=round(delay_s, 1))
-        text = say("delayed", turn.kit.language, seconds=math.ceil(wait_s))
-        word = self._word(turn.claim, turn.first, text, kind="parked") if tell else None
-        await self._sessions.put_off(turn.claim, delay_s=delay_s, word=word)
+        text = say("delayed", self._language(first.bot), seconds=math.ceil(wait_s))
+        word = self._word(claim, first, text, kind="parked") if tell else None
+        await self._sessions.put_off(claim, delay_s=delay_s, word=word)
 
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""

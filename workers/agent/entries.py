@@ -11,7 +11,7 @@ from daemon.model import Answer, ToolCall
 from daemon.tokens import Tokenizer
 from workers.agent.spoken import own, words_of
 from workers.tools import Content, Result
-from workers.wires import shown_result
+from workers.wires import CALLS, shown_result
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -172,6 +172,13 @@ def call_names(entries: Sequence[LogEntry]) -> dict[str, str]:
         if calls := _decode(entries[at].wire).tool_calls:
             return {call.id: f"{at}-{number}" for number, call in enumerate(calls)}
     return {}
+
+
+def calls_beyond(entries: Sequence[LogEntry], most: int) -> frozenset[str]:
+    """Ids of the calls of a turn's last answer that come after the first ``most`` calls of the turn."""
+    answers = [_decode(entry.wire).tool_calls for entry in entries if CALLS in bytes(entry.wire)]
+    count, last = sum(map(len, answers)), answers[-1] if answers else ()
+    return frozenset(call.id for call in last[max(0, len(last) - max(0, count - most)) :])
 
 
 def open_calls(entries: Sequence[LogEntry]) -> list[ToolCall]:

@@ -108,6 +108,7 @@ class Kits:
             budget_tokens=bot.model.budget_tokens,
             tool_timeout_s=agent.tool_timeout_s,
             iterations_max=agent.iterations_max,
+            tool_calls_max=agent.tool_calls_max,
         )
 
 

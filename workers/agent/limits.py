@@ -3,10 +3,9 @@
 from daemon.events import Inbound
 from daemon.process import Process
 from daemon.session import Claim
-from daemon.usage import Amount, Limits, Note, Refusal, Room
+from daemon.usage import Amount, Limits, Note, Payer, Refusal, Room
 from workers.accounts import count, user_of
 from workers.agent.progress import Turn
-from workers.payer import Payer
 
 
 class Gate:
@@ -34,14 +33,23 @@ class Gate:
             BusUnavailable: Redis is away.
         """
         refusal = await turn.payer.refusal()
-        return refusal or await self._wait(turn)
+        return refusal or await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
 
-    async def _wait(self, turn: Turn) -> Room | None:
-        bot, first = self._process.bot(turn.first.bot), turn.covered[0].stream_id
-        if not bot.limits.any_messages:
+    async def wait(self, claim: Claim, first: Inbound, at: str, *, count: int = 1) -> Room | None:
+        """What keeps ``count`` messages or a command waiting; None: there was room, and it was taken.
+
+        ``at``: stream id of the first of them. Errors as above.
+        """
+        limits = self._process.bot(first.bot).limits
+        if not limits.any_messages:
             return None
-        limits, count, claim = bot.limits.messages_per_minute, len(turn.covered), str(turn.claim.begun.claims)
-        room = await self._limits.take(user_of(turn.claim, turn.first), limits, message=first, count=count, claim=claim)
+        room = await self._limits.take(
+            user_of(claim, first),
+            limits.messages_per_minute,
+            message=at,
+            count=count,
+            claim=str(claim.begun.claims),
+        )
         return room if room.wait_s else None
 
     async def account(self, turn: Turn) -> None:

@@ -9,7 +9,7 @@ from daemon.errors import MillpondError
 from daemon.events import LogEntry
 from daemon.model import Answer, ToolCall
 from daemon.wording import text as say
-from workers.agent.entries import call_names, open_calls, rounds
+from workers.agent.entries import call_names, calls_beyond, open_calls, rounds
 from workers.agent.model_calls import ModelCalls
 from workers.agent.progress import Turn
 from workers.tools import Result, failure
@@ -60,13 +60,16 @@ class Loop:
 
     async def _finish_calls(self, interrupted: Sequence[ToolCall] = ()) -> None:
         """Give every open call its result; they run side by side."""
-        names, places = call_names(self._progress.entries), anyio.Semaphore(CALLS_AT_ONCE)
+        entries, most, language = self._progress.entries, self._kit.tool_calls_max, self._kit.language
+        names, beyond, places = call_names(entries), calls_beyond(entries, most), anyio.Semaphore(CALLS_AT_ONCE)
         try:
             with metrics.stage("tools"):
                 async with anyio.create_task_group() as tg:
-                    for call in open_calls(self._progress.entries):
-                        if call in interrupted and not self._kit.tools.repeatable(call.name):
-                            tg.start_soon(self._keep, call, failure(say("interrupted", self._kit.language)))
+                    for call in open_calls(entries):
+                        if call.id in beyond:
+                            tg.start_soon(self._keep, call, failure(say("too_many_calls", language, count=most)))
+                        elif call in interrupted and not self._kit.tools.repeatable(call.name):
+                            tg.start_soon(self._keep, call, failure(say("interrupted", language)))
                         else:
                             tg.start_soon(self._finish_call, call, names[call.id], places)
         except ExceptionGroup as group:

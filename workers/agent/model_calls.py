@@ -28,6 +28,7 @@ from daemon.usage import LimitReached
 from daemon.wording import text as say
 from workers.agent.progress import Turn
 from workers.agent.tracing import Doing
+from workers.paid import needs_of, paid
 
 CONTINUED_MOST = 2
 """How often an answer that reached ``max_completion_tokens`` is continued."""
@@ -166,7 +167,10 @@ class ModelCalls:
         wait_s = 0.0 if is_first else math.inf
         model, config = self._kit.model, self._kit.prompts.bot.model
         try:
-            async with aclosing(turn.payer.stream(model, config, request, turn.progress.used, wait_s=wait_s)) as chunks:
+            async with (
+                turn.payer.call(needs_of(request, config), turn.progress.used, wait_s=wait_s) as charge,
+                aclosing(paid(model, config, request, charge)) as chunks,
+            ):
                 async for chunk in chunks:
                     if isinstance(chunk, TextChunk):
                         shown = True

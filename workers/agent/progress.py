@@ -7,14 +7,13 @@ from daemon.events import Inbound, LogEntry
 from daemon.model import Model, ToolCall
 from daemon.session import Claim, Waiting
 from daemon.tokens import Tokenizer
-from daemon.usage import Amount
+from daemon.usage import Amount, Payer
 from daemon.wording import Language
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
 from workers.agent.prompts import Prompts
 from workers.agent.request import Requests
 from workers.agent.tracing import Tracing
-from workers.payer import Payer
 from workers.tools import Registry, ToolContext
 from workers.tools.mcp import Missing
 
@@ -33,6 +32,8 @@ class Kit:
     budget_tokens: int
     tool_timeout_s: float
     iterations_max: int
+    tool_calls_max: int
+    """Of one turn."""
     missing: tuple[Missing, ...] = ()
     """Tool servers whose tools are not among ``tools``."""
 

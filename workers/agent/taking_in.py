@@ -15,9 +15,11 @@ import structlog
 from daemon.config import transcription_of
 from daemon.errors import ChannelError, ModelError, SendRefused, ToolError, brief
 from daemon.events import LogEntry
-from daemon.model import transcriber
+from daemon.model import Answer, is_charged, transcriber
 from daemon.process import Process
 from daemon.services import FETCH, load
+from daemon.usage import Estimate, LimitReached
+from workers.accounts import account
 from workers.agent.inbox import keep, kept
 from workers.agent.pictures import PICTURES_MAX
 from workers.agent.progress import Turn, inbounds
@@ -165,15 +167,35 @@ class TakingIn:
             server = await self._transcriber(turn.first.bot)
             if server is not None:
                 asked = self._process.clock.monotonic()
-                text = await server.text_of(content)
+                text = await self._text(turn, server, content)
                 _log.info("voice.heard", took_s=round(self._process.clock.monotonic() - asked, 3))
                 await _saved(folders, f"{each.path}.txt", text.encode("utf-8", "replace"))
                 each.heard(text)
                 return
-        except ModelError as error:
-            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error.brief}")
+        except (ModelError, LimitReached) as error:
+            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {brief(error)}")
             more = ": it could not be transcribed"
         each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
+
+    async def _text(self, turn: Turn, server: "Transcriber", recording: bytes) -> str:
+        """What is said in ``recording``; the turn pays for it."""
+        expected = server.expected(recording)
+        needs = Estimate(
+            model=server.name,
+            tokens_in=expected.tokens_in + expected.tokens_out,
+            nano_in=expected.cost_nano,
+            currency=expected.currency,
+            lasts_s=server.timeout_s,
+        )
+        async with turn.payer.call(needs, turn.progress.used, wait_s=WITHIN_S) as charge:
+            try:
+                answer = await server.text_of(recording)
+            except BaseException as error:
+                if is_charged(error):
+                    account(charge, Answer(text="", usage=expected, model=server.name))
+                raise
+            account(charge, answer)
+        return answer.text
 
     async def _transcriber(self, bot: str) -> "Transcriber | None":
         config = transcription_of(self._process.bot(bot))

@@ -138,6 +138,10 @@ class Turns:
         if claim.begun.attempts > self._attempts_max:
             return await self._ending.hopeless(claim, command, go_on=go_on)
         try:
+            at = next(entry.stream_id for entry in claim.begun.waiting if entry.inbound is command)
+            if room := await self._gate.wait(claim, command, at):
+                await self._ending.delayed(claim, command, wait_s=room.wait_s, tell=room.tell)
+                return None
             outcome = await self._commands.outcome(claim, command)
         except ConfigError as error:
             await self._ending.misconfigured(claim, command, error)

@@ -10,6 +10,7 @@ from daemon.model import Model
 from daemon.process import Process
 from daemon.session import Lock
 from daemon.tokens import Tokenizer, calibration, load
+from daemon.usage import Payer
 from workers.choice import with_model
 from workers.consolidation.plan import Thresholds
 from workers.consolidation.summary.breaker import breaker_of
@@ -17,7 +18,6 @@ from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.summarize import Summarizer
 from workers.failures import Noted
 from workers.learnt import recalled
-from workers.payer import Payer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,17 +1,14 @@
 """The usage of a consolidation's model calls, and the account that is charged."""
 
 from collections.abc import Mapping
-from urllib.parse import unquote
 
 from daemon import metrics
 from daemon.session import Lock
-from daemon.sessionkey import SessionKey
-from daemon.usage import Amount, Ledger, Note, User
+from daemon.usage import Amount, Ledger, Note, Payer, user_of_scope
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
 from workers.consolidation.want import Want
-from workers.payer import Payer
 
 
 class Spent:
@@ -61,15 +58,8 @@ def payer_of(stores: Stores, kit: Kit, lock: Lock, want: Want) -> Payer:
     return Payer(
         ledger=stores.ledger,
         clock=stores.clock,
-        user=want.user or user_of(lock),
+        user=want.user or user_of_scope(lock.scope, lock.session),
         bot=kit.bot,
         work=f"{lock.session}#memory-{lock.fence}-{lock.nonce}",
         for_memory=True,
     )
-
-
-def user_of(lock: Lock) -> User:
-    """Whose conversation it is: the person whose memory it goes to, or nobody in particular."""
-    bot, kind, *name = lock.scope.split(":")
-    person = [unquote(part) for part in name] if kind == "person" else [SessionKey.parse(lock.session).channel, ""]
-    return User(bot=unquote(bot), session=lock.session, channel=person[0], sender_id=person[-1])

@@ -15,12 +15,15 @@ class Embedder(Protocol):
 
     name: str
     """Vectors of another name are not compared with these."""
-    dims: int
-    """Numbers in a vector; 0: not known before the first ones."""
     batch: int
     """Most texts at once."""
     quick: bool
     """Whether it takes no longer for texts than a search can wait."""
+
+    @property
+    def dims(self) -> int:
+        """Numbers in a vector; 0: not known before the first ones."""
+        ...
 
     @property
     def at_once(self) -> "Callable[[Sequence[str]], Vectors] | None":

@@ -22,6 +22,7 @@ from daemon.recall.vectors.fusion import fused
 from daemon.recall.vectors.likeness import Likeness
 from daemon.recall.vectors.places import Blend, Places, Scored
 from daemon.recall.vectors.store import Gone, file_of
+from daemon.usage import LimitReached
 
 if TYPE_CHECKING:
     from daemon.recall.vectors.feeding import Feeder
@@ -186,6 +187,8 @@ class VectorEngine:
             )
         except ModelError as error:
             self._pause(embedder, error)
+        except LimitReached as error:
+            _log.info("vectors.unpaid", reason=brief(error))
         except Gone:
             return Likeness()
         except (sqlite3.Error, OSError) as error:
@@ -225,6 +228,9 @@ class VectorEngine:
         except ModelError as error:
             self._pause(embedder, error)
             return
+        except LimitReached as error:
+            _log.info("vectors.unpaid", reason=brief(error))
+            done = True  # as below
         except (sqlite3.Error, OSError) as error:
             self._unusable(file_of(self._data_dir, scope), error)
             done = True  # the next search names it again

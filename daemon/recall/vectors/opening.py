@@ -4,8 +4,10 @@ They are opened by the first search that wants one, or when a process starts tha
 a server take some 0.3 s to import.
 """
 
+import secrets
 from functools import cache
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import structlog
@@ -19,6 +21,11 @@ from daemon.errors import ConfigError, ModelRefused, brief
 from daemon.memory.files import bot_of
 from daemon.model import embeddings
 from daemon.recall.vectors.embedder import Embedder
+from daemon.recall.vectors.paid import PaidEmbedder
+from daemon.usage import Ledger, Payer, user_of_scope
+
+if TYPE_CHECKING:
+    from daemon.recall.vectors.server import ServerEmbedder
 
 SERVER_NEEDS = ("numpy",)
 WORDLLAMA_NEEDS = ("numpy", "tokenizers", "wordllama")
@@ -30,16 +37,30 @@ _log = structlog.get_logger()
 class Embedders:
     """What turns the texts of each scope into vectors; one for each server and model, shared by all their bots."""
 
-    def __init__(self, config: Config, clock: Clock | None = None) -> None:
-        """Nothing is opened yet."""
+    def __init__(self, config: Config, clock: Clock | None = None, ledger: Ledger | None = None) -> None:
+        """Nothing is opened yet. ``ledger``: where bots have limits, what a server's vectors cost is noted there."""
         self._config = config
+        self._ledger = ledger
         self._clock = clock or SystemClock()
         self._opened: dict[EmbeddingsConfig | None, Embedder | None] = {}
         self._opening = anyio.Lock()
 
     async def of(self, scope: str) -> Embedder | None:
         """That of the scope's bot; None: there is none, and the log has said so if there should be."""
-        return await self._of(self._config.bots.get(bot_of(scope)))
+        bot = self._config.bots.get(bot_of(scope))
+        embedder = await self._of(bot)
+        server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
+        if embedder is None or bot is None or server is None or self._ledger is None or not bot.limits.any_daily:
+            return embedder
+        payer = Payer(
+            ledger=self._ledger,
+            clock=self._clock,
+            user=user_of_scope(scope),
+            bot=bot,
+            work=f"{scope}#vectors-{secrets.token_hex(8)}",
+            for_memory=True,
+        )
+        return PaidEmbedder(cast("ServerEmbedder", embedder), server, payer)
 
     async def open_all(self) -> None:
         """Open those of all bots, for a process that lasts, when it starts.

@@ -32,15 +32,20 @@ class ServerEmbedder:
 
     async def embed(self, texts: Sequence[str], *, limit_s: float) -> Vectors:
         """As ``Embedder.embed``; all vectors have as many numbers as the first ones had."""
+        vectors, _ = await self.counted(texts, limit_s=limit_s)
+        return vectors
+
+    async def counted(self, texts: Sequence[str], *, limit_s: float) -> tuple[Vectors, int]:
+        """As ``embed``, with the tokens that the server counted; 0: it does not say."""
         given = await self._embeddings.vectors_of([plain(text) for text in texts], limit_s=limit_s)
-        vectors = await to_thread.run_sync(_as_array, given)
+        vectors = await to_thread.run_sync(_as_array, given.vectors)
         dims = int(vectors.shape[1])
         if self.dims and dims != self.dims:
             raise InvalidAnswer(
                 f"{self.name} returned vectors with {dims} numbers, but earlier vectors had {self.dims} numbers"
             )
         self.dims = dims
-        return vectors
+        return vectors, given.tokens
 
     async def aclose(self) -> None:
         """Close its connections."""

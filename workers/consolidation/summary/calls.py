@@ -14,9 +14,9 @@ from daemon.errors import CallSkipped, ContextOverflow, InvalidAnswer, ModelErro
 from daemon.metrics import SUMMARY_CALLS, SUMMARY_SECONDS
 from daemon.model import Answer, Chunk, Model, Request
 from daemon.tokens import THREAD_SIZE
-from daemon.usage import Amount, LimitReached
+from daemon.usage import Amount, LimitReached, Payer
 from workers.consolidation.summary.breaker import Breaker
-from workers.payer import Payer, needs_of, paid
+from workers.paid import needs_of, paid
 
 T = TypeVar("T")
 

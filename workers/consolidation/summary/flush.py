@@ -17,13 +17,12 @@ from daemon.errors import InvalidAnswer, ModelError, NoSummary, SummaryFailed
 from daemon.events import LogEntry
 from daemon.model import Answer, Model, Request
 from daemon.tokens import MESSAGE_TOKENS, THREAD_SIZE, Tokenizer, calibration
-from daemon.usage import Amount, day_of
+from daemon.usage import Amount, Payer, day_of
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.calls import Calls
 from workers.consolidation.summary.render import Line, lines_of, texts
 from workers.consolidation.summary.request import within
 from workers.consolidation.summary.save_memory import cleaned
-from workers.payer import Payer
 from workers.refused import without_refused
 from workers.wires import message
 

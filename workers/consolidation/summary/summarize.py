@@ -28,7 +28,7 @@ from daemon.errors import (
 from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.tokens import THREAD_SIZE, Tokenizer
-from daemon.usage import Amount
+from daemon.usage import Amount, Payer
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.calls import Calls
 from workers.consolidation.summary.render import UNKNOWN_TIME, Line, lines_of, texts, time_of
@@ -44,7 +44,6 @@ from workers.consolidation.summary.split import (
     pieces,
     skipped_mark,
 )
-from workers.payer import Payer
 
 SHRINK_FROM_CHARS = 1_000
 """A longer MEMORY.md must not become shorter than half of it without a reason."""
