@@ -20,7 +20,16 @@ from channels.intake import Intake
 from channels.web.shown import shown
 from daemon.bus import pairs, publish
 from daemon.cli import shown as cli_shown
-from daemon.config import AccessConfig, BotConfig, ModelConfig, Secret, TestingConfig, TranscriptionConfig
+from daemon.config import (
+    AccessConfig,
+    BotConfig,
+    EachConfig,
+    LimitsConfig,
+    ModelConfig,
+    Secret,
+    TestingConfig,
+    TranscriptionConfig,
+)
 from daemon.errors import ModelRefused, ModelUnavailable, SendRefused, SendRejected
 from daemon.events import Attachment, Inbound, LogEntry, Overheard, Quote, Reply
 from daemon.export import Package, export, person_in, subject_of
@@ -33,6 +42,7 @@ from daemon.process import Process
 from daemon.scope import folder_of, scope_of
 from daemon.session import SessionReader
 from daemon.testing import ScriptedModel
+from daemon.usage import UsageBook
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
@@ -447,6 +457,41 @@ async def test_a_failed_transcription_is_a_line(
     assert content(log[0]).endswith(": it could not be transcribed]")
     assert "sk-hear" not in caplog.text
     assert content(log[-1]) == "Pity."
+
+
+@pytest.mark.parametrize(
+    ("usage", "used"),
+    [
+        ({"type": "tokens", "input_tokens": 14, "output_tokens": 45}, (14, 45, 0)),
+        ({"type": "duration", "seconds": 2.1}, (30, 2, 1)),
+        (None, (10, 2, 1)),
+    ],
+)
+@pytest.mark.parametrize("limits", [EachConfig(), EachConfig(bot=1_000_000)])
+async def test_a_transcription_counts_its_tokens_or_ten_a_second(
+    world: World, platform: Platform, usage: Any, used: tuple[int, int, int], limits: EachConfig
+) -> None:
+    platform.files["v"] = RECORDING
+    reply = Plain(json.dumps({"text": "Hm, hm", "usage": usage}).encode(), "application/json")
+    async with fake_openai([reply]) as server:
+        world.configure(**listening(server.base_url), limits=LimitsConfig(tokens_per_day=limits))
+        await world.say("", attachments=(VOICE,))
+        await world.answered(ScriptedModel())
+
+    amount = (await UsageBook(world.lab.bus).read([DAY], by="model"))["whisper-1"]
+    assert (amount.tokens_in, amount.tokens_out, amount.estimated) == used
+
+
+async def test_a_voice_message_is_not_transcribed_when_a_limit_is_used_up(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    async with fake_openai([Plain(b'{"text": "Hm.", "usage": {"input_tokens": 14}}', "application/json")]) as server:
+        world.configure(**listening(server.base_url), limits=LimitsConfig(tokens_per_day=EachConfig(bot=1)))
+        for _ in range(2):
+            await world.say("", attachments=(VOICE, VOICE))
+        log = await world.answered(ScriptedModel())
+
+    assert len(server.requests) == 1, "the second one would have been beyond the limit"
+    assert log[-1].unpaid
 
 
 async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: World, platform: Platform) -> None:

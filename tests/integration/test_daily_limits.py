@@ -1,22 +1,26 @@
 """A day's limits bind turns and consolidations call by call; on a real server with scripted models."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from daemon.config import EachConfig, LimitsConfig
+from daemon.config import EachConfig, EmbeddingsConfig, LimitsConfig, MemorySearchConfig
 from daemon.errors import BusUnavailable, ModelTimeout, ModelUnavailable
 from daemon.model import Answer, Usage
 from daemon.process import Process
+from daemon.recall.vectors import Embedders, VectorEngine
 from daemon.testing import FailingBus, Gate, ManualClock, ScriptedModel
 from daemon.usage import Amount, Estimate, Payer, UsageBook, User
 from tests.conftest import Lab
+from tests.fakes.openai_server import fake_openai
 from tests.integration.test_limits import DAY, says, text_of
 from tests.integration.test_turns import Bot, notices_of, worked_off
 from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
+from tests.vectorlab import SmallIndex
 from workers.consolidation import Want
 
 ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
@@ -227,3 +231,23 @@ async def test_the_compact_command_says_that_a_limit_is_used_up(process: Process
     [notice] = await notices_of(lab)
     assert notice.text.startswith("The conversation was not compacted because a limit for today")
     assert not model.requests
+
+
+async def test_vectors_of_a_server_are_counted_and_a_search_uses_words_when_a_limit_is_used_up(
+    process: Process, tmp_path: Path
+) -> None:
+    scope, index = "pond:person:web:ann", SmallIndex(["my cat sleeps", "tea in the afternoon"])
+    async with fake_openai() as server:
+        search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="embedder", base_url=server.base_url))
+        config = msgspec.structs.replace(limiting(process, person=1).config, memory_search=search)
+        embedders = Embedders(config, process.clock, process.ledger)
+        engine = VectorEngine(index, embedder_of=embedders.of, data_dir=tmp_path, clock=process.clock)
+        first = await engine.search(scope, "cat", mode="query", limit=5)
+        asked = len(server.requests)
+        again = await engine.search(scope, "cat", mode="query", limit=5)
+        await embedders.aclose()
+
+    assert [hit.snippet for found in (first, again) for hit in found.hits] == ["my cat sleeps"] * 2
+    assert len(server.requests) == asked == 1, "one call may pass the limit"
+    accounts = await UsageBook(process.bus).read([DAY], by="person")
+    assert {name: (amount.calls, amount.tokens_in) for name, amount in accounts.items()} == {"pond web:ann": (1, 2)}

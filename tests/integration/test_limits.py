@@ -253,6 +253,46 @@ async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab
     assert (await lab.log())[-1].stopped
 
 
+async def test_commands_count_as_messages_and_keep_their_place_until_there_is_room(process: Process, lab: Lab) -> None:
+    async with Bot(limited(process, messages_per_minute={"chat": 2}), ScriptedModel(then=says("answer"))).working():
+        for number in range(5):
+            await lab.publish(str(number), command="export", text="/export")
+
+        async def put_off() -> bool:
+            return (await lab.state()).retry_at_ms > 0
+
+        await until(put_off)
+        told = [notice.kind for notice in await notices_of(lab)]
+        assert (told, (await lab.state()).waiting) == (["aside", "aside", "parked"], 3)
+        await lab.publish("s", command="status", text="/status")
+        await answered(lab, 4)
+        await lab.publish("stop", command="stop", text="/stop")
+        await until(lab.is_idle)
+
+    texts = [notice.text for notice in await notices_of(lab)]
+    delayed = [text for text in texts if text.startswith("The limit of messages per minute has been reached. Send")]
+    assert len(delayed) == 3, "a stop carries out no command for which there is no room"
+
+
+async def test_a_search_aside_needs_room_and_takes_none_from_messages_before_it(process: Process, lab: Lab) -> None:
+    async with Bot(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))).working():
+        for number in range(2):
+            await lab.publish(f"q{number}", command="memory", text="/memory herons")
+            await answered(lab, number + 1)
+        await lab.publish("m", command="memory", text="/memory")
+        await answered(lab, 3)
+        await lab.publish("a")
+
+        async def put_off() -> bool:
+            return (await lab.state()).retry_at_ms > 0
+
+        await until(put_off)
+
+    texts = {notice.message_id: notice.text for notice in await notices_of(lab) if notice.kind == "aside"}
+    assert {name for name, text in texts.items() if "Send the command again" in text} == {"q1"}
+    assert await lab.log() == []
+
+
 PRICES = PricesConfig(input=1.0, currency="EUR")
 
 

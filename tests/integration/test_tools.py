@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.config import BotConfig, QueueConfig, TestingConfig
+from daemon.config import AgentConfig, BotConfig, QueueConfig, TestingConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Reply
 from daemon.model import Answer, ToolCall
@@ -21,6 +21,7 @@ from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
 from tests.integration.test_turns import Bot, notices_of, replies_of, wire, worked_off
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 from workers.agent import kits, loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
@@ -297,6 +298,30 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
 async def everything(lab: Lab, session: str = "web:ann") -> list[LogEntry]:
     raw = await lab.bus.call("LRANGE", lab.bus.keys.log(session), 0, -1)
     return [msgspec.json.decode(entry, type=LogEntry) for entry in raw]
+
+
+@each_row(("answers", "calls_each", "ran"), [(1, 1_000, 5), (3, 2, 5), (2, 5, 5), (1, 5, 5)])
+async def test_no_more_calls_of_a_turn_are_run_than_are_allowed_and_the_model_is_told_so(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch, answers: int, calls_each: int, ran: int
+) -> None:
+    session, times = f"web:{answers}-{calls_each}", list[bool]()
+
+    async def run(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        times.append(True)
+        return "counted"
+
+    with_tools(monkeypatch, Tool(name="count", description="x", run=run))
+    agent = AgentConfig(tool_calls_max=5)
+    config = msgspec.structs.replace(process.config, bots={"pond": BotConfig(tools=("count",))}, agent=agent)
+    script = [calls(*((f"{at}-{number}", "count", {}) for number in range(calls_each))) for at in range(answers)]
+    await lab.publish("m", session=session)
+
+    await worked_off(replace(process, config=config), lab, ScriptedModel(*script, "done"), session)
+
+    log = await lab.log(session)
+    told = [text for text in results(log).values() if "a turn may run at most 5 tool calls" in text]
+    assert (len(times), len(told)) == (ran, answers * calls_each - ran)
+    assert wire(log[-1])["content"] == "done"
 
 
 async def has_results(lab: Lab, count: int) -> bool:

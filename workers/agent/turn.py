@@ -95,7 +95,7 @@ class Turns:
             return None
         command = command_first(claim.begun.waiting)
         if command is not None:
-            return await self._carry_out(claim, command, go_on=go_on)
+            return await self._carry_out(hold, command, go_on=go_on)
         readable = inbounds(before_command(claim.begun.waiting))
         if not readable:
             return await self._ending.aside(claim, go_on=go_on)
@@ -132,17 +132,22 @@ class Turns:
         await self._taking_in.aclose()
         await self._consolidator.aclose()
 
-    async def _carry_out(self, claim: Claim, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _carry_out(self, hold: Hold, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
         """Deal with a command that changes the session; its turn has come."""
+        claim = hold.claim
         bind_contextvars(message_id=command.id, correlation=command.correlation, turn=claim.begun.head)
         if claim.begun.attempts > self._attempts_max:
             return await self._ending.hopeless(claim, command, go_on=go_on)
         try:
             at = next(entry.stream_id for entry in claim.begun.waiting if entry.inbound is command)
-            if room := await self._gate.wait(claim, command, at):
+            room = None if hold.stop_upto else await self._gate.wait(claim, command, at)
+            if room is not None:
                 await self._ending.delayed(claim, command, wait_s=room.wait_s, tell=room.tell)
                 return None
-            outcome = await self._commands.outcome(claim, command)
+            if hold.stop_upto:  # nobody waits any more for what stands before a stop
+                outcome = await self._commands.outcome_at_once(claim, command, at)
+            else:
+                outcome = await self._commands.outcome(claim, command)
         except ConfigError as error:
             await self._ending.misconfigured(claim, command, error)
             return None
