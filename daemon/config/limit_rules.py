@@ -6,7 +6,7 @@ from daemon.config.embedding import embeddings_of
 from daemon.config.limits import CostConfig
 from daemon.config.prices import PricesConfig
 from daemon.config.reading import Finding
-from daemon.config.schema import BotConfig, Config
+from daemon.config.schema import BotConfig, Config, FallbackConfig
 from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
 
@@ -22,7 +22,8 @@ def _cost(path: str, bot: BotConfig, config: Config) -> Iterator[Finding]:
     first, *others = bot.model.chain
     priced = [(f"{path}.model.prices", first.prices)]
     priced += [(f"{path}.model.fallbacks[{place}].prices", each.prices) for place, each in enumerate(others, 1)]
-    priced.append((f"{path}.summary_model.prices", summary_model_of(bot).prices))
+    if bot.summary_model != FallbackConfig():
+        priced.append((f"{path}.summary_model.prices", summary_model_of(bot).prices))
     if embeddings := embeddings_of(config.memory_search, bot):
         priced.append(("memory_search.embeddings.prices", embeddings.prices))
     if transcription := transcription_of(bot):

@@ -16,14 +16,14 @@ from daemon.events import LogEntry
 from daemon.memory import Home
 from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
-from daemon.testing import FailingBus, ManualClock, ScriptedModel
+from daemon.testing import FailingBus, Gate, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
 from tests.limits import until
 from workers.accounts import account
-from workers.agent.limits import Gate
+from workers.agent import limits as gates
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
@@ -74,6 +74,14 @@ async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) ->
         assert list(await UsageBook(lab.bus).read([DAY], by=by)) == [name]  # type: ignore[arg-type]
 
 
+async def test_a_turn_within_limits_is_noted_once(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    await worked_off(limited(process, tokens_per_day={"bot": 1_000}), lab, ScriptedModel(calls_time(), says("late")))
+
+    amount = await the_amount(lab)
+    assert (amount.messages, amount.calls, amount.tokens_in) == (1, 2, 200)
+
+
 async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
@@ -113,7 +121,7 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
-        await Gate(cut_off).account(turn)
+        await gates.Gate(cut_off).account(turn)
         assert await UsageBook(lab.bus).read([DAY], by="day") == {}
         await cut_off.ledger.written()
 
@@ -275,13 +283,16 @@ async def test_commands_count_as_messages_and_keep_their_place_until_there_is_ro
 
 
 async def test_a_search_aside_needs_room_and_takes_none_from_messages_before_it(process: Process, lab: Lab) -> None:
-    async with Bot(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))).working():
-        for number in range(2):
-            await lab.publish(f"q{number}", command="memory", text="/memory herons")
-            await answered(lab, number + 1)
-        await lab.publish("m", command="memory", text="/memory")
-        await answered(lab, 3)
+    gate = Gate()
+    model = ScriptedModel([gate, says("one")], then=says("two"))
+    async with Bot(limited(process, messages_per_minute={"chat": 2}), model).working():
         await lab.publish("a")
+        await gate.reached()
+        await lab.publish("b")
+        for number, text in enumerate(("/memory herons", "/memory herons", "/memory")):
+            await lab.publish(f"m{number}", command="memory", text=text)
+            await answered(lab, number + 1)
+        gate.open()
 
         async def put_off() -> bool:
             return (await lab.state()).retry_at_ms > 0
@@ -289,8 +300,8 @@ async def test_a_search_aside_needs_room_and_takes_none_from_messages_before_it(
         await until(put_off)
 
     texts = {notice.message_id: notice.text for notice in await notices_of(lab) if notice.kind == "aside"}
-    assert {name for name, text in texts.items() if "Send the command again" in text} == {"q1"}
-    assert await lab.log() == []
+    assert {name for name, text in texts.items() if "Send the command again" in text} == {"m1"}
+    assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",)]
 
 
 PRICES = PricesConfig(input=1.0, currency="EUR")

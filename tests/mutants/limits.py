@@ -221,4 +221,228 @@ MUTANTS = (
             "test_accounts_end_after_400_days_and_what_was_noted_after_two",
         ),
     ),
+    *mutants_of(
+        "daemon/usage/payer.py",
+        "integration/test_daily_limits.py",
+        (
+            "A call that was made is noted at its end.",
+            "                await self._settle(name, day, charge)",
+            "                pass",
+            "test_nothing_stays_reserved_for_a_call_that_failed",
+        ),
+        (
+            "A reservation whose answer was lost is released.",
+            "                await self._settle(name, day, {})",
+            "                pass",
+            "test_a_call_whose_reservation_is_unknown_is_not_made_and_nothing_stays_reserved",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/meter.py",
+        "integration/test_daily_limits.py",
+        (
+            "A call that timed out counts as its prompt.",
+            " or isinstance(error, ModelTimeout)",
+            "",
+            "test_nothing_stays_reserved_for_a_call_that_failed",
+        ),
+        (
+            "A server that is away has not been paid.",
+            " or not isinstance(error, ModelUnavailable)",
+            " or True",
+            "test_nothing_stays_reserved_for_a_call_that_failed",
+        ),
+    ),
+    *mutants_of(
+        "workers/paid.py",
+        "integration/test_daily_limits.py",
+        (
+            "A call that is cut short counts.",
+            "if not charge and is_charged(error, said):",
+            "if False:",
+            "test_a_call_that_is_cut_short_counts_as_its_prompt_and_what_it_said",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/model_calls.py",
+        "integration/test_limits.py",
+        (
+            "A turn whose limit ends in the middle keeps its steps.",
+            "if not (said or self._turn.progress.step):",
+            "if True:",
+            "test_a_turn_whose_limit_ends_in_the_middle_ends_with_a_sentence_and_keeps_its_steps",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/limits.py",
+        "integration/test_limits.py",
+        (
+            "Calls within limits are noted once.",
+            "if payer.is_limited:",
+            "if False:",
+            "test_a_turn_within_limits_is_noted_once",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/ending.py",
+        "integration/test_daily_limits.py",
+        (
+            "A message that a limit refused makes no consolidation due.",
+            "[msgspec.structs.replace(entry, tokens=0) for entry in turn.progress.entries]",
+            "turn.progress.entries",
+            "test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summary",
+        ),
+    ),
+    *mutants_of(
+        "workers/refused.py",
+        "integration/test_daily_limits.py",
+        (
+            "A message that a limit refused is no material of a summary.",
+            "entries = [entry for entry in entries if entry.turn not in unpaid]",
+            "pass",
+            "test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summary",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/history.py",
+        "integration/test_daily_limits.py",
+        (
+            "A message that a limit refused is in no later prompt.",
+            "or two.refused or two.unpaid)",
+            "or two.refused)",
+            "test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summary",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/flush.py",
+        "unit/test_flush.py",
+        (
+            "No silent turn is about messages that limits refused.",
+            "if not without_refused(entries):",
+            "if False:",
+            "test_messages_that_limits_refused_are_no_reason_for_a_silent_turn",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/rounds.py",
+        "integration/test_daily_limits.py",
+        (
+            "A consolidation takes from limits.",
+            "self._kit = kit = kit.paid_by(payer)",
+            "self._kit = kit",
+            "test_a_consolidation_waits_while_a_limit_is_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/spent.py",
+        "integration/test_daily_limits.py",
+        (
+            "Consolidations may use what is reserved for memory.",
+            "for_memory=True",
+            "for_memory=False",
+            "test_what_is_reserved_for_memory_is_left_to_a_consolidation_when_turns_have_used_up_the_rest",
+        ),
+        (
+            "Whoever waits for a consolidation pays for it.",
+            "user=want.user or user_of_scope",
+            "user=user_of_scope",
+            "test_a_consolidation_waits_while_a_limit_is_used_up",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/vectors/opening.py",
+        "integration/test_daily_limits.py",
+        (
+            "Vectors of a server take from limits.",
+            "or not bot.limits.any_daily:",
+            "or True:",
+            "test_vectors_of_a_server_are_counted_and_a_search_uses_words_when_a_limit_is_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/taking_in.py",
+        "integration/test_content.py",
+        (
+            "Transcriptions are counted.",
+            "            account(charge, answer)\n        return",
+            "        return",
+            "test_a_transcription_counts_its_tokens_or_ten_a_second",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/turn.py",
+        "integration/test_limits.py",
+        (
+            "Commands count as messages.",
+            "room = None if hold.stop_upto else await self._gate.wait(claim, command, at)",
+            "room = None",
+            "test_commands_count_as_messages_and_keep_their_place_until_there_is_room",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/commands.py",
+        "integration/test_limits.py",
+        (
+            "A stop carries out no command for which there is no room.",
+            "        if room is None:\n            return await self.outcome",
+            "        if True:\n            return await self.outcome",
+            "test_commands_count_as_messages_and_keep_their_place_until_there_is_room",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/asides.py",
+        "integration/test_limits.py",
+        (
+            "A search by a command needs room.",
+            "        return room.wait_s",
+            "        return 0.0",
+            "test_a_search_aside_needs_room_and_takes_none_from_messages_before_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/bucket.lua",
+        "integration/test_limits.py",
+        (
+            "A command aside takes no message for counted that waits before it.",
+            "redis.call('HSET', KEYS[1], ARGV[8], ARGV[1])",
+            "redis.call('HSET', KEYS[1], 'taken', ARGV[1], 'aside', ARGV[1])",
+            "test_a_search_aside_needs_room_and_takes_none_from_messages_before_it",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/loop.py",
+        "integration/test_tools.py",
+        (
+            "A turn runs no more tool calls than are allowed.",
+            "if call.id in beyond:",
+            "if False:",
+            "test_no_more_calls_of_a_turn_are_run_than_are_allowed_and_the_model_is_told_so",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/entries.py",
+        "integration/test_tools.py",
+        (
+            "Tool calls of earlier answers of a turn count.",
+            "count, last = sum(map(len, answers)),",
+            "count, last = sum(map(len, answers[-1:])),",
+            "test_no_more_calls_of_a_turn_are_run_than_are_allowed_and_the_model_is_told_so",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/limit_rules.py",
+        "unit/test_config.py",
+        (
+            "A limit of costs needs prices.",
+            "if prices == PricesConfig():",
+            "if False:",
+            "test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency",
+        ),
+        (
+            "A limit of costs is in one currency.",
+            "if len(currencies) > 1:",
+            "if False:",
+            "test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency",
+        ),
+    ),
 )

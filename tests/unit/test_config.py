@@ -1106,6 +1106,33 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
     assert any(problem in line for line in lines), lines
 
 
+@each_row(
+    ("more", "problem"),
+    [
+        ("", ""),
+        ("fallbacks = [{name = 'x', prices = {input = 2, currency = 'EUR'}}]", ""),
+        ("fallbacks = [{name = 'x', prices = {currency = 'EUR'}}]", ""),
+        ("fallbacks = [{name = 'x'}]", "bots.pond.model.fallbacks[1].prices is not set"),
+        ("fallbacks = [{name = 'x', prices = {input = 2, currency = 'USD'}}]", "in one currency. Got 'EUR', 'USD'"),
+        ("[bots.pond.summary_model]\nname = 'x'", "bots.pond.summary_model.prices is not set"),
+        ("[bots.pond.transcription]\nname = 'x'", "bots.pond.transcription.prices is not set"),
+        ("[memory_search.embeddings]\nmodel = 'x'", "memory_search.embeddings.prices is not set"),
+    ],
+)
+def test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency(file, more, problem):
+    text = (
+        "[bots.pond.limits]\ncost_per_day = {person = 0.5}\n"
+        f"[bots.pond.model]\nbase_url = 'http://h/v1'\nname = 'm'\nprices = {{input = 1, currency = 'EUR'}}\n{more}\n"
+    )
+    if not problem:
+        assert load_text(file, text).config.bots["pond"].limits.any_daily
+        return
+    (line,) = problems(file, text)
+
+    assert line.startswith("bots.pond.limits.cost_per_day: a limit of costs needs")
+    assert problem in line
+
+
 def test_a_fallback_of_the_offline_stand_in_is_refused(file):
     (line,) = problems(file, "[bots.pond.model]\nfallbacks = [{name = 'x'}]\n")
 

@@ -135,6 +135,14 @@ async def test_no_usable_answer_is_a_failure(step):
     assert set(caught.value.used) == ({"m"} if not isinstance(step, ModelUnavailable) else set())
 
 
+async def test_messages_that_limits_refused_are_no_reason_for_a_silent_turn():
+    model = ScriptedModel("NO_REPLY")
+    refused = [TALK[0], msgspec.structs.replace(TALK[1], unpaid=True)]
+
+    assert (await (await flush_of(model)).ask(refused, memory="", now=NOW)).is_empty
+    assert model.requests == []
+
+
 async def test_a_model_that_failed_too_often_is_not_asked():
     breaker = Breaker(failures_max=1, probe_s=30.0)
     breaker.enter()
