@@ -23,6 +23,7 @@ _RATE = "test_each_client_has_its_own_requests_of_a_minute"
 _GIVEN_BACK = "test_requests_of_a_minute_are_given_back_one_by_one"
 _PEER = "test_addresses_that_one_client_can_choose_from_are_one_peer"
 _FIRST = "test_the_connection_that_has_waited_longest_goes_first"
+_IDLE = "test_connections_that_send_or_read_nothing_keep_nobody_out"
 _DRIP = "test_no_drip_of_bytes_puts_off_a_deadline"
 _READER = "test_a_link_is_shown_where_one_person_reads"
 
@@ -454,8 +455,8 @@ MUTANTS = (
             "if self.transport.is_closing():",
             _DRIP,
         ),
-        ("A late client is told so.", "if self._phase is h11.IDLE and self._begun and", "if False and", _DRIP),
-        ("A client that sent nothing gets no response.", " and self._begun and ", " and ", _DRIP),
+        ("A late client is told so.", "elif self._begun and not", "elif False and not", _DRIP),
+        ("A client that sent nothing gets no response.", "elif self._begun and not", "elif not", _DRIP),
         (
             "A whole request has no deadline.",
             "        self._cancel_timer()\n        if self._phase",
@@ -464,16 +465,19 @@ MUTANTS = (
         ),
         (
             "A client has to read.",
-            "self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)",
+            'self._unread = self.loop.call_later(UNREAD_S, self._close, "unread")',
             "pass",
             "test_a_client_that_reads_nothing_is_disconnected",
         ),
         (
             "A request in progress is not closed for another.",
-            "return is_owing or getattr",
+            "return is_owing or is_unread or getattr",
             "return True or getattr",
-            "test_many_dripping_connections_keep_nobody_out",
+            _IDLE,
         ),
+        ("A client that reads nothing makes room for others.", "self._unread is not None or ", "", _IDLE),
+        ("A client that waits for no response makes room for others.", " or self.flow.read_paused\n", "\n", _IDLE),
+        ("Closed connections are counted.", "metrics.CONNECTIONS.labels(reason).inc()\n", "pass\n", _IDLE),
         (
             "A connection too many is refused.",
             "            self.app = _refuse\n",
