@@ -349,9 +349,15 @@ MUTANTS = (
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",
-            "folder.stat().st_mode & OTHERS:",
-            "folder.stat().st_mode & 0o007:",
+            "if state.st_mode & OTHERS:",
+            "if state.st_mode & 0o007:",
             "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+        (
+            "A data directory of another user is reported.",
+            "if state.st_uid not in (0, os.geteuid()):",
+            "if False:",
+            "test_a_data_directory_of_another_user_is_a_finding",
         ),
     ),
     *mutants_of(

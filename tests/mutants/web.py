@@ -293,6 +293,12 @@ MUTANTS = (
             "if not text.startswith(HEADER):",
             "test_a_file_without_a_token_is_told_and_not_shown",
         ),
+        (
+            "A file of another user is refused.",
+            "if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):",
+            "if False:",
+            "test_a_file_of_another_user_is_refused_unless_the_folder_is_theirs_too",
+        ),
         ("A token has 256 bits.", "TOKEN_BYTES = 32", "TOKEN_BYTES = 16", _NO_TWO_TOKENS),
         (
             "A fingerprint tells nothing of its token.",
