@@ -72,8 +72,8 @@ SUMMARY_SECONDS = Histogram(
 )
 CONNECTIONS = Counter(
     "millpond_connections_closed_total",
-    "Connections of clients that were refused, or closed because of a limit, by reason",
-    ["reason"],
+    "Connections of clients that were refused, or closed because of a limit, by outcome",
+    ["outcome"],
 )
 LOOP_LAG = Histogram(
     "millpond_loop_lag_seconds",

@@ -158,9 +158,9 @@ POST = b"POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
 
 
 @contextmanager
-def closed(reason: str, times: int = 1) -> Iterator[None]:
-    """The block in which the server closes ``times`` connections for ``reason``, as the metrics tell."""
-    labels = {"reason": reason}
+def closed(outcome: str, times: int = 1) -> Iterator[None]:
+    """The block in which the server closes ``times`` connections for the reason ``outcome``, as the metrics tell."""
+    labels = {"outcome": outcome}
 
     def count() -> float:
         return REGISTRY.get_sample_value("millpond_connections_closed_total", labels) or 0.0
