@@ -4,6 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 _GUARD_TESTS = "unit/test_web_guard.py"
 _TOKEN = 'secrets.compare_digest(given.strip().encode("latin-1"), token.reveal().encode())'
+_WRONG = "test_wrong_codes_keep_no_operator_out_and_push_nothing_out_of_the_audit"
 _COOKIE = "test_the_cookie_is_kept_from_scripts_and_from_other_sites"
 _POLICY = "test_the_policy_of_the_page_allows_only_its_own_files"
 _HEADERS = "test_every_answer_has_all_security_headers"
@@ -119,14 +120,20 @@ MUTANTS = (
             "Wrong codes are counted from the first of the last ten.",
             "self._wrong[0] + WRONG_S",
             "self._wrong[-1] + WRONG_S",
-            "test_wrong_codes_count_for_a_minute_each",
+            "test_wrong_codes_count_for_ten_minutes_each",
         ),
         (
             "Ten wrong codes are let through.",
             "if len(self._wrong) < WRONG_MAX:",
             "if len(self._wrong) < WRONG_MAX - 1:",
-            "test_wrong_codes_count_for_a_minute_each",
+            "test_wrong_codes_count_for_ten_minutes_each",
         ),
+    ),
+    *mutants_of(
+        "channels/web/access/login.py",
+        "integration/test_web_access.py",
+        ("Wrong codes keep no operator out.", "0.0 if secret else self", "self", _WRONG),
+        ("Wrong codes push nothing out of the audit.", "        if wait_s:\n", "        if False:\n", _WRONG),
     ),
     *mutants_of(
         "daemon/operators/logins.py",
