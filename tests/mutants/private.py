@@ -309,6 +309,7 @@ MUTANTS = (
     *mutants_of(
         "channels/slack/forms.py",
         "unit/test_link_texts.py",
+        ("An address that acts in an app is text on Slack.", "|(?!https?:)[a-z][a-z0-9+.-]*://)", ")", _PLATFORMS),
         (
             "Slack gets honest links.",
             'honest(_blank_lines.sub("", text))',

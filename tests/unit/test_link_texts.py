@@ -73,6 +73,7 @@ def test_platforms_get_no_link_that_names_another_address():
         assert "[https://bank.com] (https://evil.com)" in form
     assert [each["type"] for each in entities.fields["entities"]] == ["bold"]
     assert clean("see <https://evil.com|https://bank.com>") == "see <\u2060https://evil.com|https://bank.com>"
+    assert clean("<https://e.x> <slack://open>") == "<https://e.x> <\u2060slack://open>"
 
 
 @each_row("text", ["**Pay** {}", "`{}` **a**", r"\`{}\`", "`\n\n{}\n\n`", "x{}"])
