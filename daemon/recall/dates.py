@@ -7,9 +7,10 @@ Who asks for something remembered means the past: the last 3 June, not the next.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.clock import stamp
 from daemon.recall import spans
@@ -25,12 +26,24 @@ TEXT_MAX_CHARS = 8_000
 """A longer text is no question about a day; what is pasted in holds many."""
 
 
+LONG_DAYS = 31
+
+
+QUICK_MAX_CHARS = 400
+"""Of a passage whose days are looked for while a query waits: 50 µs."""
+
+FOLLOWING = dt.timedelta(days=8)
+"""So long after a day people still speak of it as "yesterday", "on Friday" or "last week"."""
+
+
 class DateRange(msgspec.Struct, frozen=True, kw_only=True):
     """A range of times in the stored format, ISO 8601 in UTC with milliseconds, which can be compared as text."""
 
     since: str
     until: str
     """The first moment after it."""
+    is_long: bool = False
+    """Whether it is longer than ``LONG_DAYS``: too much was written then to show it without words of the query."""
 
 
 _MONTHS = (
@@ -95,6 +108,9 @@ _TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "wh
 _OF_YEAR = ("year's ", "year in ", "year in the ")
 _WHICH = ("last", "this", "past")
 _KINDS: dict[str, Kind] = {"day": "day", "week": "week", "weekend": "weekend", "month": "month", "year": "year"}
+_may_name_day = re.compile(
+    r"\b(?:yesterday|last|ago|on|this|past|weekend)\b|[昨前今]天|上个?[周星礼週月]|[月号日]", re.IGNORECASE
+).search
 _AROUND_DAY = frozenset(("st", "nd", "rd", "th", "of", "the"))
 _numbers = re.compile(r"\d+").findall
 _words = re.compile(r"[a-z]+").findall
@@ -137,11 +153,34 @@ def dates_in(text: str, now: dt.datetime) -> tuple[DateRange, ...]:
     return ranges_of(spans_in(text, now), now)
 
 
+def names_any(text: str, said: dt.datetime, dates: Iterable[DateRange]) -> bool:
+    """Whether a text that was written at ``said`` names a day in one of ``dates``: "yesterday" on the day after it."""
+    if len(text) > QUICK_MAX_CHARS or not _may_name_day(text):
+        return False
+    named = [each for each in dates_in(text, said) if not each.is_long]
+    return any(each.since < date.until and date.since < each.until for each in named for date in dates)
+
+
+def with_following(date: DateRange) -> DateRange:
+    """The range and the days in which people still speak of it as of yesterday."""
+    if date.is_long:
+        return date
+    until = dt.datetime.fromisoformat(date.until)
+    return replace(date, until=stamp(until + FOLLOWING if until.year < dt.MAXYEAR else until))
+
+
 def ranges_of(found: list[Span], now: dt.datetime) -> tuple[DateRange, ...]:
     """The ranges of spans, without duplicates."""
     zone = now.tzinfo or dt.UTC
     ranges = dict.fromkeys((span.first, span.last) for span in found)
-    return tuple(DateRange(since=_midnight(first, zone), until=_midnight(last, zone, days=1)) for first, last in ranges)
+    return tuple(
+        DateRange(
+            since=_midnight(first, zone),
+            until=_midnight(last, zone, days=1),
+            is_long=(last - first).days >= LONG_DAYS,
+        )
+        for first, last in ranges
+    )
 
 
 def _midnight(date: dt.date, zone: dt.tzinfo, *, days: int = 0) -> str:

@@ -67,6 +67,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str = ""
     """The question."""
+    now: dt.datetime | None = None
+    """When it is asked, in the time zone of whoever asks."""
     terms: tuple[str, ...] = ()
     """The words that say something, each once; any of them may stand in what is found."""
     rest: tuple[str, ...] = ()
@@ -139,7 +141,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     wanted = wanted | otherwise if wanted else rest
     dates = ranges_of(spans, now) if now else ()
     others = (term for term in rest if term not in wanted)
-    return Query(text=text, terms=_chosen(wanted), rest=_chosen(others), dates=dates)
+    return Query(text=text, now=now, terms=_chosen(wanted), rest=_chosen(others), dates=dates)
 
 
 def says_something(text: str) -> bool:

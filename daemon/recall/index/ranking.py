@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from daemon.recall.dates import DateRange
+from daemon.recall.dates import DateRange, with_following
 from daemon.recall.found import InPrompt
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.words import Query, match_expression
@@ -204,11 +204,13 @@ def _closely(
     order = sorted(counted, key=counted.__getitem__, reverse=True)
     rows = {int(row) for row in order[:most]}
     if asked.dates:
-        dated = [row for row in _dated(connection, asked.dates) if not _is_held(row, held)]
+        dated = [row for row in _dated(connection, map(with_following, asked.dates)) if not _is_held(row, held)]
         with_words = heapq.nlargest(
             most, (row for row in dated if str(row) in counted), key=lambda row: counted[str(row)]
         )
-        rows |= {*with_words, *dated[:DATED_MAX]}
+        short = [date for date in asked.dates if not date.is_long]
+        alone = _dated(connection, short, DATED_MAX) if short else []
+        rows |= {*with_words, *(row for row in alone if not _is_held(row, held))}
     last = _one(connection, "SELECT max(id) FROM chunk")
     docs = {posting.term: posting.docs for posting in postings}
     scoring = Scoring(
@@ -226,13 +228,13 @@ def _is_held(row: int, held: _Held) -> bool:
     return held.first <= row <= held.last or str(row) in held.others
 
 
-def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> list[int]:
+def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange], most: int = DATED_ROWS_MAX) -> list[int]:
     """Rows of these dates, the newest first."""
     found = list[int]()
     for date in dates:
         rows = connection.execute(
             "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?",
-            (date.since, date.until, DATED_ROWS_MAX),
+            (date.since, date.until, most),
         )
         found += [row for (row,) in rows]
     return found

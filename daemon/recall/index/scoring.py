@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import json
 
-from daemon.recall.dates import DateRange
+from daemon.recall.dates import DateRange, names_any
 from daemon.recall.evidence import Evidence, asks
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.words import Query
@@ -55,6 +55,8 @@ class _Chunk(NamedTuple):
     """As ``Evidence.worth``."""
     asks: bool
     """Whether it contains a question."""
+    is_dated: bool
+    """Whether it is of a day that the query names, or speaks of it."""
 
 
 class Scoring:
@@ -84,6 +86,8 @@ class Scoring:
         self._connection = connection
         self._docs = {f" {term} ": count for term, count in docs.items()}
         self._dates = asked.dates
+        self._zone = asked.now and asked.now.tzinfo
+        self._short = [date for date in asked.dates if not date.is_long]
         self._last = last
         self._evidence = Evidence(asked.text, in_turn=in_turn)
         self._chunks: dict[int, _Chunk] = {}
@@ -99,14 +103,19 @@ class Scoring:
         records = self._connection.execute(f"{_SELECT} {ONE_OF}", (json.encode(list(rows)).decode(),))
         for row, time, terms, about, file, kind, speaker, text in records:
             worth = self._evidence.worth(text, terms, speaker)
-            self._chunks[row] = _Chunk(file, kind, time, speaker, f" {terms} ", f" {about} ", worth, asks(text))
+            self._chunks[row] = _Chunk(
+                file, kind, time, speaker, f" {terms} ", f" {about} ", worth, asks(text), self._is_dated(time, text)
+            )
 
     def best(self, limit: int) -> list[tuple[int, float]]:
         """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer."""
         weights, mean = self._weights(), self._mean_length()
         dated_alone = max((weight for _, weight in weights), default=1.0) * DATED_ALONE
         for row, chunk in self._chunks.items():
-            self._scores[row] = self._score(chunk, weights, mean) or dated_alone
+            score = self._score(chunk, weights, mean)
+            # The shortest messages of a day are greetings.
+            length = min(1.0, (chunk.terms.count(" ") - 1) / mean)
+            self._scores[row] = score or (dated_alone * length if _is_within(chunk.time, self._short) else 0.0)
         top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
         near = {row + step for row in top for step in (-2, -1, 1, 2)} - self._chunks.keys()
         self.add([row for row in near if not self._is_held(row)])
@@ -131,12 +140,27 @@ class Scoring:
         return sum(lengths) / len(lengths) if lengths else 1.0
 
     def _score(self, chunk: _Chunk, weights: Iterable[tuple[str, float]], mean: float) -> float:
-        score, norm = 0.0, K1 * (1 - B + B * (chunk.terms.count(" ") - 1) / mean)
+        """By the words of the query in the text, and beside it; a few words beside a short text say little."""
+        text, about, length = 0.0, 0.0, (chunk.terms.count(" ") - 1) / mean
+        norm = K1 * (1 - B + B * length)
         for term, weight in weights:
-            times = float(chunk.terms.count(term)) or (ABOUT if term in chunk.about else 0.0)
-            if times:
-                score += weight * times * (K1 + 1) / (times + norm)
-        return score * DATED if self._dates and _is_within(chunk.time, self._dates) else score
+            if times := chunk.terms.count(term):
+                text += weight * times * (K1 + 1) / (times + norm)
+            elif term in chunk.about:
+                about += weight * ABOUT * (K1 + 1) / (ABOUT + K1)
+        score = text + about if text else about * min(1.0, length)
+        return score * DATED if chunk.is_dated else score
+
+    def _is_dated(self, time: str, text: str) -> bool:
+        if not self._dates or not self._zone:
+            return False
+        if _is_within(time, self._dates):
+            return True
+        try:
+            said = dt.datetime.fromisoformat(time).astimezone(self._zone)
+        except (ValueError, OverflowError):
+            return False
+        return names_any(text, said, self._dates)
 
     def _from_neighbors(self, row: int, chunk: _Chunk) -> float:
         """The largest share of a neighbor's score. A chunk without words of the query may only answer a question."""
