@@ -24,6 +24,8 @@ _sentences = re.compile(r"[^.!?。！？\n]+[.!?。！？]*").findall
 _CHINESE_QUESTION = (
     "吗|呢$|谁|哪|几[个天次点岁年月号]|(?<!没)什么|多少|怎么|怎样|为何|为什么|是不是|有没有|告诉我|提醒我"
 )
+_says_all_chinese = re.compile("(?:什么|谁|哪|多少|怎么)[^，,]*[都也]").search
+"""“什么都要” means everything."""
 _asks_chinese = re.compile(_CHINESE_QUESTION).search
 _may_ask = re.compile(rf"[?？]|[A-Za-z]{{2}}|{_CHINESE_QUESTION}").search
 _PRONOUN = "(?:i|you|he|she|it|we|they|there|my|your|our|his|her|their|the|this|that)"
@@ -79,7 +81,9 @@ def asks(text: str) -> bool:
 
 
 def _is_asking(sentence: str) -> bool:
-    return sentence.endswith(("?", "？")) or bool(_asks_english(sentence) or _asks_chinese(sentence))
+    return sentence.endswith(("?", "？")) or bool(
+        _asks_english(sentence) or (_asks_chinese(sentence) and not _says_all_chinese(sentence))
+    )
 
 
 def is_empty_answer(text: str) -> bool:

@@ -32,6 +32,7 @@ MANY = 200
         ("My dog is called Rex. Do you like the name?", False),
         ("Have a nice day", False),
         ("没什么事", False),
+        ("还什么收据都要", False),
         ("我女儿叫小美。", False),
         ("Thanks!", False),
         ("What a pity. " + "We walked along the harbor for hours. " * 20, False),

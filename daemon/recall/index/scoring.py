@@ -13,7 +13,7 @@ from daemon.recall.evidence import Evidence, asks
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.words import Query
 
-K1, B = 1.2, 0.4
+K1, B = 1.2, 0.5
 """Of BM25: the saturation of repeated words, and the share of the length by which a score is divided. A long message
 holds more facts than a short one, so that less is taken off than by FTS5 (0.75)."""
 
@@ -178,7 +178,7 @@ class Scoring:
 def _belong_together(chunk: _Chunk, near: _Chunk, *, is_before: bool) -> bool:
     if near.file != chunk.file:
         return False
-    if not near.worth and not (is_before and near.speaker != "assistant" and chunk.speaker == "assistant"):
+    if not near.worth and not (is_before and near.speaker != chunk.speaker and chunk.worth == 1):
         return False  # of what stands beside a repeated question only its answer says something
     return chunk.kind != "message" or not _are_apart(chunk.time, near.time)
 
