@@ -32,6 +32,8 @@ from daemon.recall.words import query_terms
 DATA = "RECALL_DATA"
 FEW, MANY = 5, 10
 """Hits."""
+NOT_BELOW = 0.95
+"""Times the better of the plain searches: with 80 questions one of them is more than a point."""
 SHOWN_SHARE = 0.8
 """A message is shown if so much of its beginning stands in a snippet, of at most ``SHOWN_CHARS``."""
 SHOWN_CHARS = 320
@@ -83,7 +85,7 @@ def _results(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
             values=tuple(_mean(one.found[at] for one in some) for some in told),
             floor=max(plain, bm25),
             floor_is=f"FTS5 by OR {plain:.1f}, BM25 {bm25:.1f}",
-            limit=1.0,
+            limit=NOT_BELOW,
             limit_is="ratio, at least",
         )
     shown = tuple(_mean(one.shown for one in some) for some in told)
