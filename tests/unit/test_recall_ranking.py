@@ -135,8 +135,8 @@ def said(*texts: str, session: str = "web:ann", first: int = 0) -> list[Chunk]:
 def test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting() -> None:
     told = [
         ("2026-11-08T18:00:00.000Z", "I made noodles."),
-        ("2026-11-09T18:00:00.000Z", "I spent the whole evening on a coconut curry with lime leaves."),
-        ("2026-11-09T18:01:00.000Z", "Bye Joanna!"),
+        ("2026-11-09T08:00:00.000Z", "I spent the whole evening on a coconut curry with lime leaves."),
+        ("2026-11-09T18:00:00.000Z", "Bye Joanna!"),
     ]
 
     best, *_ = _found("What dish did Nate make on 9 November?", told)
