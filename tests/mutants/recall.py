@@ -66,8 +66,8 @@ MUTANTS = (
         "unit/test_recall_ranking.py",
         (
             "The shortest message of a day does not represent it.",
-            "dated_alone * length",
-            "dated_alone",
+            "about * min(1.0, length)",
+            "about",
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
         ),
         (
