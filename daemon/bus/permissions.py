@@ -92,9 +92,9 @@ _CONSOLIDATED = f"{_MEMORY},lock,undigested,segments,shelved,clearing"
 
 RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
-        reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,usage,poller,"
+        reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended",
-        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},forgetting,job,jobs,login,visitor,audit",
+        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},forgetting,job,jobs,login,visitor,audit,usage",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),
