@@ -24,6 +24,10 @@ ENGLISH: Mapping[str, str] = {
         "The bot {bot} cannot use its model: {reason} Messages from users are saved and will be answered as soon as "
         "the model works."
     ),
+    "refusals_told": (
+        "The bot {bot} cannot answer some messages: {reason} Each of these messages is a dead letter, and its chat was "
+        "notified."
+    ),
     "message_refused": (
         "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "
         "as usual. Administrators can look up this message by its ID, {correlation}."
@@ -46,6 +50,7 @@ CHINESE: Mapping[str, str] = {
     "setup_fault_others": "机器人目前的配置不正确，已通知管理员。你的消息已保存，配置修正后会回答。",
     "still_setup_fault": "有 {count} 条消息在排队。机器人的配置不正确。",
     "setup_fault_told": "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，模型可用后会回答。",
+    "refusals_told": "机器人 {bot} 无法回答一些消息：{reason} 这些消息都已成为死信，相应的聊天已收到通知。",
     "message_refused": (
         "模型服务器拒绝了这条消息（原因：{status}），所以我无法回答。之后的消息会照常回答。管理员可以用编号 "
         "{correlation} 查到这条消息。"

@@ -6,6 +6,8 @@ from daemon.config import Config, ModelConfig, summary_model_of
 from daemon.durations import duration
 from daemon.model import read_failing, stored
 
+_NAMES = {"outage": "outage", "setup": "set-up fault", "refused": "refusals"}
+
 
 async def examine_models(bus: Bus, config: Config) -> list[Finding]:
     """A finding for each model that cannot be asked, and for each whose server refused something.
@@ -25,8 +27,7 @@ def _models(config: Config) -> list[ModelConfig]:
 async def _examine(bus: Bus, model: ModelConfig) -> list[Finding]:
     found: list[Finding] = []
     if failing := await read_failing(bus, model):
-        kind = "outage" if failing.kind == "outage" else "set-up fault"
-        text = f"{failing.reason} ({kind} for {duration(failing.since_s, 'en')})"
+        text = f"{failing.reason} ({_NAMES[failing.kind]} for {duration(failing.since_s, 'en')})"
         found.append(error(f"model {model.name}", text))
     learnt = await stored(bus, model)
     if learnt and (lines := learnt.lines(model)):

@@ -14,7 +14,7 @@ from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
-from daemon.errors import InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited, SetupFault
+from daemon.errors import InvalidAnswer, MillpondError, ModelRefused, ModelUnavailable, RateLimited, SetupFault
 from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
@@ -24,6 +24,7 @@ from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_turns import (
     Bot,
+    calls_time,
     dead_letters,
     notices_of,
     parked_for,
@@ -33,6 +34,7 @@ from tests.integration.test_turns import (
     worked_off,
 )
 from tests.limits import HANG_S, until
+from workers.agent.attribution import TEST
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -238,25 +240,111 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
     assert "c-b" in said(log)[3][1]
     assert model.refused == 2
     [letter] = await dead_letters(lab)
-    assert (letter[b"id"], letter[b"reason"]) == (b"b", b"The server refuses the request (400), bad_text")
+    assert (letter[b"id"], letter[b"reason"]) == (b"b", BRIEF.encode())
     assert (await lab.log())[-1].answers == ("c",)
     prompt = [json.loads(message).get("content") for message in model.requests[-1].messages]
     assert "[This message is left out: the model's server refused it.]" in prompt
 
 
+BRIEF = "The server refuses the request (400), bad_text"
+REFUSED = ModelRefused(f"{BRIEF}: do not say poison", status=400, brief=BRIEF)
+
+
 class Picky(ScriptedModel):
-    def __init__(self, word: str) -> None:
+    """Fails with messages that hold a word."""
+
+    def __init__(self, word: str, error: MillpondError = REFUSED) -> None:
         super().__init__(then="fine")
         self._word = word
+        self._error = error
         self.refused = 0
 
     async def stream(self, request: Any) -> Any:
         if any(self._word in message.decode() for message in request.messages):
             self.refused += 1
-            brief = "The server refuses the request (400), bad_text"
-            raise ModelRefused(f"{brief}: do not say {self._word}", status=400, brief=brief)
+            raise self._error
         async for chunk in super().stream(request):
             yield chunk
+
+
+async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_gives_up_that_message(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall's 403 or web page counted as a fault of the set-up, and a message that made its server fail as an
+    outage: the conversation was blocked for six hours, and others that use the model were delayed."""
+    rows = {
+        "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
+        "page": (SetupFault("no", status=200), 0.0, "answered this message with a web page"),
+        "outage": (ModelUnavailable("no"), 1_900.0, "fails with this message"),
+    }
+    for name, (error, parked_s, reason) in rows.items():
+        session = f"web:{name}"
+        await lab.publish("a", session=session, text="poison")
+        await lab.publish("b", session=session)
+        if parked_s:
+            await parked_for(lab, parked_s, session)
+
+        await worked_off(configured(process), lab, Picky("poison", error), session)
+
+        letter = (await dead_letters(lab))[-1]
+        assert reason in letter[b"reason"].decode(), name
+        assert said(await lab.log(session))[-1] == ("assistant", "fine"), name
+        assert await no_model_fails(lab), name
+
+
+async def test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right(process: Process, lab: Lab) -> None:
+    """Each message became a dead letter, and no administrator was told."""
+    rows = {
+        "refused": (REFUSED, "The server refuses every request, even a short test message"),
+        "garbage": (InvalidAnswer("no JSON"), "The server sends unusable answers, even to a short test message"),
+    }
+    for name, (error, reason) in rows.items():
+        session, model = f"web:{name}", ScriptedModel(then=error)
+        await lab.publish("a", session=session)
+
+        async with Bot(configured(process), model).working():
+            await until(lambda session=session: is_parked(lab, session))
+
+        assert (await lab.fields(session))["parked_why"].startswith(f"setup: {reason}"), name
+    assert await dead_letters(lab) == []
+
+
+async def test_administrators_are_told_when_the_messages_of_several_conversations_are_refused_in_a_row(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall refused the bot's own prompt: each conversation was told that it was about its message."""
+    process = configured(process, admins=("support:boss",))
+    model = Picky("poison")
+
+    async with Bot(process, model).working():
+        for number in range(4):
+            await lab.publish("a", session=f"web:{number}", text="poison")
+            await until(lambda number=number: lab.is_idle(f"web:{number}"))
+            assert bool(await examine_models(lab.bus, process.config)) == (number >= 2)
+        [finding] = await examine_models(lab.bus, process.config)
+        replies = await replies_of(lab, "support")
+        await lab.publish("b", session="web:0")
+        await until(lambda: lab.is_idle("web:0"))
+
+    assert finding.text.startswith(f"The server refused the messages of 3 conversations in a row ({BRIEF}).")
+    assert [reply.session for reply in replies] == ["support:boss"]
+    assert await no_model_fails(lab)
+
+
+async def test_others_need_not_wait_for_the_end_of_a_long_turn_that_finds_a_model_to_work(
+    process: Process, lab: Lab
+) -> None:
+    gate = Gate()
+    model = ScriptedModel(SetupFault(FAULT), calls_time(), [gate, "late"], then="here")
+
+    async with Bot(configured(process), model).working():
+        await lab.publish("a", session="web:0")
+        await until(lambda: is_parked(lab, "web:0"))
+        await probe_now(lab)
+        await gate.reached()
+        assert await no_model_fails(lab)
+        gate.open()
+        await until(lambda: lab.is_idle("web:0"))
 
 
 async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt(process: Process, lab: Lab) -> None:
@@ -268,7 +356,7 @@ async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attem
     await worked_off(configured(process), lab, model)
 
     assert [entry.dead for entry in await lab.log() if entry.dead] == [("a",)]
-    assert len(model.requests) == attempts + 1
+    assert len([request for request in model.requests if TEST not in request.messages]) == attempts + 1
     assert await notices_of(lab) == []
 
 

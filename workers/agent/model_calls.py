@@ -169,7 +169,8 @@ class ModelCalls:
             if not shown:
                 raise
             # It works and fails within this answer: that counts as an attempt, else it is paid for again and again.
-            raise InvalidAnswer(f"the answer was interrupted after some text was shown: {error}") from error
+            text = "the answer was interrupted after some text was shown"
+            raise InvalidAnswer(f"{text}: {error}", brief=f"{text}: {error.brief}") from error
         raise InvalidAnswer("the model's stream ended without an answer")
 
 
