@@ -15,7 +15,7 @@ from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.errors import InvalidAnswer, MillpondError, ModelRefused, ModelUnavailable, RateLimited, SetupFault
-from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
+from daemon.model import RETRY_AFTER_MAX_S, Answer, failing, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -321,6 +321,7 @@ async def test_administrators_are_told_when_the_messages_of_several_conversation
             await lab.publish("a", session=f"web:{number}", text="poison")
             await until(lambda number=number: lab.is_idle(f"web:{number}"))
             assert bool(await examine_models(lab.bus, process.config)) == (number >= 2)
+        assert await failing(lab.bus, process.config.bots["pond"].model) is None
         [finding] = await examine_models(lab.bus, process.config)
         replies = await replies_of(lab, "support")
         await lab.publish("b", session="web:0")

@@ -3,6 +3,9 @@
 from tests.mutants.mutant import mutants_of
 
 TESTS = "integration/test_failures.py"
+OF_MESSAGE = "test_a_failure_of_one_message_while_the_model_answers_a_test_message_gives_up_that_message"
+OF_MODEL = "test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right"
+OF_CONVERSATIONS = "test_administrators_are_told_when_the_messages_of_several_conversations_are_refused_in_a_row"
 
 MUTANTS = (
     *mutants_of(
@@ -46,6 +49,7 @@ MUTANTS = (
             "redis.call('HSET', KEYS[1], 'next', 0)",
             "test_one_caller_at_a_time_finds_out_whether_a_model_works_again",
         ),
+        ("Refusals are no reason not to ask.", " or kind == 'refused'", "", OF_CONVERSATIONS),
     ),
     *mutants_of(
         "daemon/model/failing.py",
@@ -62,8 +66,8 @@ MUTANTS = (
         TESTS,
         (
             "A caller whose message is refused finds out that the model is there.",
-            "            await self._health.works(model, was_parked=parked_s > 0)\n            return",
-            "            return",
+            "        await self._health.works(bot.model, was_parked=parked_s > 0)\n",
+            "",
             "test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there",
         ),
         (
@@ -72,6 +76,61 @@ MUTANTS = (
             "        await self._health.works(model, was_parked=parked_s > 0)\n        if answer is None:\n",
             "test_a_stop_says_nothing_about_a_model_that_fails",
         ),
+        (
+            "A turn notes that the model works before the turn ends.",
+            "            if turn.progress.used:\n",
+            "            if False:\n",
+            "test_others_need_not_wait_for_the_end_of_a_long_turn_that_finds_a_model_to_work",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/attribution.py",
+        TESTS,
+        (
+            "A status may be about one message.",
+            "return bool(error.status) and error.status not in OF_ACCOUNT",
+            "return False",
+            OF_MESSAGE,
+        ),
+        (
+            "A long outage may be one of one message.",
+            "return begun.parked_s > OUTAGE_S",
+            "return False",
+            OF_MESSAGE,
+        ),
+        (
+            "A refusal may be one of every message.",
+            "            return begun.attempts >= REFUSED_ATTEMPTS",
+            "            return False",
+            OF_MODEL,
+        ),
+        (
+            "A broken answer may be one to every message.",
+            "return begun.attempts >= attempts_max",
+            "return False",
+            OF_MODEL,
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/model_health.py",
+        TESTS,
+        (
+            "Administrators are told of refusals in several conversations.",
+            "if len(sessions) < REFUSED_SESSIONS:",
+            "if True:",
+            OF_CONVERSATIONS,
+        ),
+        (
+            "An answer ends the report of refusals.",
+            "if len(sessions) >= REFUSED_SESSIONS:",
+            "if False:",
+            OF_CONVERSATIONS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/records.py",
+        TESTS,
+        ("A refused message is not found.", "entry.turn in refused or ", "", OF_MESSAGE),
     ),
     *mutants_of(
         "daemon/model/http_model.py",
