@@ -196,11 +196,13 @@ async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab)
     assert finding.text.startswith(f"{FAULT} (set-up fault for ")
 
 
-async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: Process, lab: Lab) -> None:
+@pytest.mark.parametrize("kind", [RateLimited, ModelUnavailable])
+async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(
+    process: Process, lab: Lab, kind: type[ModelUnavailable]
+) -> None:
     await lab.publish("a")
-    limited = RateLimited("slow down", retry_after_s=3_600.0)
 
-    async with Bot(configured(process), ScriptedModel(then=limited)).working():
+    async with Bot(configured(process), ScriptedModel(then=kind("slow down", retry_after_s=3_600.0))).working():
         await until(lambda: is_parked(lab, "web:ann"))
 
     fields = await failing_fields(lab)

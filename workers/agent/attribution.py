@@ -109,10 +109,10 @@ def _of_model(error: ModelError, found: ModelError) -> ModelError:
         case SetupFault():
             return found
         case ModelRefused():
-            text = f"The server refuses every request, even a short test message ({found.brief})."
+            text = f"The server refuses every request, even a short test message ({found.brief.rstrip('.')})."
             return SetupFault(f"{text} Check the settings of the model.", status=found.status)
         case InvalidAnswer():
-            text = f"The server sends unusable answers, even to a short test message ({found.brief})."
+            text = f"The server sends unusable answers, even to a short test message ({found.brief.rstrip('.')})."
             return SetupFault(f"{text} Check that model.base_url and model.api match the server.")
         case _:
             return error

@@ -14,7 +14,6 @@ from daemon.errors import (
     ModelError,
     ModelRefused,
     ModelUnavailable,
-    RateLimited,
     SetupFault,
 )
 from daemon.events import Inbound, LogEntry
@@ -192,7 +191,7 @@ class Turns:
         await noted(self._process, error)
         parked_s = turn.claim.begun.parked_s
         kind: Literal["outage", "setup"] = "setup" if isinstance(error, SetupFault) else "outage"
-        retry_after_s = error.retry_after_s if isinstance(error, RateLimited) else None
+        retry_after_s = error.retry_after_s if isinstance(error, ModelUnavailable) else None
         failing = await self._health.failed(
             turn.kit.prompts.bot.model,
             Failing(kind=kind, reason=error.brief, since_s=parked_s),
