@@ -26,6 +26,7 @@ from benchmarks import (
     ready,
     recall,
     recall_speed,
+    silence,
     slack,
     stalls,
     startup,
@@ -55,6 +56,7 @@ ALL = {
     "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
+    "silence": silence,
 }
 if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
     from benchmarks import page
