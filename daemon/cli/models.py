@@ -4,7 +4,7 @@ from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.config import Config, ModelConfig, summary_model_of
 from daemon.durations import duration
-from daemon.model import read_failing, stored
+from daemon.model import account_of, read_failing, stored
 
 _NAMES = {"outage": "outage", "setup": "set-up fault", "refused": "refusals"}
 
@@ -21,7 +21,7 @@ async def examine_models(bus: Bus, config: Config) -> list[Finding]:
 def _models(config: Config) -> list[ModelConfig]:
     """Each model of the configuration once, fallbacks and summary models too."""
     models = [model for bot in config.bots.values() for model in (bot.model, summary_model_of(bot))]
-    return list({(each.name, each.base_url): each for model in models for each in model.chain}.values())
+    return list({(each.name, account_of(each)): each for model in models for each in model.chain}.values())
 
 
 async def _examine(bus: Bus, model: ModelConfig) -> list[Finding]:

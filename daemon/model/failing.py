@@ -4,6 +4,7 @@ A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outa
 caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -88,5 +89,10 @@ def _kind(value: bytes) -> Kind:
     return _KINDS.get(value, "outage")
 
 
+def account_of(model: ModelConfig) -> str:
+    """A short digest of a model's address and key: what is wrong with them is of no concern to other bots."""
+    return hashlib.sha256(f"{model.base_url} {model.api_key.reveal()}".encode()).hexdigest()[:8]
+
+
 def _key(bus: Bus, model: ModelConfig) -> str:
-    return bus.keys.failing(server_of(model), model.name)
+    return bus.keys.failing(server_of(model), model.name, account_of(model))

@@ -14,6 +14,7 @@ from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
+from daemon.config.secret import Secret
 from daemon.errors import InvalidAnswer, MillpondError, ModelRefused, ModelUnavailable, RateLimited, SetupFault
 from daemon.model import RETRY_AFTER_MAX_S, Answer, failing, note_failing
 from daemon.overview import read_queues
@@ -210,6 +211,16 @@ async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(
     assert [notice.text for notice in await notices_of(lab)] == [say("parked", "en")], "that it lasts is known at once"
     session = await lab.fields()
     assert int(session["retry_at"]) - int(session["parked_at"]) <= RETRY_AFTER_MAX_S * 1000
+
+
+async def test_a_bot_does_not_wait_because_of_the_key_or_the_address_of_another_one(process: Process, lab: Lab) -> None:
+    """A wrong key of one bot held up another bot with the same model and a key of its own."""
+    model = configured(process).config.bots["pond"].model
+    await note_failing(lab.bus, model, "setup", FAULT)
+
+    assert await failing(lab.bus, msgspec.structs.replace(model, max_concurrent=1)) is not None
+    for other in ({"api_key": Secret("sk-other")}, {"base_url": "http://127.0.0.1:9/other/v1"}, {"name": "n"}):
+        assert await failing(lab.bus, msgspec.structs.replace(model, **other)) is None, other
 
 
 async def test_an_outage_that_nobody_has_noticed_for_long_is_another_one(process: Process, lab: Lab) -> None:

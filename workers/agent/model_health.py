@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from daemon.config import ModelConfig
 from daemon.errors import BusError, ModelRefused
-from daemon.model import Failing, failing, note_failing, note_working
+from daemon.model import Failing, account_of, failing, note_failing, note_working
 from daemon.process import Process
 
 
@@ -82,4 +82,4 @@ class ModelHealth:
 
 
 def _name(model: ModelConfig) -> tuple[str, str]:
-    return model.base_url, model.name
+    return account_of(model), model.name
