@@ -60,6 +60,12 @@ MUTANTS = (
             "max(0.0, max(",
             "test_a_server_that_asks_for_an_hour_is_asked_after_a_minute",
         ),
+        (
+            "A wrong key of one bot is of no concern to another.",
+            'f"{model.base_url} {model.api_key.reveal()}"',
+            '""',
+            "test_a_bot_does_not_wait_because_of_the_key_or_the_address_of_another_one",
+        ),
     ),
     *mutants_of(
         "workers/agent/turn.py",
