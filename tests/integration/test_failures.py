@@ -305,6 +305,18 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
         assert await no_model_fails(lab), name
 
 
+async def test_a_stop_does_not_wait_for_the_answer_to_a_test_message(process: Process, lab: Lab) -> None:
+    gate = Gate()
+    await lab.publish("a")
+
+    async with Bot(configured(process), ScriptedModel(SetupFault("no", status=403), [gate, "late"])).working():
+        await gate.reached()
+        await lab.publish("s", command="stop")
+        await until(lab.is_idle)
+
+    assert [entry.stopped for entry in await lab.log()] == [False, True]
+
+
 async def test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right(process: Process, lab: Lab) -> None:
     """Each message became a dead letter, and no administrator was told."""
     rows = {
