@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,9 +11,10 @@ import pytest
 from daemon.bus import pairs, publish
 from daemon.cli.database import examine
 from daemon.cli.models import examine_models
+from daemon.cli.run import introduce
 from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
-from daemon.config import BotConfig, ModelConfig
+from daemon.config import BotConfig, Config, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.config.secret import Secret
 from daemon.errors import InvalidAnswer, MillpondError, ModelRefused, ModelUnavailable, RateLimited, SetupFault
@@ -86,6 +88,22 @@ async def test_a_set_up_fault_is_named_to_those_who_can_mend_it(process: Process
     assert [(reply.session, reply.text) for reply in replies if "#warned" in reply.id] == [
         ("support:boss", say("setup_fault_told", "en", bot="pond", reason=FAULT))
     ]
+
+
+def test_the_start_names_the_model_of_each_bot_and_its_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = {
+        "pond": ModelConfig(base_url="http://127.0.0.1:9/v1", name="m"),
+        "lake": ModelConfig(api="anthropic", name="n", api_key=Secret("sk-1234567890")),
+        "sea": ModelConfig(),
+    }
+
+    introduce(Config(bots={name: BotConfig(model=model) for name, model in models.items()}), tmp_path)
+
+    said = [line for line in capsys.readouterr().out.splitlines() if "model" in line.lower()]
+    assert said[0].startswith("No real model is set for sea,")
+    assert said[1:] == ["Model of pond: m at 127.0.0.1:9", "Model of lake: n at api.anthropic.com"]
 
 
 async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(process: Process, lab: Lab) -> None:

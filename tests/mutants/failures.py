@@ -139,6 +139,16 @@ MUTANTS = (
         ("A refused message is not found.", "entry.turn in refused or ", "", OF_MESSAGE),
     ),
     *mutants_of(
+        "daemon/cli/run.py",
+        TESTS,
+        (
+            "The start names each model and its server.",
+            "        if not bot.model.offline:\n",
+            "        if False:\n",
+            "test_the_start_names_the_model_of_each_bot_and_its_server",
+        ),
+    ),
+    *mutants_of(
         "daemon/model/http_model.py",
         "integration/test_openai_model.py",
         (
