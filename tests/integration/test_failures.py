@@ -269,7 +269,7 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
     assert [text for role, text in said(log) if role == "user"] == ["hello", "poison", "are you there?"]
     assert [entry.dead for entry in log if entry.dead] == [("b",)]
     assert "c-b" in said(log)[3][1]
-    assert model.refused == 2
+    assert model.refused == 3, "the last time without the history"
     [letter] = await dead_letters(lab)
     assert (letter[b"id"], letter[b"reason"]) == (b"b", BRIEF.encode())
     assert (await lab.log())[-1].answers == ("c",)
@@ -284,8 +284,8 @@ REFUSED = ModelRefused(f"{BRIEF}: do not say poison", status=400, brief=BRIEF)
 class Picky(ScriptedModel):
     """Fails with messages that hold a word."""
 
-    def __init__(self, word: str, error: MillpondError = REFUSED) -> None:
-        super().__init__(then="fine")
+    def __init__(self, word: str, error: MillpondError = REFUSED, *calls: str) -> None:
+        super().__init__(*calls, then="fine")
         self._word = word
         self._error = error
         self.refused = 0
@@ -321,6 +321,26 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
         assert reason in letter[b"reason"].decode(), name
         assert said(await lab.log(session))[-1] == ("assistant", "fine"), name
         assert await no_model_fails(lab), name
+
+
+async def test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall refused what the model itself had said: it refused all later messages of the conversation."""
+    for word, error in {"poison": REFUSED, "venom": SetupFault("no", status=403)}.items():
+        session, model = f"web:{type(error).__name__}", Picky(word, error, word)
+        for message_id in ("a", "b", "c"):
+            await lab.publish(message_id, session=session)
+
+        await worked_off(configured(process), lab, model, session)
+
+        answers = [text for role, text in said(await lab.log(session)) if role == "assistant"]
+        assert answers == [word, "fine", "fine"], word
+    recalls = Picky("assistant: poison")
+    await lab.publish("a", session="web:other")
+    await worked_off(configured(process), lab, recalls, "web:other")
+    assert recalls.refused
+    assert await dead_letters(lab) == []
 
 
 async def test_a_stop_does_not_wait_for_the_answer_to_a_test_message(process: Process, lab: Lab) -> None:

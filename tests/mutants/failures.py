@@ -5,6 +5,7 @@ from tests.mutants.mutant import mutants_of
 TESTS = "integration/test_failures.py"
 OF_MESSAGE = "test_a_failure_of_one_message_while_the_model_answers_a_test_message_gives_up_that_message"
 OF_MODEL = "test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right"
+OF_HISTORY = "test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages"
 OF_CONVERSATIONS = "test_administrators_are_told_when_the_messages_of_several_conversations_are_refused_in_a_row"
 
 MUTANTS = (
@@ -204,6 +205,22 @@ MUTANTS = (
             "            if not shown:\n                raise\n",
             "            raise\n",
             "test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/request.py",
+        TESTS,
+        (
+            "A message is sent without older ones before it is given up.",
+            "self._renew(replace(self.past, history=()))",
+            "pass",
+            OF_HISTORY,
+        ),
+        (
+            "A message is sent without recalled memories before it is given up.",
+            'self._recalled, self._recalled_of = "", self.past',
+            "pass",
+            OF_HISTORY,
         ),
     ),
     *mutants_of(
