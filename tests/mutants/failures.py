@@ -216,12 +216,6 @@ MUTANTS = (
             "pass",
             OF_HISTORY,
         ),
-        (
-            "A message is sent without recalled memories before it is given up.",
-            'self._recalled, self._recalled_of = "", self.past',
-            "pass",
-            OF_HISTORY,
-        ),
     ),
     *mutants_of(
         "daemon/session/claim.lua",
