@@ -191,7 +191,7 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
 
 
 async def _scope_of_person(bus: "Bus", scopes: "Sequence[str]") -> str:
-    """The first of the scopes that has a memory or a session; else empty. People also write in sessions of other names."""
+    """The first of the scopes that has a memory or a session; else empty. A session may have another name."""
     from daemon.recall import SessionBook
 
     book = SessionBook(bus)
