@@ -21,8 +21,12 @@ from daemon.errors import (
     SetupFault,
     brief,
 )
+from daemon.model import Request
+from daemon.usage import LimitReached
+from workers.accounts import account
 from workers.agent.probe import TOKENS, answer_of
 from workers.agent.progress import Turn
+from workers.paid import needs_of
 from workers.wires import message
 
 REFUSED_ATTEMPTS = 2
@@ -49,7 +53,10 @@ async def attributed(turn: Turn, error: ModelError, *, attempts_max: int) -> Mod
     """
     if not _is_doubtful(turn, error, attempts_max):
         return error
-    found = await _test(turn)
+    try:
+        found = await _test(turn)
+    except LimitReached:
+        return error
     _log.info("model.tested", model=turn.kit.model.name, reason=brief(found) if found else "the model answers")
     if found is None:
         return _of_message(turn, error)
@@ -74,11 +81,18 @@ def _is_doubtful(turn: Turn, error: ModelError, attempts_max: int) -> bool:
 
 
 async def _test(turn: Turn) -> ModelError | None:
-    """How the test message fails; None: the model answers it."""
+    """How the test message fails; None: the model answers it.
+
+    Raises:
+        LimitReached: nobody pays for a test.
+        BusError: Redis is away or refused.
+    """
     tokens = TOKENS + turn.kit.prompts.bot.model.thinking.budget_tokens
     try:
         with anyio.fail_after(TEST_TIMEOUT_S), suppress(ContentFiltered):
-            turn.progress.account(await answer_of(turn.kit.model, [TEST], (), tokens))
+            needs = needs_of(Request(messages=[TEST], max_completion_tokens=tokens), turn.kit.prompts.bot.model)
+            async with turn.payer.call(needs, turn.progress.used, wait_s=TEST_TIMEOUT_S) as charge:
+                account(charge, await answer_of(turn.kit.model, [TEST], (), tokens))
     except TimeoutError:
         return ModelTimeout(f"the test message was not answered within {TEST_TIMEOUT_S:g} s")
     except ModelError as error:
