@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DAYS = 7
 """Days shown unless told otherwise."""
 
-HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", "cost")
+HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "share", "tokens out", "cached cost", "cost")
 
 
 @click.command()
@@ -38,7 +38,8 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     """Show token usage, and its cost at the prices in the configuration.
 
     Days are listed in chronological order. Other rows are sorted by tokens, highest first. "estimated" counts
-    the calls whose tokens Millpond counted itself, because the provider did not report them.
+    the calls whose tokens Millpond counted itself, because the provider did not report them. "share" is the cached
+    part of the input tokens of all calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock
     from daemon.usage import UsageBook
@@ -62,14 +63,22 @@ def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
     return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
 
 
+def share(amount: "Amount") -> str:
+    """The cached share of the input in percent; empty if no provider reports cached tokens."""
+    return "" if amount.cached_share is None else f"{amount.cached_share:.0%}"
+
+
 def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
     from daemon.usage import NANO
 
     fields = asdict(amount)
-    costs = {currency: nano / NANO for currency, nano in fields.pop("costs_nano").items()}
-    return {by: name, **fields, "costs": costs}
+    costs, cached = (
+        {currency: nano / NANO for currency, nano in fields.pop(name).items()} for name in ("costs_nano", "cached_nano")
+    )
+    return {by: name, **fields, "cached_share": amount.cached_share, "costs": costs, "cached_costs": cached}
 
 
 def _cells(amount: "Amount") -> tuple[object, ...]:
-    counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in, amount.tokens_out)
-    return (*(f"{count:,}" for count in counts), amount.costs())
+    counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in)
+    costs = (amount.cached_costs(), amount.costs())
+    return (*(f"{count:,}" for count in counts), share(amount), f"{amount.tokens_out:,}", *costs)

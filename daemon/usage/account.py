@@ -1,6 +1,7 @@
 """What usage is counted by: who used a bot, on which day, and how much of each model."""
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -46,12 +47,16 @@ class Amount:
     calls: int = 0
     tokens_in: int = 0
     cached_in: int = 0
-    """Of ``tokens_in``."""
+    """Of ``tokens_in``: read from the provider's cache."""
+    cacheable_in: int = 0
+    """Of ``tokens_in``: the input of calls whose provider reports cached tokens."""
     tokens_out: int = 0
     estimated: int = 0
     """Of the calls: those whose tokens were counted by us, since the provider did not say."""
     costs_nano: dict[str, int] = field(default_factory=dict[str, int])
     """Currency → billionths of its unit; currencies are never added to each other."""
+    cached_nano: dict[str, int] = field(default_factory=dict[str, int])
+    """Of ``costs_nano``: the cost of ``cached_in``."""
 
     @property
     def tokens(self) -> int:
@@ -64,15 +69,33 @@ class Amount:
         self.calls += other.calls
         self.tokens_in += other.tokens_in
         self.cached_in += other.cached_in
+        self.cacheable_in += other.cacheable_in
         self.tokens_out += other.tokens_out
         self.estimated += other.estimated
-        for currency, nano in other.costs_nano.items():
-            self.costs_nano[currency] = self.costs_nano.get(currency, 0) + nano
+        _add(self.costs_nano, other.costs_nano)
+        _add(self.cached_nano, other.cached_nano)
 
-    def costs(self) -> str:
+    def costs(self, *, digits: int = 4) -> str:
         """The costs for people: ``0.0123 EUR``, or empty when nothing has a price."""
-        shown = (f"{nano / NANO:.4f} {currency}".rstrip() for currency, nano in sorted(self.costs_nano.items()) if nano)
-        return ", ".join(shown)
+        return _shown(self.costs_nano, digits)
+
+    def cached_costs(self, *, digits: int = 4) -> str:
+        """The costs of cached tokens, as ``costs``."""
+        return _shown(self.cached_nano, digits)
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of the input that was cached, 0 to 1; None if no provider reports cached tokens."""
+        return min(1.0, self.cached_in / self.cacheable_in) if self.cacheable_in else None
+
+
+def _add(nano: dict[str, int], other: Mapping[str, int]) -> None:
+    for currency, more in other.items():
+        nano[currency] = nano.get(currency, 0) + more
+
+
+def _shown(nano: Mapping[str, int], digits: int) -> str:
+    return ", ".join(f"{each / NANO:.{digits}f} {currency}".rstrip() for currency, each in sorted(nano.items()) if each)
 
 
 def day_of(moment: dt.datetime, time_zone: str) -> str:

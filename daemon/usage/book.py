@@ -18,7 +18,8 @@ KEPT_S = 400 * 86_400
 NOTED_S = 2 * 86_400
 """How long it is remembered what a day's accounts hold already; far longer than a command can be late."""
 
-_COST = "cost:"
+_COSTS = {"cost:": "costs_nano", "cached_cost:": "cached_nano"}
+"""How the costs in a currency begin in Redis → in an ``Amount``."""
 
 
 class UsageBook:
@@ -73,7 +74,7 @@ class UsageBook:
     async def of(self, user: User, day: str, *, currencies: Sequence[str] = ()) -> tuple[Amount, Amount, Amount]:
         """What the person, the chat and the bot used on ``day``; costs in ``currencies``. Errors as for ``read``."""
         amounts: dict[str, Amount] = {}
-        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+        measures = _measures_in(currencies)
 
         async def read(kind: str, name: str) -> None:
             fields = [f"{name} {measure}".encode() for measure in measures]
@@ -101,7 +102,7 @@ class UsageBook:
             BusUnavailable: Redis is away.
         """
         found: dict[str, dict[str, Amount]] = {}
-        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+        measures = _measures_in(currencies)
         fields = [f"{name} {measure}".encode() for name in names for measure in measures]
 
         async def read(day: str) -> None:
@@ -120,6 +121,7 @@ _FIELDS = {
     "calls": "calls",
     "in": "tokens_in",
     "cached": "cached_in",
+    "cacheable": "cacheable_in",
     "out": "tokens_out",
     "estimated": "estimated",
 }
@@ -129,8 +131,14 @@ _FIELDS = {
 def _measures(amount: Amount) -> dict[str, int]:
     """What was used, as it is called in Redis; nothing that is 0."""
     measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items()}
-    measures |= {_COST + encode_part(currency): nano for currency, nano in amount.costs_nano.items()}
+    for prefix, own in _COSTS.items():
+        measures |= {prefix + encode_part(currency): nano for currency, nano in getattr(amount, own).items()}
     return {measure: number for measure, number in measures.items() if number}
+
+
+def _measures_in(currencies: Sequence[str]) -> Sequence[str]:
+    """All measures, with costs in ``currencies``."""
+    return (*_FIELDS, *(prefix + encode_part(currency) for prefix in _COSTS for currency in currencies))
 
 
 def _told(key: int, name: str, measures: Mapping[str, int]) -> Iterator[str | int]:
@@ -145,8 +153,9 @@ def _amounts(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, Amount]:
     for field, value in fields:
         name, _, measure = field.decode().rpartition(" ")
         amount = found.setdefault(name, Amount())
-        if measure.startswith(_COST):
-            amount.costs_nano[unquote(measure.removeprefix(_COST))] = int(value)
+        kind, colon, currency = measure.partition(":")
+        if own := _COSTS.get(kind + colon):
+            getattr(amount, own)[unquote(currency)] = int(value)
         elif measure in _FIELDS:
             setattr(amount, _FIELDS[measure], int(value))
     return found

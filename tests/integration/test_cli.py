@@ -492,10 +492,23 @@ def test_usage_is_added_up_by_what_is_asked_for(place: Place) -> None:
     counted = rows["web:counted"]
     assert (counted["messages"], counted["calls"], counted["estimated"], counted["costs"]) == (1, 1, 1, {})
     assert counted["tokens_in"] > 0
+    assert (counted["cached_share"], counted["cached_costs"]) == (None, {})
     assert "offline" in usage_rows(place, "model")
     assert len(usage_rows(place, "day")) == 1
     table = place("usage", "--by", "person").stdout
-    assert re.search(r"^person +messages +calls +estimated +tokens in +cached +tokens out +cost\n", table)
+    heads = (
+        "person",
+        "messages",
+        "calls",
+        "estimated",
+        "tokens in",
+        "cached",
+        "share",
+        "tokens out",
+        "cached cost",
+        "cost",
+    )
+    assert re.search(f"^{' +'.join(heads)}\n", table)
     assert "pond web:" in table
 
 
