@@ -16,6 +16,7 @@ from daemon import (
     sendwords,
     setupwords,
     toolwords,
+    usagewords,
 )
 
 Language = Literal["en", "zh"]
@@ -163,16 +164,6 @@ _ENGLISH: dict[str, str] = {
         "The limit of messages per minute has been reached. Your message is saved and will be answered in about "
         "{seconds} s."
     ),
-    "usage": "Today:\n{lines}",
-    "usage_person": "You: {messages} messages, {tokens} tokens{more}",
-    "usage_chat": "This conversation: {messages} messages, {tokens} tokens{more}",
-    "usage_bot": "This bot: {left} of {limit} tokens left",
-    "usage_left": "; {left} of {limit} tokens left",
-    "usage_cost": ", {cost}",
-    "usage_room": "Limits per minute: {rooms}",
-    "usage_room_person": "{left} of {limit} messages from you are left",
-    "usage_room_chat": "{left} of {limit} messages in this conversation are left",
-    "usage_room_bot": "{left} of {limit} messages from all users of this bot are left",
     "poison": (
         "This message could not be answered in {attempts} attempts. Administrators can look up this message by its "
         "ID, {correlation}."
@@ -303,16 +294,6 @@ _CHINESE: dict[str, str] = {
     "spent_chat": "这个对话今天的 token 已经用完，明天我可以继续回答。",
     "spent_bot": "我今天的 token 已经用完，明天我可以继续回答。",
     "delayed": "已达到每分钟的消息上限。你的消息已经保存，大约 {seconds} 秒后会得到回答。",
-    "usage": "今天：\n{lines}",
-    "usage_person": "你：{messages} 条消息，{tokens} 个 token{more}",
-    "usage_chat": "这个对话：{messages} 条消息，{tokens} 个 token{more}",
-    "usage_bot": "这个机器人：还剩 {left} / {limit} 个 token",
-    "usage_left": "；还剩 {left} / {limit} 个 token",
-    "usage_cost": "，{cost}",
-    "usage_room": "每分钟的消息额度：{rooms}",
-    "usage_room_person": "你还剩 {left} / {limit} 条",
-    "usage_room_chat": "这个对话还剩 {left} / {limit} 条",
-    "usage_room_bot": "这个机器人的所有用户还剩 {left} / {limit} 条",
     "poison": "这条消息尝试了 {attempts} 次仍无法回答。管理员可以用编号 {correlation} 查到这条消息。",
     "outage": "模型长时间不可用，这条消息未能得到回答。管理员可以用编号 {correlation} 查到这条消息。",
     "too_long": (
@@ -333,7 +314,10 @@ _CHINESE: dict[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_OTHERS = (accesswords, failurewords, forgetwords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords)
+_OTHERS = (
+    *(accesswords, failurewords, forgetwords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords),
+    usagewords,
+)
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},

@@ -72,6 +72,7 @@ def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
     from daemon.usage import NANO
 
     fields = asdict(amount)
+    del fields["token_seconds"]
     costs, cached = (
         {currency: nano / NANO for currency, nano in fields.pop(name).items()} for name in ("costs_nano", "cached_nano")
     )

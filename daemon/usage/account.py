@@ -16,6 +16,8 @@ By = Literal["day", "bot", "person", "session", "model"]
 NANO = 1_000_000_000
 """Billionths in a currency's unit."""
 
+DAY_S = 86_400
+
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
     """Whose turn it is: a bot, and the person and the chat that it answers."""
@@ -57,6 +59,8 @@ class Amount:
     """Currency → billionths of its unit; currencies are never added to each other."""
     cached_nano: dict[str, int] = field(default_factory=dict[str, int])
     """Of ``costs_nano``: the cost of ``cached_in``."""
+    token_seconds: int = field(default=0, compare=False)
+    """The sum, over all notes of a day, of ``tokens`` times the second of the day at which they were noted."""
 
     @property
     def tokens(self) -> int:
@@ -72,6 +76,7 @@ class Amount:
         self.cacheable_in += other.cacheable_in
         self.tokens_out += other.tokens_out
         self.estimated += other.estimated
+        self.token_seconds += other.token_seconds
         _add(self.costs_nano, other.costs_nano)
         _add(self.cached_nano, other.cached_nano)
 
@@ -100,5 +105,14 @@ def _shown(nano: Mapping[str, int], digits: int) -> str:
 
 def day_of(moment: dt.datetime, time_zone: str) -> str:
     """The day that it is at ``moment`` in an IANA time zone, ``2026-11-20``."""
-    zone = dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone)
-    return moment.astimezone(zone).date().isoformat()
+    return _local(moment, time_zone).date().isoformat()
+
+
+def second_of(moment: dt.datetime, time_zone: str) -> int:
+    """The second of that day, by the clock on the wall."""
+    local = _local(moment, time_zone)
+    return local.hour * 3_600 + local.minute * 60 + local.second
+
+
+def _local(moment: dt.datetime, time_zone: str) -> dt.datetime:
+    return moment.astimezone(dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone))

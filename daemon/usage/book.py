@@ -28,8 +28,10 @@ class UsageBook:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount]) -> bool:
+    async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount], *, second: int = 0) -> bool:
         """Add what was ``used``, by model, to the accounts of ``day``; False when ``name`` was noted before.
+
+        ``second``: of the day, when it was used.
 
         Raises:
             BusUnavailable: Redis is away; noting the same again is safe.
@@ -37,6 +39,7 @@ class UsageBook:
         keys, total = self._bus.keys, Amount()
         for amount in used.values():
             total.add(amount)
+        total.token_seconds = total.tokens * second
         names, measures = ((2, user.bot), (3, user.person), (4, user.session)), _measures(total)
         told = [part for key, name in names if name for part in _told(key, name, measures)]
         for model, amount in used.items():
@@ -124,6 +127,7 @@ _FIELDS = {
     "cacheable": "cacheable_in",
     "out": "tokens_out",
     "estimated": "estimated",
+    "token_seconds": "token_seconds",
 }
 """How a measure is called in Redis → in an ``Amount``."""
 

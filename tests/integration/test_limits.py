@@ -10,14 +10,14 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from daemon.cli.usage import last_days
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, TestingConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.memory import Home
 from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
-from daemon.usage import Amount, UsageBook
+from daemon.usage import Amount, UsageBook, User
 from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
@@ -25,6 +25,7 @@ from tests.limits import until
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
+from workers.limit_warnings import LimitWarnings
 
 QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
 """Messages that came too fast are put off, and come again at once."""
@@ -243,22 +244,27 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
     [
         (
             "en",
-            "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
-            "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThis bot: 1,890 of 2,000 tokens left\n"
+            "Today:\nYou: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached input); "
+            "890 of 1,000 tokens left, enough for about 1 hour at the current rate\n"
+            "This conversation: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached "
+            "input)\nThis bot: 2,890 of 3,000 tokens left, enough for about 4 hours at the current rate\n"
             "Limits per minute: 2 of 3 messages from you are left, 4 of 5 messages in this conversation are left",
         ),
         (
             "zh",
-            "今天：\n你：1 条消息，110 个 token，0.0010 EUR；还剩 890 / 1,000 个 token\n"
-            "这个对话：1 条消息，110 个 token，0.0010 EUR\n这个机器人：还剩 1,890 / 2,000 个 token\n"
+            "今天：\n你：1 条消息，110 个 token（输入的 40% 来自缓存），0.0010 EUR（其中缓存输入 0.0004 EUR）；"
+            "还剩 890 / 1,000 个 token，按目前的速度大约还能用 1 小时\n"
+            "这个对话：1 条消息，110 个 token（输入的 40% 来自缓存），0.0010 EUR（其中缓存输入 0.0004 EUR）\n"
+            "这个机器人：还剩 2,890 / 3,000 个 token，按目前的速度大约还能用 4 小时\n"
             "每分钟的消息额度：你还剩 2 / 3 条, 这个对话还剩 4 / 5 条",
         ),
     ],
 )
 async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, expected: str) -> None:
     model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="m", prices=PRICES)
-    each = {"tokens_per_day": {"person": 1_000, "bot": 2_000}, "messages_per_minute": {"person": 3, "chat": 5}}
-    async with Bot(limited(process, model=model, language=language, **each), ScriptedModel(says("hi"))).working():
+    each = {"tokens_per_day": {"person": 1_000, "bot": 3_000}, "messages_per_minute": {"person": 3, "chat": 5}}
+    said = says("hi", cached_in=40, reports_cached=True, cached_nano=400_000)
+    async with Bot(limited(process, model=model, language=language, **each), ScriptedModel(said)).working():
         await lab.publish("a")
         await until(lab.is_idle)
         await lab.publish("u", command="usage")
@@ -266,3 +272,55 @@ async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, ex
 
     assert (notice.kind, notice.text) == ("aside", expected)
     assert len(await lab.log()) == 2
+
+
+def with_admin(process: Process, **limits: Any) -> Process:
+    """A bot with limits and an administrator on a push channel."""
+    process = limited(process, admins=("support:boss", "web:boss", "boss"), **limits)
+    channels = dict(process.config.channels) | {"support": TestingConfig(bot="pond")}
+    return replace(process, config=msgspec.structs.replace(process.config, channels=channels))
+
+
+@pytest.mark.parametrize(
+    ("whose", "language", "beginning"),
+    [
+        (
+            "bot", "en",
+            "Bot pond: 90 % of the daily limit is used (limits.tokens_per_day.bot). 40 of 400 tokens left, enough for "
+            "about 1 minute at the current rate.",
+        ),
+        ("person", "en", "Bot pond: web:ann has used 90 % of the daily limit of one person ("),
+        ("chat", "zh", "机器人 pond：对话 web:ann 今天已用掉单个对话限额的 90 %（limits.tokens_per_day.chat）。"),
+    ],
+)  # fmt: skip
+async def test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up(
+    process: Process, lab: Lab, clock: ManualClock, whose: str, language: str, beginning: str
+) -> None:
+    worker = with_admin(process, tokens_per_day={whose: 400}, language=language)
+    told: list[int] = []
+    for day in range(2):
+        for number in range(3):  # 300, 360 and 420 tokens, each turn by another worker
+            await lab.publish(f"{day}-{number}")
+            await worked_off(worker, lab, ScriptedModel(says("hi", tokens_in=50 if number else 290)))
+            told.append(len(await replies_of(lab, "support")))
+        clock.advance(86_400)
+
+    assert told == [0, 1, 1, 1, 2, 2]
+    first, second = await replies_of(lab, "support")
+    assert first.text == second.text and first.text.startswith(beginning)
+    assert first.session == "support:boss" and first.id != second.id
+
+
+async def test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn(process: Process, lab: Lab) -> None:
+    process = with_admin(process, tokens_per_day={"bot": 100})
+    bus = FailingBus(process.bus, at=5)  # after three accounts and the claim of the warning
+    user = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
+    await UsageBook(lab.bus).note("a", user, DAY, {"m": Amount(tokens_in=90)})
+    warnings = LimitWarnings(bus, process.config, process.clock)
+
+    await warnings.look(user)
+    assert await replies_of(lab, "support") == []
+    for each in (warnings, warnings, LimitWarnings(lab.bus, process.config, process.clock)):
+        await each.look(user)
+
+    assert len(await replies_of(lab, "support")) == 1

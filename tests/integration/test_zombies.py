@@ -53,7 +53,7 @@ NOBODYS = {
     "daemon/model": "failed failing probe",
     "daemon/operators": "redeem visit", "daemon/people": "answer begin offer redeem", "daemon/recall/index": "look",
     "daemon/session": "amend fill log sweep tell withdraw", "daemon/transcripts": "keep restore slice",
-    "daemon/usage": "bucket note spent",
+    "daemon/usage": "bucket note spent warn",
 }  # fmt: skip
 """Scripts that nobody needs a lease for: they only read, or name what they change, or add to what is there."""
 

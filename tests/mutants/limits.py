@@ -159,4 +159,40 @@ MUTANTS = (
             "test_accounts_end_after_400_days_and_what_was_noted_after_two",
         ),
     ),
+    *mutants_of(
+        "daemon/usage/warn.lua",
+        "integration/test_limits.py",
+        (
+            "One worker tells the administrators of a limit.",
+            "redis.call('HSETNX', KEYS[1]",
+            "redis.call('HSET', KEYS[1]",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/limit_warnings.py",
+        "integration/test_limits.py",
+        (
+            "A service tells of a limit once.",
+            "if known in self._told or not await",
+            "if not await",
+            "test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn",
+        ),
+        (
+            "A warning that could not be sent is sent later.",
+            "self._told.discard(known)",
+            "pass",
+            "test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/left.py",
+        "unit/test_usage_left.py",
+        (
+            "Usage lies in the middle of the time in which it happened.",
+            "2 * (second - ",
+            "(second - ",
+            "test_steady_usage_is_measured_from_its_first_message_on",
+        ),
+    ),
 )

@@ -2,9 +2,10 @@
 
 from daemon.config import BotConfig
 from daemon.process import Process
-from daemon.usage import Limits, Note, Room, Spent, User, day_of
+from daemon.usage import Limits, Note, Room, Spent, User, day_of, second_of
 from workers.accounts import count
 from workers.agent.progress import Turn
+from workers.limit_warnings import LimitWarnings
 
 
 class Gate:
@@ -13,6 +14,7 @@ class Gate:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._limits = Limits(process.bus)
+        self._warnings = LimitWarnings(process.bus, process.config, process.clock)
 
     async def refusal(self, turn: Turn) -> Spent | Room | None:
         """What keeps a turn from beginning: the day's tokens are used up, or there is no room just now.
@@ -41,8 +43,11 @@ class Gate:
         count(turn.progress.used)
         claim = turn.claim
         name = f"{claim.session}#{claim.begun.head}#{claim.begun.claims}"
-        day = self._today(self._process.bot(turn.first.bot))
-        await self._process.ledger.note(Note(name=name, user=user_of(turn), day=day, used=turn.progress.used))
+        bot, user = self._process.bot(turn.first.bot), user_of(turn)
+        second = second_of(self._process.clock.now(), bot.time_zone)
+        note = Note(name=name, user=user, day=self._today(bot), second=second, used=turn.progress.used)
+        await self._process.ledger.note(note)
+        await self._warnings.look(user)
 
     def _today(self, bot: BotConfig) -> str:
         return day_of(self._process.clock.now(), bot.time_zone)

@@ -14,6 +14,7 @@ from workers.consolidation.kits import Kits
 from workers.consolidation.rounds import Rounds
 from workers.consolidation.stores import Stores
 from workers.consolidation.want import BACKGROUND, Report, Want
+from workers.limit_warnings import LimitWarnings
 
 LOOK_S = 0.2
 """How often a turn that waits for somebody else's consolidation looks whether it is over."""
@@ -32,6 +33,7 @@ def stores_of(process: Process) -> Stores:
         archive=process.archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         ledger=process.ledger,
+        warnings=LimitWarnings(process.bus, config, process.clock),
         clock=process.clock,
         wrote=process.recaller.wrote,
     )

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from daemon import metrics
 from daemon.session import Lock
 from daemon.sessionkey import SessionKey
-from daemon.usage import Amount, Note, User, day_of
+from daemon.usage import Amount, Note, User, day_of, second_of
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
@@ -48,8 +48,10 @@ class Spent:
             metrics.CONSOLIDATION_TOKENS.labels("in").inc(amount.tokens_in)
             metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
         name = f"{lock.session}#memory-{lock.fence}-{lock.nonce}-{self._noted}"
-        day = day_of(stores.clock.now(), kit.bot.time_zone)
-        await stores.ledger.note(Note(name=name, user=user_of(lock), day=day, used=used))
+        now, user = stores.clock.now(), user_of(lock)
+        day, second = day_of(now, kit.bot.time_zone), second_of(now, kit.bot.time_zone)
+        await stores.ledger.note(Note(name=name, user=user, day=day, second=second, used=used))
+        await stores.warnings.look(user)
 
 
 def user_of(lock: Lock) -> User:

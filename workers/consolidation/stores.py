@@ -14,6 +14,7 @@ from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.session import Locks
 from daemon.usage import Ledger
+from workers.limit_warnings import LimitWarnings
 
 _log = structlog.get_logger()
 
@@ -30,6 +31,7 @@ class Stores:
     archive: Archive
     files: MemoryFiles
     ledger: Ledger
+    warnings: LimitWarnings
     clock: Clock
     wrote: Callable[[str], None] = lambda _scope: None
     """Called when a memory was written, with its scope, a home."""
