@@ -9,10 +9,6 @@ from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from daemon.clock import Clock
-    from daemon.config import Config
     from daemon.usage import Amount, By
 
 DAYS = 7
@@ -42,7 +38,7 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     part of the input tokens of all calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock
-    from daemon.usage import UsageBook
+    from daemon.usage import UsageBook, last_days
 
     newest_first = last_days(loaded(ctx).config, days, SystemClock())
     found = with_bus(ctx, lambda bus: UsageBook(bus).read(newest_first[::-1], by=cast("By", by)))
@@ -50,17 +46,6 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
         print_json({"days": newest_first[::-1], "by": by, "usage": [_json(by, *row) for row in found.items()]})
         return
     table((by, *HEADS), [(name, *_cells(amount)) for name, amount in found.items()])
-
-
-def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
-    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
-    import datetime as dt
-
-    from daemon.usage import day_of
-
-    today = max(day_of(clock.now(), bot.time_zone) for bot in config.bots.values())
-    newest = dt.date.fromisoformat(today)
-    return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
 
 
 def share(amount: "Amount") -> str:

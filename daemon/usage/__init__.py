@@ -4,12 +4,13 @@
 ``Limits`` looks whether there is room for a message, ``left_of`` tells what is left of the limits of a day.
 """
 
-from daemon.usage.account import DAY_S, NANO, Amount, By, User, day_of, second_of
+from daemon.usage.account import DAY_S, NANO, Amount, By, User, day_of, last_days, second_of
 from daemon.usage.book import UsageBook
 from daemon.usage.kept import KeptNotes
 from daemon.usage.ledger import Ledger
 from daemon.usage.left import KINDS, DailyLimit, Left, Whose, currencies_of, daily_limits, left_of
 from daemon.usage.limits import Limits, Room, Spent
+from daemon.usage.nearest import nearest
 from daemon.usage.note import Note
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "currencies_of",
     "daily_limits",
     "day_of",
+    "last_days",
     "left_of",
+    "nearest",
     "second_of",
 ]

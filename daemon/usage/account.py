@@ -1,13 +1,15 @@
 """What usage is counted by: who used a bot, on which day, and how much of each model."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from daemon.clock import Clock
+from daemon.config import Config
 from daemon.sessionkey import encode_part
 
 By = Literal["day", "bot", "person", "session", "model"]
@@ -106,6 +108,12 @@ def _shown(nano: Mapping[str, int], digits: int) -> str:
 def day_of(moment: dt.datetime, time_zone: str) -> str:
     """The day that it is at ``moment`` in an IANA time zone, ``2026-11-20``."""
     return _local(moment, time_zone).date().isoformat()
+
+
+def last_days(config: Config, count: int, clock: Clock) -> Sequence[str]:
+    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
+    newest = dt.date.fromisoformat(max(day_of(clock.now(), bot.time_zone) for bot in config.bots.values()))
+    return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
 
 
 def second_of(moment: dt.datetime, time_zone: str) -> int:

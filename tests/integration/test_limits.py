@@ -9,7 +9,6 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from daemon.cli.usage import last_days
 from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, TestingConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
@@ -17,7 +16,7 @@ from daemon.memory import Home
 from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
-from daemon.usage import Amount, UsageBook, User
+from daemon.usage import Amount, UsageBook, User, last_days
 from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
