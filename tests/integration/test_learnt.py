@@ -1,16 +1,21 @@
 """Facts about a model's server outlive the worker that learned them, and the doctor reports them."""
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
+from daemon.cli.caching import examine_caching
 from daemon.cli.models import examine_models
-from daemon.config import BotConfig, ModelConfig
+from daemon.config import BotConfig, Config, ModelConfig
+from daemon.config.remembering import MemorySearchConfig
 from daemon.model import Learnt, connect, learnt_of, recall, remember
-from daemon.model.dialect import Dialect, host_of, learn
+from daemon.model.dialect import Dialect, host_of, learn, server_of
 from daemon.process import Process
+from daemon.testing import ManualClock
 from daemon.tokens import calibration
+from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.providers import Ollama
@@ -95,3 +100,41 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
 
 async def asked(lab: Lab) -> bool:
     return bool(await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:learnt:*"))
+
+
+REFUSES_KEY = Dialect(key=False)
+
+
+def cached(tokens: int, *, calls: int = 50, of: int = 100_000) -> Amount:
+    return Amount(calls=calls, tokens_in=10**6, cacheable_in=of, cached_in=tokens)
+
+
+@pytest.mark.parametrize(
+    ("used", "place", "learnt", "expected"),
+    [
+        (cached(50_000), "user", None, ("ok", "50% of the input tokens since yesterday came from the")),
+        (cached(49_000), "user", None, ("warning", "Likely causes are pauses between messages")),
+        (cached(49_000), "system", None, ("warning", 'Set memory_search.place to "user".')),
+        (cached(49_000), "user", REFUSES_KEY, ("warning", "The server of llama refused the markers")),
+        (cached(49_000, calls=49), "system", None, None),
+        (cached(0, of=51_199), "system", None, None),  # prompts that no provider caches
+        (cached(0, of=0), "system", None, None),  # no provider reports cached tokens
+    ],
+)
+async def test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached(
+    lab: Lab, used: Amount, place: Any, learnt: Dialect | None, expected: tuple[str, str] | None
+) -> None:
+    model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="llama")
+    config = Config(bots={"pond": BotConfig(model=model)}, memory_search=MemorySearchConfig(place=place))
+    user = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
+    for day, amount in (("2026-11-18", cached(10**8, of=10**8)), ("2026-11-19", used)):  # the first is too long ago
+        await UsageBook(lab.bus).note(day, user, day, {"llama": amount})
+    if learnt:
+        learn(server_of(model), model.name, learnt)
+        await remember(lab.bus, model)
+
+    found = await examine_caching(lab.bus, config, ManualClock())
+
+    assert [finding.check for finding in found] == (["prompt cache of pond"] if expected else [])
+    for finding in found:
+        assert expected is not None and finding.state == expected[0] and expected[1] in finding.text
