@@ -1,5 +1,7 @@
 """Facts about a model's server outlive the worker that learned them, and the doctor reports them."""
 
+import json
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +12,7 @@ from daemon.cli.caching import examine_caching
 from daemon.cli.models import examine_models
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.config.remembering import MemorySearchConfig
-from daemon.model import Learnt, connect, learnt_of, recall, remember
+from daemon.model import Learnt, Request, Unsaid, connect, dialect, learnt_of, recall, remember
 from daemon.model.dialect import Dialect, host_of, learn, server_of
 from daemon.process import Process
 from daemon.testing import ManualClock
@@ -18,7 +20,7 @@ from daemon.tokens import calibration
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab
 from tests.fakes.openai_server import fake_openai
-from tests.fakes.providers import Ollama
+from tests.fakes.providers import Ollama, Provider
 from tests.integration.test_providers import forget
 from tests.integration.test_turns import Bot
 from tests.limits import until
@@ -138,3 +140,41 @@ async def test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached(
     assert [finding.check for finding in found] == (["prompt cache of pond"] if expected else [])
     for finding in found:
         assert expected is not None and finding.state == expected[0] and expected[1] in finding.text
+
+
+class Refusing(Provider):
+    """Refuses each request that contains one of these words."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__()
+        self._words = words
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        found = [word for word in self._words if word in json.dumps(body)]
+        return f"{found[0]}: Extra inputs are not permitted" if found else ""
+
+
+@pytest.mark.parametrize("hints", [("prompt_cache_key",), ("cache_control",), ("prompt_cache_key", "cache_control")])
+async def test_a_refused_hint_for_prompt_caches_is_left_out_by_all_workers(
+    lab: Lab, hints: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(dialect.PROVIDERS, "127.0.0.1", Dialect(marks=True))  # as OpenRouter
+    provider = Refusing(*hints)
+    async with fake_openai(provider) as server:
+        config = ModelConfig(base_url=server.base_url, name="anthropic/claude")
+        messages = [b'{"role":"system","content":"You are."}', b'{"role":"user","content":"hi"}']
+        request = Request(messages=messages, max_completion_tokens=9, current=1, cache_key="k")
+        for _worker in range(2):
+            forget()
+            await recall(lab.bus, config)
+            model = await connect(config)
+            for _ in range(2):
+                async with aclosing(model.stream(request)) as said:
+                    assert [chunk.text async for chunk in said if not isinstance(chunk, Unsaid)][-1] == "done"
+            await model.aclose()
+            await remember(lab.bus, config)
+        last = server.requests[-1].body
+
+    assert len(provider.refusals) == len(hints)
+    for hint in ("prompt_cache_key", "cache_control"):
+        assert (hint in json.dumps(last)) is (hint not in hints)
