@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from daemon.forget.remembered import ANEW
+from daemon.forget import Order
 from daemon.memory import HistoryEntry, Memories, Version
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
+from tests.forgetlab import Pond
 from tests.integration.test_turns import worked_off
 from tests.peoplelab import ANN, BOB, PeopleLab, session_of
 from tests.prefixlab import conversations_in_turns, plain_turns, talking, tool_turns
@@ -197,9 +198,12 @@ async def test_what_was_forgotten_is_in_no_prompt_though_an_older_version_was_sh
     await remembered.consolidate("- likes tea", "web:bob")
     assert "Bern" in "".join(await remembered.prompt())
 
-    await remembered.lab.bus.run(ANEW, [remembered.lab.bus.keys.memory(WORKSPACE)], [])  # the last step of forgetting
+    order = Order(name=WORKSPACE, scopes=(WORKSPACE,))
+    await Pond(remembered.process, remembered.lab).forget("lives in Bern", order=order)
 
-    assert "Bern" not in "".join(await remembered.prompt())
+    system, said = await remembered.prompt()
+    assert "likes tea" in system
+    assert "Bern" not in system + said and "Memory Changes" not in said
 
 
 async def test_changes_that_are_too_long_are_taken_in_and_later_ones_stand_beside_again(
@@ -246,7 +250,8 @@ async def test_linked_and_unlinked_people_see_their_memory_at_once(
 ) -> None:
     monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
     people = PeopleLab(process, lab)
-    for scope, text in ((ANN, "ann has a cat"), (BOB, "bob rows")):
+    # The numbers of Bob's versions are higher than those of the memory that both share then.
+    for scope, text in ((ANN, "ann has a cat"), (BOB, "bob rows"), *((BOB, f"bob has {n} boats") for n in range(4))):
         await people.remember(scope, text)
         assert text in await shown(people, scope)
 
