@@ -21,9 +21,11 @@ from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
 from tests.limits import until
+from tests.memorylab import MemoryLab, Summaries
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
+from workers.consolidation import Want
 from workers.limit_warnings import LimitWarnings
 
 QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
@@ -321,5 +323,19 @@ async def test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn(proc
     assert await replies_of(lab, "support") == []
     for each in (warnings, warnings, LimitWarnings(lab.bus, process.config, process.clock)):
         await each.look(user)
+
+    assert len(await replies_of(lab, "support")) == 1
+
+
+async def test_administrators_are_told_when_a_consolidation_brings_a_limit_close_to_its_end(
+    process: Process, lab: Lab
+) -> None:
+    process = with_admin(process, tokens_per_day={"bot": 1_000_000})
+    user = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
+    await UsageBook(lab.bus).note("a", user, DAY, {"m": Amount(tokens_in=800_000)})
+    memory = MemoryLab(process, lab, Summaries())
+    await memory.talk(3)
+
+    await memory.consolidator.consolidate(memory.session, Want(at="now"))
 
     assert len(await replies_of(lab, "support")) == 1

@@ -186,6 +186,32 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/spent.py",
+        "integration/test_limits.py",
+        (
+            "Administrators are told after consolidations, too.",
+            "        await stores.warnings.look(user)\n",
+            "",
+            "test_administrators_are_told_when_a_consolidation_brings_a_limit_close_to_its_end",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/caching.py",
+        "integration/test_learnt.py",
+        (
+            "The doctor does not judge a few calls.",
+            "if amount.calls < CALLS_MIN or ",
+            "if ",
+            "test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached",
+        ),
+        (
+            "The doctor names refused hints for prompt caches as the cause.",
+            "if learnt and learnt.dialect and HINTS",
+            "if learnt and learnt.dialect and set() and HINTS",
+            "test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached",
+        ),
+    ),
+    *mutants_of(
         "daemon/usage/left.py",
         "unit/test_usage_left.py",
         (
