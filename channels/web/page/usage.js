@@ -34,11 +34,12 @@ function limitsOf(limits) {
   return table("Limits today", heads, limits.map((each) => [
     each.bot, h("code", null, each.limit), each.limit.endsWith(".bot") ? "" : plain(each.name),
     h("span.badge", {class: each.used >= 0.8 * each.of && "warn"}, percent(each.used / each.of)),
-    `${amount(each, each.left)} of ${amount(each, each.of)}`, lasts(each),
+    `${number(each, each.left)} of ${amount(each, each.of)}`, lasts(each),
   ]));
 }
 
-const amount = ({currency}, n) => (currency === null ? `${count(n)} tokens` : `${n.toFixed(2)} ${currency}`.trim());
+const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(2));
+const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? "tokens"}`.trim();
 
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
   if (!left) return "used up";
