@@ -9,7 +9,18 @@ from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import BotConfig, Config
 from daemon.errors import BusError
-from daemon.usage import KINDS, Left, Limits, UsageBook, User, currencies_of, daily_limits, day_of, left_of, second_of
+from daemon.usage import (
+    KINDS,
+    Left,
+    UsageBook,
+    User,
+    currencies_of,
+    daily_limits,
+    day_of,
+    is_first_warning,
+    left_of,
+    second_of,
+)
 from daemon.wording import text as say
 from workers.administrators import tell_administrators
 
@@ -47,7 +58,7 @@ class LimitWarnings:
     async def _warn(self, name: str, bot: BotConfig, day: str, left: Left) -> None:
         limit = f"{name} {left.limited.setting} {left.whose}"
         known = f"{day} {limit}"
-        if known in self._told or not await Limits(self._bus).is_first_warning(limit, day, by=self._name):
+        if known in self._told or not await is_first_warning(self._bus, limit, day, by=self._name):
             return
         self._told.add(known)
         _log.warning("limit.near", bot=name, kind=f"{left.limited.setting}.{left.whose}", ratio=round(left.share, 2))

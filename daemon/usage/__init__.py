@@ -12,6 +12,7 @@ from daemon.usage.left import KINDS, DailyLimit, Left, Whose, currencies_of, dai
 from daemon.usage.limits import Limits, Room, Spent
 from daemon.usage.nearest import nearest
 from daemon.usage.note import Note
+from daemon.usage.warning import is_first_warning
 
 __all__ = [
     "DAY_S",
@@ -33,6 +34,7 @@ __all__ = [
     "currencies_of",
     "daily_limits",
     "day_of",
+    "is_first_warning",
     "last_days",
     "left_of",
     "nearest",

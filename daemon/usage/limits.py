@@ -12,7 +12,6 @@ from daemon.usage.note import Note
 
 SPENT = load_script(__file__, "spent.lua")
 BUCKET = load_script(__file__, "bucket.lua")
-WARN = load_script(__file__, "warn.lua")
 
 BUCKET_S = 120.0
 """How long an unused bucket is kept: it has been full for a minute by then."""
@@ -71,14 +70,6 @@ class Limits:
             ],
         )
         return Spent(whose=whose.decode(), tell=bool(tell))
-
-    async def is_first_warning(self, limit: str, day: str, *, by: str) -> bool:
-        """Whether ``by`` is the first on ``day`` to warn of ``limit``, a name with spaces; true again for that one.
-
-        Raises:
-            BusUnavailable: Redis is away; asking again is safe.
-        """
-        return bool(await self._bus.run(WARN, [self._bus.keys.usage_told(day)], [limit, by, NOTED_S * 1000]))
 
     async def take(self, user: User, limits: EachConfig, *, message: str, count: int, claim: str) -> Room:
         """Take room for ``count`` messages of a session, once for each first ``message`` (its stream id).
