@@ -20,8 +20,14 @@ SHARE_MIN = 0.5
 """Consecutive prompts share more than nine tenths of their bytes (``benchmarks cache``)."""
 
 
+FULL_PRICE = (
+    "The provider reports cached tokens, but no price of cached input is set, so Millpond counts cached tokens at the "
+    "full price. Set model.prices.cached_input."
+)
+
+
 async def examine_caching(bus: Bus, config: Config, clock: Clock) -> list[Finding]:
-    """A finding for each bot with enough model calls whose provider reports cached tokens.
+    """Findings for each bot with enough model calls whose provider reports cached tokens, and for missing prices.
 
     Raises:
         BusUnavailable: the server became unavailable meanwhile.
@@ -32,6 +38,8 @@ async def examine_caching(bus: Bus, config: Config, clock: Clock) -> list[Findin
         amount = accounts.get(name)
         if amount is None or amount.cached_share is None:
             continue
+        if amount.cached_in and bot.model.prices.input and bot.model.prices.cached_input is None:
+            found.append(warning(f"prices of {name}", FULL_PRICE))
         if amount.calls < CALLS_MIN or amount.cacheable_in < amount.calls * PROMPT_MIN_TOKENS:
             continue
         text = f"{amount.cached_share:.0%} of the input tokens since yesterday came from the provider's prompt cache"

@@ -10,7 +10,7 @@ import pytest
 
 from daemon.cli.caching import examine_caching
 from daemon.cli.models import examine_models
-from daemon.config import BotConfig, Config, ModelConfig
+from daemon.config import BotConfig, Config, ModelConfig, PricesConfig
 from daemon.config.remembering import MemorySearchConfig
 from daemon.model import Learnt, Request, Unsaid, connect, dialect, learnt_of, recall, remember
 from daemon.model.dialect import Dialect, host_of, learn, server_of
@@ -102,6 +102,17 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
 
 async def asked(lab: Lab) -> bool:
     return bool(await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:learnt:*"))
+
+
+async def test_the_doctor_warns_of_cached_tokens_without_a_price_of_their_own(lab: Lab) -> None:
+    user = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
+    await UsageBook(lab.bus).note("a", user, "2026-11-20", {"m": Amount(calls=1, cacheable_in=90, cached_in=9)})
+    found: list[list[str]] = []
+    for prices in (PricesConfig(input=1.0), PricesConfig(input=1.0, cached_input=0.1), PricesConfig()):
+        config = Config(bots={"pond": BotConfig(model=ModelConfig(name="m", prices=prices))})
+        found.append([finding.check for finding in await examine_caching(lab.bus, config, ManualClock())])
+
+    assert found == [["prices of pond"], [], []]
 
 
 REFUSES_KEY = Dialect(key=False)
