@@ -28,14 +28,14 @@ MUTANTS = (
         "unit/test_recall_evidence.py",
         (
             "A repeated question is no evidence.",
-            "        if self._is_repetition(text, its_terms) or (speaker",
-            "        if (speaker",
+            "return 0.0 if self._asks and len",
+            "return 1.0 if self._asks and len",
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (
             "An empty answer is no evidence.",
-            '(speaker == "assistant" and is_empty_answer(text))',
-            "False",
+            'return "asks" if has_question else "empty"',
+            'return "states"',
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (
