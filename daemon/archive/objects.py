@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.archive.storage import CALLS, FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.batch import at_once
 from daemon.config import Secret, masked_url
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
 
@@ -139,8 +140,11 @@ class ObjectStorage:
         found = await self._run(store.list_with_delimiter_async, "")
         return sorted(prefix.rstrip("/") for prefix in found["common_prefixes"])
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, *names: str) -> None:
         """See ``Storage``."""
+        await at_once(names, self._delete, most=CALLS)
+
+    async def _delete(self, name: str) -> None:
         with suppress(ArchiveMissing):
             await self._run(lambda: self._store.delete_async(name), name)
 

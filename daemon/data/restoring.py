@@ -14,10 +14,10 @@ import msgspec
 from anyio import to_thread
 
 from daemon.archive import Storage
+from daemon.batch import AT_ONCE, at_once
 from daemon.bus import Bus, Keys, pairs, scan_keys
 from daemon.clock import Clock, SystemClock, age_s
 from daemon.data.backup import ARCHIVE, BOTS
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.folder import files_of, manifest_of, records_of
 from daemon.data.placing import Placing
 from daemon.data.records import FileTaken, KeyTaken, Manifest, SessionTaken, StreamTaken, Taken, bytes_of

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from daemon.batch import AT_ONCE, at_once
 from daemon.bus import Bus
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.moment import Moment
 from daemon.data.names import PASSING, SCOPE, STREAMS, TYPES, ZSETS, Name, key_of
 from daemon.data.reading import all_names, read_key, read_scope, read_session, read_stream, wrong_type

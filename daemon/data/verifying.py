@@ -15,10 +15,10 @@ from anyio import to_thread
 
 from daemon.archive import Archive
 from daemon.archive.local import LocalStorage
+from daemon.batch import AT_ONCE, at_once
 from daemon.bus import Bus, open_bus
 from daemon.config import ArchiveConfig, RedisConfig
 from daemon.data.backup import ARCHIVE
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.checking import Check
 from daemon.data.finding import Flaw
 from daemon.data.folder import files_of, manifest_of, records_of

@@ -10,6 +10,7 @@ import anyio
 import msgspec
 import pytest
 
+from daemon.archive import Shelf
 from daemon.bus import pairs
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
@@ -373,6 +374,26 @@ async def test_a_late_tombstone_buries_no_other_message(world: Pond) -> None:
     await seen.repeat("replace.lua")
 
     assert await world.bus.call("LINDEX", world.bus.keys.log(ANN), 0) == other
+
+
+async def test_archived_messages_are_forgotten_with_one_new_catalogue_though_a_file_is_damaged(world: Pond) -> None:
+    for number in range(10):
+        await world.turn(ANN, f"{CANARY} number {number}.")
+    raws = await world.bus.call("LRANGE", world.bus.keys.log(ANN), 0, -1)
+    await world.bus.call("HSET", world.bus.keys.session(ANN), "cursor", len(raws))
+    for first in range(0, len(raws), 2):
+        await world.stores.archive.write(ANN, first, raws[first : first + 2])
+    await world.stores.archive.trim(ANN, len(raws))
+    folder = world.process.data_dir / "transcripts" / Shelf.log(ANN).folder
+    spoilt, catalogues = min(folder.glob("transcript_*")), set(folder.glob("catalogue_*"))
+    spoilt.write_bytes(b"spoilt")
+
+    report = (await world.forget()).report
+
+    assert report["removed"] == {"archive": 9}
+    assert spoilt.name in report["failed"][0]
+    assert await world.places() == []
+    assert len(set(folder.glob("catalogue_*")) - catalogues) == 1
 
 
 async def test_several_who_forget_at_the_same_time_all_have_the_server_write_its_files_anew(lab: Lab) -> None:
