@@ -200,7 +200,7 @@ class Archive:
             if len(raws) != segment.count:
                 raise ValueError(f"{segment.name} holds {segment.count} messages, not {len(raws)}")
         stored = await at_once(list(contents.items()), lambda content: self._stored_anew(*content), most=CALLS)
-        left = {old: new for old, new in zip(contents, stored, strict=True) if old != new}
+        left: dict[Segment, Segment] = {old: new for old, new in zip(contents, stored, strict=True) if old != new}
         for _ in range(TRIES):
             if not left:
                 break
