@@ -18,6 +18,7 @@ from anyio import from_thread
 
 from daemon.errors import ServerNotReady
 from daemon.server import allocator
+from daemon.server.append_only import check_manifest
 from daemon.server.engine import check_marker, find_program, is_bundled
 from daemon.server.layout import Layout, State, read_state, shared_lock, try_lock
 from daemon.server.link import Link, Refusal
@@ -106,6 +107,7 @@ class Launcher:
         try:
             program = find_program(self._binary)
             check_marker(self._layout, program.engine)
+            check_manifest(self._layout.folder)
             state = _settle(self._layout)
             write_private(self._layout.conf, configuration(self._layout, state))
             _tidy(self._layout)

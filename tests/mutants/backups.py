@@ -98,4 +98,34 @@ MUTANTS = (
             "test_a_data_folder_that_is_moved_away_and_back_loses_no_accepted_message",
         ),
     ),
+    *mutants_of(
+        "daemon/server/append_only.py",
+        "integration/test_server_files.py",
+        (
+            "No server starts without files that its manifest has lost.",
+            "if forgotten := sorted(filled - listed):",
+            "if forgotten := sorted(listed - filled - listed):",
+            "test_no_server_starts_without_the_data_of_a_damaged_folder",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/layout.py",
+        "integration/test_server_files.py",
+        (
+            "A pipe in the place of a file is not waited for.",
+            "found = json.loads(content_of(layout.state))",
+            "found = json.loads(layout.state.read_bytes())",
+            "test_no_server_starts_without_the_data_of_a_damaged_folder",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/keeper.py",
+        "integration/test_server_files.py",
+        (
+            "A keeper leaves the server of a folder that replaced its own.",
+            "return not os.path.samestat(",
+            "return False and os.path.samestat(",
+            "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
+        ),
+    ),
 )
