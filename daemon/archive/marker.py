@@ -49,6 +49,11 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
         """It for people."""
         return f"{self.where} on {self.host}" if self.kind == "local" else self.where
 
+    def is_at(self, storage: Storage) -> bool:
+        """Whether this process would use it there."""
+        is_reachable = self.kind != "local" or self.host == socket.gethostname()
+        return (self.kind, self.where) == (storage.kind, storage.where) and is_reachable
+
 
 @dataclass(frozen=True, kw_only=True)
 class Permission:

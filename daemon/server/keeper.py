@@ -49,9 +49,7 @@ class Keeper:
 
     def _is_over(self, quiet_since: float) -> bool:
         # Nobody can come back to a folder that was removed.
-        return (
-            time.monotonic() - quiet_since >= self._idle_s or not self._layout.folder.is_dir() or self._is_replaced()
-        )
+        return time.monotonic() - quiet_since >= self._idle_s or not self._layout.folder.is_dir() or self._is_replaced()
 
     def _is_replaced(self) -> bool:
         """Whether a new folder took the place of a removed one: its server has a keeper of its own."""

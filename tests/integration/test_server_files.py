@@ -14,7 +14,6 @@ from daemon.server.append_only import FOLDER, MANIFEST
 from daemon.server.layout import Layout
 from tests.integration.test_server import IDLE_S, _free, _keepers, connect, data_dir, eventually, server
 from tests.limits import HANG_S
-from tests.tables import each_row
 
 __all__ = ["data_dir"]
 

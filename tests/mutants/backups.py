@@ -128,4 +128,20 @@ MUTANTS = (
             "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
         ),
     ),
+    *mutants_of(
+        "daemon/data/file_rules.py",
+        "integration/test_damage_files.py",
+        (
+            "A memory file that cannot be read is told.",
+            "return [*flaws, *_memory",
+            "return [*_memory",
+            "test_damaged_files_are_told_and_every_session_is_answered",
+        ),
+        (
+            "Entries that HISTORY.md has lost are told.",
+            "    if missing:\n",
+            "    if False:\n",
+            "test_damaged_files_are_told_and_every_session_is_answered",
+        ),
+    ),
 )
