@@ -246,3 +246,32 @@ async def test_people_who_look_at_archived_messages_are_told_of_the_damage(proce
         assert (answer.status_code, error["code"]) == (503, "archive")
         assert owner.archived.name in error["message"]
     assert {answer.status_code for answer in newest} == {200}
+
+
+MARKERS: list[tuple[Damage, str]] = [
+    (emptied, "does not contain the archive's ID"),
+    (truncated, "does not contain the archive's ID"),
+    (folder, "the path is a folder"),
+    (pipe, "the path is a pipe"),
+    (Path.unlink, "was not found"),
+    (lambda path: path.write_text('{"archive":"another"}'), "contains the archive's ID another"),
+]
+
+
+async def test_a_damaged_marker_of_the_archive_is_told_once(process: Process, lab: Lab) -> None:
+    memories = Memories(lab.bus, process.archive)
+    owner = Owner(process, HEALTHY)
+    await owner.begin(lab, MemoryFiles(memories, workspace_of=process.workspace), memories)
+    path = process.data_dir / "transcripts" / "millpond.json"
+    whole = path.read_bytes()
+    for damage, told in MARKERS:
+        damage(path)
+
+        found = await looked(process)
+
+        (flaw,) = [flaw for flaw in found if flaw.rule == "archive.marker"]
+        assert flaw.where == str(path)
+        assert told in flaw.text
+        path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        path.write_bytes(whole)
+    assert await looked(process) == ()
