@@ -80,7 +80,7 @@ class Archive:
         if not raws:
             raise ValueError(f"{shelf.label}: no messages are ready to be archived")
         self.is_failing = True  # until it is written
-        marker = await self.files.opened()
+        marker = await self.files.present()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
         stored = await self.files.store(segment, lines_of(raws))
         self.is_failing = False
@@ -172,6 +172,7 @@ class Archive:
         for _ in range(TRIES):
             listing = await listing_of(self._bus, shelf)
             sure = await self._verified(shelf, listing, base, min(limit, upto))
+            await self.files.present()
             status, base = await self._bus.run(
                 TRIM,
                 [
@@ -197,7 +198,7 @@ class Archive:
         """
         if len(raws) != segment.upto - segment.first:
             raise ValueError(f"{segment.name} holds {segment.upto - segment.first} messages, not {len(raws)}")
-        marker = await self.files.opened()
+        marker = await self.files.present()
         lines = lines_of(raws)
         new = segment_of(segment.shelf, segment.first, raws, time=segment.time, archive=marker.archive)
         if new.checksum == segment.checksum:
@@ -225,6 +226,8 @@ class Archive:
         shelf = _shelf(shelf)
         for _ in range(TRIES):
             listing = await listing_of(self._bus, shelf)
+            if listing.raws:
+                await self.files.present()
             others = [each for each in await self._lists.all_or_none(listing, shelf) if each.kind != shelf.kind]
             gone = [raw for raw, _ in listing.catalogues]
             gone += [raw for raw, segment in listing.entries if segment.kind == shelf.kind]
@@ -256,6 +259,7 @@ class Archive:
             upto = max(upto, segment.upto)
         if not upto:
             return 0
+        await self.files.present()
         begins = int(await self._bus.run(EXPIRE, [self._bus.keys.session(session)], [upto]))
         for _ in range(TRIES):
             listing, every = await self._lists.read(shelf)

@@ -18,9 +18,10 @@ from daemon.bus import Bus
 from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.moment import Moment
 from daemon.data.names import PASSING, SCOPE, STREAMS, TYPES, ZSETS, Name, key_of
-from daemon.data.reading import all_names, read_key, read_scope, read_session, read_stream, wrong_type
+from daemon.data.reading import all_names, number, read_key, read_scope, read_session, read_stream, wrong_type
 from daemon.data.records import KeyTaken, ScopeTaken, SessionTaken, StreamTaken, Taken
 from daemon.errors import DamagedData
+from daemon.memory.files import bot_of
 
 ALONE = frozenset({"session", "log", "waiting", "lock", "segments"})
 """Kinds that tell that there is a session; notices are kept beside it, by their TTL."""
@@ -42,6 +43,8 @@ class Taking:
         self.sessions = 0
         self.scopes = 0
         self.messages = 0
+        self.bots = set[str]()
+        """Bots that remember something: their workspaces contain the files of their memories."""
         self.retaken: dict[str, int] = {}
         self.damaged: dict[str, str] = {}
         """Sessions, memories and keys that cannot be read, and why: the backup does not contain them."""
@@ -146,6 +149,8 @@ class Taking:
             return None
         self.moment.note_scope(taken)
         self.scopes += 1
+        if not taken.fields.get("joined") and (number(taken.fields.get("version")) or taken.history):
+            self.bots.add(bot_of(name))
         return taken
 
     async def _again(self) -> AsyncGenerator[SessionTaken]:
