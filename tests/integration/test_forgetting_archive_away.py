@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -48,7 +49,7 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
 
     with archive_away(world, mount_is_lost=mount_is_lost), capture_logs() as logs:
         first = await world.done(job_id)
-        again = await world.done(job_id)
+        again = await Pond(replace(world.process, name="restarted"), world.lab).done(job_id)
         left = [place for place in await world.places() if "ann" in place]
         secret = await world.bus.call("HEXISTS", world.bus.keys.job(job_id), "secret")
     done = await world.done(job_id)
