@@ -80,6 +80,8 @@ def _read(folder: int, name: str, found: _Folder) -> str:
         return "the file is not UTF-8. Delete the file"
     except FileNotFoundError:
         return ""
+    except PermissionError as error:
+        return f"{error.strerror}. Correct the permissions of the file"
     except OSError as error:
         return f"{error.strerror}. Remove this entry"
     if name == HISTORY:
