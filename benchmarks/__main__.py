@@ -25,7 +25,9 @@ from benchmarks import (
     memory,
     ready,
     recall,
+    recall_sets,
     recall_speed,
+    silence,
     slack,
     stalls,
     startup,
@@ -52,9 +54,11 @@ ALL = {
     "backups": backups,
     "cache": cache,
     "recall": recall,
+    "recall_sets": recall_sets,
     "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
+    "silence": silence,
 }
 if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
     from benchmarks import page
