@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from daemon.errors import BusError, EngineRefused, ServerNotReady
 from daemon.server.append_only import FOLDER, MANIFEST
@@ -95,6 +96,24 @@ async def test_no_server_starts_without_the_data_of_a_damaged_folder(data_dir: P
                 with pytest.raises(refusal, match=sentence):
                     await server(data_dir).ensure()
                 assert _free(layout.alive_lock), name
+
+
+async def test_data_whose_end_was_cut_off_is_told(data_dir: Path) -> None:
+    first = await server(data_dir).ensure()
+    with connect(first) as client:
+        for name in ("kept", "cut"):
+            client.call("SET", name, "yes")
+    await stopped(first.pid, Layout(data_dir))
+    path = Layout(data_dir).folder / COMMANDS
+
+    os.truncate(path, path.stat().st_size - 1)
+    with capture_logs() as logged:
+        again = await server(data_dir).ensure()
+
+    (told,) = [each["reason"] for each in logged if each["event"] == "server.cut_off"]
+    assert "compare the data with a backup" in told
+    with connect(again) as client:
+        assert (client.call("GET", "kept"), client.call("GET", "cut")) == (b"yes", None)
 
 
 async def test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone(data_dir: Path) -> None:

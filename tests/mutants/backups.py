@@ -144,4 +144,34 @@ MUTANTS = (
             "test_damaged_files_are_told_and_every_session_is_answered",
         ),
     ),
+    *mutants_of(
+        "daemon/server/launch.py",
+        "integration/test_server_files.py",
+        (
+            "Data whose end was cut off is told.",
+            "any(CUT_OFF in line",
+            "not any(CUT_OFF in line",
+            "test_data_whose_end_was_cut_off_is_told",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/backup.py",
+        "faults/test_operators_week.py",
+        (
+            "A missing workspace of a bot with a memory fails a backup.",
+            "            if not workspace.is_dir():\n",
+            "            if False:\n",
+            "test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/preflight.py",
+        "integration/test_cli.py",
+        (
+            "A workspace does not contain the data directory.",
+            "if own.is_relative_to(files) or",
+            "if False and",
+            "test_all_faults_of_a_configuration_are_listed_before_a_port_opens",
+        ),
+    ),
 )
