@@ -81,7 +81,7 @@ class Archive:
         if not raws:
             raise ValueError(f"{shelf.label}: no messages are ready to be archived")
         self.is_failing = True  # until it is written
-        marker = await self.files.opened()
+        marker = await self.files.present()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
         stored = await self.files.store(segment, lines_of(raws))
         self.is_failing = False
@@ -173,6 +173,7 @@ class Archive:
         for _ in range(TRIES):
             listing = await listing_of(self._bus, shelf)
             sure = await self._verified(shelf, listing, base, min(limit, upto))
+            await self.files.present()
             status, base = await self._bus.run(
                 TRIM,
                 [
@@ -217,7 +218,7 @@ class Archive:
 
     async def _stored_anew(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
         """The segment with other contents, whose file is written but not listed."""
-        marker, lines = await self.files.opened(), lines_of(raws)
+        marker, lines = await self.files.present(), lines_of(raws)
         new = segment_of(segment.shelf, segment.first, raws, time=segment.time, archive=marker.archive)
         return segment if new.checksum == segment.checksum else await self.files.store_anew(new, lines)
 
@@ -233,6 +234,8 @@ class Archive:
         shelf = _shelf(shelf)
         for _ in range(TRIES):
             listing = await listing_of(self._bus, shelf)
+            if listing.raws:
+                await self.files.present()
             others = [each for each in await self._lists.all_or_none(listing, shelf) if each.kind != shelf.kind]
             gone = [raw for raw, _ in listing.catalogues]
             gone += [raw for raw, segment in listing.entries if segment.kind == shelf.kind]
@@ -262,6 +265,7 @@ class Archive:
             upto = max(upto, segment.upto)
         if not upto:
             return 0
+        await self.files.present()
         begins = int(await self._bus.run(EXPIRE, [self._bus.keys.session(session)], [upto]))
         for _ in range(TRIES):
             listing, every = await self._lists.read(shelf)

@@ -14,6 +14,7 @@ from daemon.archive import Archive
 from daemon.batch import at_once
 from daemon.bus import Bus
 from daemon.data.across import Across
+from daemon.data.file_rules import flaws_of_files
 from daemon.data.finding import Flaw, Mend
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.mending import is_stray, mend
@@ -22,7 +23,7 @@ from daemon.data.reading import all_names, read_scope, read_session, read_stream
 from daemon.data.records import ScopeTaken, SessionTaken
 from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
-from daemon.data.shelves import flaws_of_archive, flaws_of_files
+from daemon.data.shelves import flaws_of_archive, flaws_of_marker
 from daemon.data.taking import ALONE
 from daemon.errors import BusError, BusUnavailable, DamagedData
 
@@ -99,6 +100,8 @@ class Check:
             BusUnavailable: Redis is away.
         """
         await self._all_keys()
+        if self._archive is not None:
+            await self._found(await flaws_of_marker(self._bus, self._archive.storage))
         sessions, scopes = sorted(self._names.get("session", ())), sorted(self._names.get("scope", ()))
         await at_once(sessions, self._session)
         await at_once(scopes, self._scope)

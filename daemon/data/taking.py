@@ -28,8 +28,9 @@ from daemon.data.reading import (
     session_pieces,
     wrong_type,
 )
-from daemon.data.records import KeyTaken, LogTaken, ScopeTaken, SessionTaken, StreamTaken, Taken
+from daemon.data.records import KeyTaken, LogTaken, ScopeTaken, SessionTaken, StreamTaken, Taken, number
 from daemon.errors import DamagedData
+from daemon.memory.files import bot_of
 
 ALONE = frozenset({"session", "log", "waiting", "lock", "segments"})
 """Kinds that tell that there is a session; notices are kept beside it, by their TTL."""
@@ -51,6 +52,8 @@ class Taking:
         self.sessions = 0
         self.scopes = 0
         self.messages = 0
+        self.bots = set[str]()
+        """Bots that remember something: their workspaces contain the files of their memories."""
         self.retaken: dict[str, int] = {}
         self._long: list[str] = []
         """Sessions with a long log."""
@@ -180,6 +183,8 @@ class Taking:
             return None
         self.moment.note_scope(taken)
         self.scopes += 1
+        if not taken.fields.get("joined") and (number(taken.fields.get("version")) or taken.history):
+            self.bots.add(bot_of(name))
         return taken
 
     async def _again(self) -> AsyncGenerator[LogTaken | SessionTaken]:

@@ -693,6 +693,17 @@ async def test_the_doctor_says_why_nothing_leaves_redis(place: Place, tmp_path: 
         assert "warning: messages stay in Redis and are not archived" in (await told(place, each))["trimming"]
 
 
+async def test_the_doctor_says_that_the_archive_is_not_mounted(place: Place) -> None:
+    await place.say(4)
+    await place.archive.write(ANN, 0, place.raws)
+    (place.data_dir / "transcripts" / "millpond.json").unlink()
+
+    found = (await told(place))["trimming"]
+
+    assert "Check whether the storage is mounted" in found
+    assert f"HDEL {place.lab.bus.keys.archives} " in found
+
+
 async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> None:
     (place.data_dir / "transcripts").write_text("a file in the way")
 

@@ -68,6 +68,7 @@ class Talk:
             for key in (keys.session, keys.log, keys.segments):
                 await bus.call("DEL", key(session))
         shutil.rmtree(self.place.data / "transcripts", ignore_errors=True)
+        await bus.call("DEL", keys.archives)  # deleted on purpose: the next archive is a new one
         entries = [
             an_entry(2 * (n // 2), text=SAID.get(n, f"message {n}"), **({} if n % 2 else {"sender": "ann"}))
             for n in range(2 * TURNS)

@@ -255,4 +255,34 @@ MUTANTS = (
             _NEEDED,
         ),
     ),
+    *mutants_of(
+        "daemon/archive/files.py",
+        _COMPARED,
+        (
+            "Nothing is written while the mount is lost.",
+            "if found is None or found.archive != marker.archive:",
+            "if False:",
+            "test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted",
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/marker.py",
+        _COMPARED,
+        (
+            "A process that starts while the mount is lost makes no second archive.",
+            'run `{command}`." if before else ""',
+            'run `{command}`." if False else ""',
+            "test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted",
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/files.py",
+        "integration/test_forgetting_archive_away.py",
+        (
+            "Forgetting waits for a lost mount.",
+            "if lies and lies.is_at(self.storage):",
+            "if False:",
+            "test_the_archived_part_waits_for_the_archive_and_is_deleted_then",
+        ),
+    ),
 )
