@@ -128,7 +128,9 @@ class Prompts:
 
     @property
     def recalled_tokens(self) -> int:
-        """What may be recalled for a turn."""
+        """What may be recalled for a turn; 0: nothing is searched."""
+        if not self._config.memory_search.enabled:
+            return 0
         least = min(RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX * self._room)
         return int(max(least, self._room * RECALLED_SHARE))
 
