@@ -238,6 +238,14 @@ class Recaller:
                 told.setdefault((each.session, each.index), each)
         return list(told.values())[:limit]
 
+    async def snippets(self, scope: str, query: str, *, limit: int) -> list[str]:
+        """The texts of the best hits in ``scope``, a home, for words; no model and no vectors are used.
+
+        Errors as for ``search``.
+        """
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
+        return [hit.snippet for hit in found.hits]
+
     async def around(self, scope: str, docid: str, *, context: int) -> tuple[Place, str] | None:
         """What stands at a hit's place and ``context`` lines or messages around it, and where that is; None: gone.
 

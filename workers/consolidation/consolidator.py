@@ -1,5 +1,7 @@
 """Consolidates a session: takes its lock, runs the rounds and releases the lock. A process has one consolidator."""
 
+from functools import partial
+
 import anyio
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -33,6 +35,7 @@ def stores_of(process: Process) -> Stores:
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         ledger=process.ledger,
         clock=process.clock,
+        recalls=partial(process.recaller.snippets, limit=config.memory_search.max_results),
         wrote=process.recaller.wrote,
     )
 
