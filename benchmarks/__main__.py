@@ -29,6 +29,7 @@ from benchmarks import (
     slack,
     stalls,
     startup,
+    survival,
     telegram,
     turn,
 )
@@ -49,6 +50,7 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "survival": survival,
     "backups": backups,
     "cache": cache,
     "recall": recall,

@@ -128,6 +128,15 @@ async def test_a_later_summary_may_merge_a_pinned_line_or_say_why_it_goes(
     assert (await world.memories.current(SCOPE)).text == left
 
 
+async def test_a_rule_that_a_later_summary_drops_is_pinned(world: Pond) -> None:
+    await told(world, RULE, memory="- ferns: never water at noon")
+
+    await told(world, "Bye.", memory="- likes lakes")
+
+    text = (await world.memories.current(SCOPE)).text
+    assert text == "- likes lakes\n\n## Pinned\n- ferns: never water at noon\n"
+
+
 async def test_a_range_that_no_model_summarized_has_its_rules_pinned(world: Pond, lab: Lab) -> None:
     await world.turn(ANN, RULE)
     await world.turn(ANN, "Thanks.")

@@ -86,13 +86,16 @@ def test_a_fact_is_kept_as_it_was_written(fact: str, text: str, holds: bool) -> 
     [
         ("Never deploy on Fridays.", "- never deploys on a Friday", True),
         ("Never deploy on Fridays.", "- deploys on Fridays", False),
+        ("Always feed the blue carp before noon.", "- Always feed the red carp before noon.", False),
         ("Please remember that I am allergic to nuts.", "# Ann\n- is allergic to nuts\n", True),
         ("Please remember that I am allergic to nuts.", "# Ann\n- is allergic\n- likes nuts\n", False),
         ("记住我喜欢用Python，不用JavaScript。", "- 用户喜欢用Python，不用JavaScript", True),
         ("记住我喜欢用Python，不用JavaScript。", "- 用户喜欢用Python", False),
     ],
 )
-def test_a_statement_is_kept_if_one_sentence_has_nearly_all_of_its_words(statement: str, text: str, holds: bool):
+def test_a_statement_is_kept_if_one_sentence_has_all_of_its_words_but_common_ones(
+    statement: str, text: str, holds: bool
+):
     assert Texts([text]).hold_statement(statement) == holds
 
 

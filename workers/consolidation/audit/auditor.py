@@ -13,7 +13,7 @@ from daemon.errors import MillpondError, brief
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, Version
 from daemon.recall import said_of
 from workers.consolidation.audit.comparing import Texts
-from workers.consolidation.audit.extraction import Item, items_of
+from workers.consolidation.audit.extraction import Item, items_of, requests_of
 from workers.consolidation.audit.pinned import pinned_lines, with_pinned
 from workers.consolidation.part import LogPart
 
@@ -66,10 +66,10 @@ class Auditor:
     def pinned(self, before: str, update: Version) -> tuple[Version, list[str]]:
         """``update`` with the statements pinned that it lacks, and these statements.
 
-        Statements that were pinned before are added again, unless the update says why it leaves out parts of the
-        memory ``before``.
+        Rules and pinned lines of the memory ``before`` are pinned again, unless the update says why it leaves out parts
+        of this memory.
         """
-        earlier = [] if update.reason else pinned_lines(before)
+        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before)]
         text, pinned = with_pinned(update.text, [*earlier, *self._requests()], fits=self._fits)
         return msgspec.structs.replace(update, text=text), pinned
 

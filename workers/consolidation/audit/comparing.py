@@ -8,9 +8,6 @@ from daemon.recall.unspaced import SIGNS, content_of, run_terms
 from daemon.recall.words import folded, terms
 from workers.consolidation.audit.extraction import Item, is_whole, sentences_of
 
-KEPT_SHARE = 0.8
-"""Of the terms of a statement, what one sentence has to contain: a summary may leave out a word."""
-
 _NEGATIONS = frozenset(terms("no not never always without nothing nobody only"))
 _NEGATIONS_CHINESE = frozenset("不别没勿")
 """Common words that change what a rule says."""
@@ -36,17 +33,20 @@ class Texts:
         self._sentences: list[frozenset[str]] | None = None
 
     def hold(self, item: Item) -> bool:
-        """Whether they contain the item: a fact as it was written, a statement in nearly the same words."""
+        """Whether they contain the item: a fact as it was written, a statement in the same words."""
         return self.hold_statement(item.text) if item.is_statement else stands_in(item.text, self._whole)
 
     def hold_statement(self, text: str) -> bool:
-        """Whether one of their sentences has nearly all of the words of ``text``."""
+        """Whether one of their sentences has all words of ``text`` but common ones, in any form and order.
+
+        Rules about several things differ by one word.
+        """
         wanted = needed(text)
         if not wanted:
             return _plain(text) in self._whole
         if self._sentences is None:
             self._sentences = [frozenset(terms(each)) for text in self._texts for _, each in sentences_of(text)]
-        return any(len(wanted & found) >= KEPT_SHARE * len(wanted) for found in self._sentences)
+        return any(wanted <= found for found in self._sentences)
 
 
 def stands_in(fact: str, whole: str) -> bool:

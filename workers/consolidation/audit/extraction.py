@@ -99,6 +99,12 @@ def items_of(messages: Sequence[Said]) -> list[Item]:
     return list(found.values())[-ITEMS_MAX:]
 
 
+def requests_of(memory: str) -> list[str]:
+    """The sentences of a MEMORY.md that state rules, without the marks of lists."""
+    sentences = [sentence.lstrip("-*+# \t") for _, sentence in sentences_of(memory)]
+    return [each for each in sentences if len(each) <= STATEMENT_MAX_CHARS and not _IS_QUESTION(each) and _asks(each)]
+
+
 def sentences_of(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a text with their offsets; a line ends a sentence."""
     for line in _LINE.finditer(text):
@@ -142,11 +148,15 @@ def _statement_kind(sentence: str, *, is_bot: bool, is_open: bool) -> ItemKind |
     if _IS_QUESTION(sentence):
         # The other side has not answered it within the range.
         return "question" if is_open else None
-    if not is_bot and _REQUEST.search(sentence) and not _NO_REQUEST.search(sentence):
+    if not is_bot and _asks(sentence):
         return "request"
     if _OPEN.search(sentence):
         return "question"
     return "promise" if _PROMISE.search(sentence) and _WHEN.search(sentence) else None
+
+
+def _asks(sentence: str) -> bool:
+    return bool(_REQUEST.search(sentence)) and not _NO_REQUEST.search(sentence)
 
 
 def _facts(sentence: str) -> Iterable[tuple[ItemKind, int, str]]:
