@@ -2,7 +2,7 @@
 
 import os
 
-from daemon.cli.auditing import audit_memory
+from daemon.cli.audits import audit_memory
 from daemon.cli.channel import channel
 from daemon.cli.chat import chat
 from daemon.cli.command import root

@@ -3,10 +3,10 @@
 ``Recaller`` is what turns, tools and people ask; an ``Engine`` does the searching.
 """
 
-from daemon.recall.audited import Lost, lost_of
 from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
 from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.lost_items import Lost, lost_of
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said, said_of
 from daemon.recall.recall import Asked, Recaller

@@ -8,8 +8,8 @@ MUTANTS = (
         "unit/test_audit.py",
         (
             "Only people ask for something to be kept.",
-            "if not is_bot and _REQUEST",
-            "if _REQUEST",
+            "if not is_bot and _asks(sentence):",
+            "if _asks(sentence):",
             "test_only_people_ask_for_something_to_be_kept",
         ),
         (
@@ -22,11 +22,11 @@ MUTANTS = (
             "A part of a longer word is no fact.",
             "or text in _NO_NAMES or not is_whole(sentence, begin, end):",
             "or text in _NO_NAMES:",
-            "test_each_item_stands_at_its_place_and_is_found_in_the_message_itself",
+            "test_facts_and_statements_are_found_in_english_and_chinese",
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/comparing.py",
+        "workers/consolidation/audit/comparison.py",
         "unit/test_audit.py",
         (
             "A number within a longer one is another number.",
@@ -71,12 +71,12 @@ MUTANTS = (
     ),
     *mutants_of(
         "workers/consolidation/audit/auditor.py",
-        "integration/test_audited.py",
+        "integration/test_audits.py",
         (
             "A pinned line that a summary drops without a reason is pinned again.",
             "[*pinned_lines(before), *requests_of(before)]",
             "requests_of(before)",
-            "test_a_later_summary_may_merge_a_pinned_line_or_say_why_it_goes",
+            "test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays",
         ),
         (
             "A rule that an earlier summary kept is pinned when a later one drops it.",
@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     *mutants_of(
         "workers/consolidation/taking.py",
-        "integration/test_audited.py",
+        "integration/test_audits.py",
         (
             "A pinned line outlasts a summary that is made up for later.",
             "if update and (auditor := await self._auditor(lock, opened, None)):",
@@ -114,8 +114,8 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/audited.py",
-        "integration/test_audited.py",
+        "daemon/recall/lost_items.py",
+        "integration/test_audits.py",
         (
             "An audit has no words of a message that was forgotten.",
             'text=text[place.begin : place.end] if is_whole else "")',

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from daemon.recall import Said
 from tests.tables import each_row
-from workers.consolidation.audit.comparing import Texts
+from workers.consolidation.audit.comparison import Texts
 from workers.consolidation.audit.extraction import items_of
 from workers.consolidation.audit.pinned import pinned_lines, with_pinned
 
@@ -27,7 +27,7 @@ def said(*texts: str, speaker: str = "ann", first: int = 0) -> list[Said]:
         ("She calls getUserName at 14:05.", {"code getUserName", "date 14:05"}),
         ('The sign says "no swimming here" in red.', {'quote "no swimming here"'}),
         ("我女儿名叫小雨，5月3日生日，牌子上写着「禁止游泳」。", {"name 小雨", "date 5月3日", "quote 禁止游泳"}),
-        ("The pond has 3 herons.", set[str]()),
+        ("The pond has 3 herons, see xhttps://a.b/.", set[str]()),
         ("Please remember that I am allergic to nuts.", {"request Please remember that I am allergic to nuts."}),
         ("From now on call me Bo. Never mind.", {"request From now on call me Bo.", "name Bo"}),
         ("记住我喜欢用Python。以后都用中文回答。", {"request 记住我喜欢用Python。", "request 以后都用中文回答。"}),

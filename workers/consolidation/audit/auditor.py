@@ -12,7 +12,7 @@ from daemon import metrics
 from daemon.errors import MillpondError, brief
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, Version
 from daemon.recall import said_of
-from workers.consolidation.audit.comparing import Texts
+from workers.consolidation.audit.comparison import Texts
 from workers.consolidation.audit.extraction import Item, items_of, requests_of
 from workers.consolidation.audit.pinned import pinned_lines, with_pinned
 from workers.consolidation.part import LogPart

@@ -10,6 +10,9 @@ from daemon.recall import Said
 STATEMENT_MAX_CHARS = 500
 """Longest statement: a longer text without the end of a sentence is pasted, and nobody's request."""
 
+TEXT_MAX_CHARS = 20_000
+"""Of a longer message the beginning is read: the rest is pasted."""
+
 ITEMS_MAX = 500
 """Most items of one consolidation, the newest ones; some 50 ms of comparing."""
 
@@ -123,7 +126,7 @@ def _joins(two: str) -> bool:
 
 def _items(message: Said, *, is_open: bool) -> Iterator[Item]:
     is_bot = message.speaker == "assistant"
-    for begin, sentence in sentences_of(message.text):
+    for begin, sentence in sentences_of(message.text[:TEXT_MAX_CHARS]):
 
         def item(kind: ItemKind, at: int, text: str, begin: int = begin, sentence: str = sentence) -> Item:
             return Item(

@@ -8,7 +8,7 @@ person deleted is not in the MEMORY.md that a summary replaces, and is therefore
 import re
 from collections.abc import Callable, Sequence
 
-from workers.consolidation.audit.comparing import Texts, lines_not_in
+from workers.consolidation.audit.comparison import Texts, lines_not_in
 
 TITLE = "## Pinned"
 

@@ -98,15 +98,16 @@ async def test_forgetting_a_message_forgets_the_words_of_its_audit_and_its_pinne
     assert not await world.places(words)
 
 
-async def test_a_line_that_a_person_deleted_is_never_pinned_again(world: Pond) -> None:
+async def test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays(world: Pond) -> None:
     await told(world, RULE, "Always use the blue boat.")
     current = await world.memories.current(SCOPE)
-    text = current.text.replace(f"- {RULE}\n", "")
+    text = current.text.replace(f"- {RULE}\n", "- The lake is deep.\n")
     await world.memories.edit(SCOPE, of=current.version, text=text, by="ann", time=TIME)
 
     await told(world, "Bye.", memory="- likes lakes")
 
-    assert (await world.memories.current(SCOPE)).text == "- likes lakes\n\n## Pinned\n- Always use the blue boat.\n"
+    text = (await world.memories.current(SCOPE)).text
+    assert text == "- likes lakes\n\n## Pinned\n- The lake is deep.\n- Always use the blue boat.\n"
 
 
 @pytest.mark.parametrize(
