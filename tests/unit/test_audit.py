@@ -129,7 +129,7 @@ def test_statements_are_pinned_once_and_nothing_else_changes(memory: str, statem
 def test_the_pinned_part_never_grows_beyond_its_bound(memory: str, statements: list[str], most: int) -> None:
     text, pinned = with_pinned(memory, statements, fits=lambda lines: len(lines) <= most)
 
-    assert not pinned or len("\n".join(f"- {line}" for line in pinned_lines(text))) <= most
+    assert not pinned or len("\n".join(pinned_lines(text))) <= most
 
 
 @pytest.mark.parametrize("after", ["- a fact that a flush appended", "## Work\n- a fact"])

@@ -10,8 +10,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import json
+
 from daemon.recall.dates import DateRange, with_following
 from daemon.recall.found import InPrompt
+from daemon.recall.index.schema import ONE_OF
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.words import Query, match_expression
 
