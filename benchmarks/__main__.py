@@ -27,6 +27,7 @@ from benchmarks import (
     recall,
     recall_sets,
     recall_speed,
+    silence,
     slack,
     stalls,
     startup,
@@ -59,6 +60,7 @@ ALL = {
     "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
+    "silence": silence,
 }
 if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
     from benchmarks import page
