@@ -158,6 +158,13 @@ async def test_a_memory_beyond_its_share_is_shown_by_its_beginning_and_end(tmp_p
     assert "characters left out" in text_of(system)
 
 
+def test_all_tools_leave_too_little_room_in_the_smallest_window(tmp_path):
+    config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
+
+    with pytest.raises(ConfigError, match="At least 512 tokens must remain"):
+        Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=BUILTIN.only(TOOLS).definitions)
+
+
 def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
     config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
     large = msgspec.json.encode({"function": {"name": "large", "description": "word " * 2_000}})

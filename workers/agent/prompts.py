@@ -30,8 +30,8 @@ from workers.agent.shorten import Shares
 from workers.agent.workspace import Files, Workspace
 from workers.consolidation.plan import Thresholds
 
-LEAST_TURN_TOKENS = 256
-"""What identity and tools must leave of a budget."""
+LEAST_TURN_TOKENS = 512
+"""What identity and tools must leave of a budget: with less, a message of a hundred words and a memory do not fit."""
 WORKSPACE_SHARE, MEMORY_SHARE, RECALLED_SHARE = 0.3, 0.2, 0.1
 """Of what identity and tools leave: what the workspace's files, memory, and what was recalled may take at most, so that
 conversation always has room. Memory keeps itself far below that (``consolidation.memory_max_share``); a person who
