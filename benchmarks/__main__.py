@@ -32,6 +32,7 @@ from benchmarks import (
     slack,
     stalls,
     startup,
+    survival,
     telegram,
     turn,
 )
@@ -52,6 +53,7 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "survival": survival,
     "backups": backups,
     "growth": growth,
     "cache": cache,

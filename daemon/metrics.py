@@ -58,6 +58,11 @@ CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Message
 CONSOLIDATION_TOKENS = Counter(
     "millpond_consolidation_tokens_total", "Tokens used by summaries and memory flushes", ["direction"]
 )
+AUDITED = Counter(
+    "millpond_consolidation_audit_items_total",
+    "Facts and statements in consolidated messages, by the place that still contains them",
+    ["place"],
+)
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
     "Time from a consolidation's model call until its result is saved",

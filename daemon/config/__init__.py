@@ -32,6 +32,7 @@ from daemon.config.remembering import (
 )
 from daemon.config.schema import (
     GROUP_COMMANDS,
+    TOOLS,
     AgentConfig,
     BootstrapConfig,
     BotConfig,
@@ -57,6 +58,7 @@ from daemon.config.transcription import transcription_of
 
 __all__ = [
     "GROUP_COMMANDS",
+    "TOOLS",
     "AccessConfig",
     "Adapter",
     "AgentConfig",

@@ -6,6 +6,58 @@ _INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contai
 
 MUTANTS = (
     *mutants_of(
+        "workers/agent/shown.py",
+        "unit/test_context.py",
+        (
+            "Recall may find the messages that did not fit into the prompt.",
+            "first = _first_of(history, built.history_turns)",
+            "first = 0",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+        (
+            "Recall may find the rest of a tool result that is cut in the prompt.",
+            "hidden = {at for at in",
+            "hidden = {at for at in range(0) for at in",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+        (
+            "Recall may find the rest of a turn that is shortened in the prompt.",
+            "if built.history_tokens - scene.head_tokens < stored_tokens:",
+            "if built.history_tokens < scene.head_tokens:",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/request.py",
+        "integration/test_recall_turns.py",
+        (
+            "A turn searches again when a later call shows less.",
+            "if recall and self._recalled_beside and not self._recalled_beside.covers(shows):",
+            "if recall and self._recalled_beside is None:",
+            "test_messages_that_a_later_call_of_the_turn_does_not_show_are_looked_for_again",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/recalling.py",
+        "integration/test_recall_turns.py",
+        (
+            "Recall searches the newest messages that the prompt does not show.",
+            "first=shown.first,",
+            "first=shown.past.first,",
+            "test_a_fact_of_45_turns_ago_that_the_prompt_does_not_show_is_found",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/ranking.py",
+        "unit/test_recall_ranking.py",
+        (
+            "A message that a prompt hides in part may be a hit.",
+            "AND NOT first {ONE_OF}",
+            "AND NOT 0 * first {ONE_OF}",
+            "test_what_a_prompt_holds_is_no_hit_and_everything_before_it_or_hidden_in_it_may_be_one",
+        ),
+    ),
+    *mutants_of(
         "daemon/memory/current.py",
         "integration/test_memories.py",
         (

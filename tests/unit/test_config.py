@@ -1299,6 +1299,7 @@ _SECTION_PATHS = {
         "bots.pond.model.prices",
         "bots.pond.model.thinking",
         "channels",
+        "consolidation.audit",
         "context.bootstrap",
         "people",
     ),

@@ -1,5 +1,7 @@
 """Consolidates a session: takes its lock, runs the rounds and releases the lock. A process has one consolidator."""
 
+from functools import partial
+
 import anyio
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -35,6 +37,7 @@ def stores_of(process: Process) -> Stores:
         ledger=process.ledger,
         warnings=LimitWarnings(process.bus, config, process.clock),
         clock=process.clock,
+        recalls=partial(process.recaller.snippets, limit=config.memory_search.max_results),
         wrote=process.recaller.wrote,
     )
 

@@ -1,6 +1,6 @@
 """The objects that all consolidations of a process share."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -33,6 +33,8 @@ class Stores:
     ledger: Ledger
     warnings: LimitWarnings
     clock: Clock
+    recalls: Callable[[str, str], Awaitable[list[str]]]
+    """Gives the passages that a search in a memory finds for words; the memory is named by its scope, a home."""
     wrote: Callable[[str], None] = lambda _scope: None
     """Called when a memory was written, with its scope, a home."""
 

@@ -131,7 +131,9 @@ class _Beside:
 
 
 def _is_held(record: Sequence[Any], prompt: InPrompt | None) -> bool:
-    return prompt is not None and record[1] == prompt.file and record[2] >= prompt.first
+    if prompt is None or record[1] != prompt.file:
+        return False
+    return record[2] >= prompt.first and record[2] not in prompt.hidden
 
 
 def _is_apart(one: str, other: str) -> bool:
