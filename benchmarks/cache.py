@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
+from benchmarks import cache_day
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
 from daemon import log
@@ -24,9 +25,9 @@ SCENARIOS: tuple[tuple[str, float, Scenario], ...] = (
 
 
 def measure() -> list[Result]:
-    """Plain turns, turns with tools, and two conversations of one person, each in a data directory of its own."""
+    """Plain turns, turns with tools, and two conversations of one person, each in an own data directory; a day."""
     log.configure("error")
-    return [
+    shares = [
         Result(
             name=f"shared prefix: {what}, {session}",
             unit="of the bytes",
@@ -39,6 +40,7 @@ def measure() -> list[Result]:
         for what, limit, scenario in SCENARIOS
         for session, shares in anyio.run(_shares, scenario).items()
     ]
+    return [*shares, *cache_day.measure()]
 
 
 async def _shares(scenario: Scenario) -> dict[str, list[float]]:

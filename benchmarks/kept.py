@@ -145,7 +145,7 @@ async def _lived(process: Process, lives: Mapping[Life, Sequence[str]]) -> None:
             await fill(process.bus, session, log[:at_once], scope=_scope(session, life))
             for at in range(at_once, len(log), at_once):
                 await consolidator.consolidate(session)
-                await _said(process.bus, session, log[at : at + at_once])
+                await said(process.bus, session, log[at : at + at_once])
             await consolidator.consolidate(session)
 
     async with anyio.create_task_group() as tg:
@@ -153,7 +153,7 @@ async def _lived(process: Process, lives: Mapping[Life, Sequence[str]]) -> None:
             tg.start_soon(live)
 
 
-async def _said(bus: Bus, session: str, entries: Sequence[LogEntry]) -> None:
+async def said(bus: Bus, session: str, entries: Sequence[LogEntry]) -> None:
     """More turns, as commits would leave them."""
     key, tokens = bus.keys.session(session), sum(entry.tokens for entry in entries)
     await bus.each(

@@ -76,7 +76,6 @@ ENGLISH: Mapping[str, str] = {
         "/pause pauses me in this chat, and /pause all pauses me in every chat; /resume and /resume all end these "
         "pauses"
     ),
-    "usage_total": "All users of this bot: {messages} messages, {tokens} tokens{more}",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -123,5 +122,4 @@ CHINESE: Mapping[str, str] = {
         "/ban ID 封禁一个人或一个群，用 /ban 回复一条消息封禁其发送者；/unban ID 解除封禁\n"
         "/pause 让我在这个聊天中暂停，/pause all 在所有聊天中暂停；/resume 和 /resume all 结束暂停"
     ),
-    "usage_total": "这个机器人的所有用户：{messages} 条消息，{tokens} 个 token{more}",
 }

@@ -38,10 +38,18 @@ CLAIMS = Counter(
     ["attempt"],
 )
 TOKENS = Counter(
-    "millpond_tokens_total", "Tokens used by model calls; direction=in includes cached tokens", ["model", "direction"]
+    "millpond_tokens_total",
+    "Tokens used by model calls; direction=in includes cached tokens, and direction=cacheable is the input of calls "
+    "whose provider reports cached tokens",
+    ["model", "direction"],
 )
 CALLS = Counter("millpond_model_calls_total", "Model calls that returned an answer", ["model"])
 COST = Counter("millpond_cost_total", "Cost of model calls at the configured prices", ["model", "currency"])
+CACHED_COST = Counter(
+    "millpond_cached_cost_total",
+    "Cost of cached input tokens at the configured prices, included in millpond_cost_total",
+    ["model", "currency"],
+)
 DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total", "Consolidated message ranges, by method, and failed attempts", ["outcome"]
@@ -49,6 +57,11 @@ CONSOLIDATIONS = Counter(
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
 CONSOLIDATION_TOKENS = Counter(
     "millpond_consolidation_tokens_total", "Tokens used by summaries and memory flushes", ["direction"]
+)
+AUDITED = Counter(
+    "millpond_consolidation_audit_items_total",
+    "Facts and statements in consolidated messages, by the place that still contains them",
+    ["place"],
 )
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",

@@ -146,6 +146,11 @@ def _files_in(folder: Path | None) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} if folder else {}
 
 
+async def _nothing_found(_scope: str, _words: str) -> list[str]:
+    """In place of a search, which has tests of its own and would make an index for each consolidation."""
+    return []
+
+
 class Apart(MemoryLab):
     """A session on the server of ``lab``, the memory of its scope on another."""
 
@@ -174,7 +179,8 @@ class Apart(MemoryLab):
     def _stores(self, near: Bus, far: Bus) -> Stores:
         memories = self._memories(far)
         files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
-        return replace(stores_of(replace(self.process, bus=near)), memories=memories, files=files)
+        stores = stores_of(replace(self.process, bus=near))
+        return replace(stores, memories=memories, files=files, recalls=_nothing_found)
 
     def _memories(self, far: Bus) -> Memories:
         """As one process has them, with the archive of their own server."""

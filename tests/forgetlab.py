@@ -47,7 +47,8 @@ _numbers = itertools.count()
 
 def pond(process: Process, folder: Path) -> Process:
     """A process whose bot has a small window and a folder of its own."""
-    bot = BotConfig(model=ModelConfig(context_window_tokens=4_096), workspace=str(folder / "pond"))
+    model = ModelConfig(context_window_tokens=4_096)
+    bot = BotConfig(model=model, tools=("time",), workspace=str(folder / "pond"))
     config = msgspec.structs.replace(
         process.config, bots={"pond": bot}, channels={**Config().channels, "terminal": TerminalConfig()},
         consolidation=msgspec.structs.replace(ConsolidationConfig(), keep_turns=1),

@@ -29,7 +29,7 @@ def small_window(config: Config, **consolidation: Any) -> Config:
     model = ModelConfig(context_window_tokens=WINDOW_TOKENS)
     return msgspec.structs.replace(
         config,
-        bots={"pond": BotConfig(model=model)},
+        bots={"pond": BotConfig(model=model, tools=("time",))},
         consolidation=msgspec.structs.replace(ConsolidationConfig(), **consolidation),
     )
 

@@ -43,6 +43,16 @@ class Sent:
     memory: int  # how often MEMORY.md had been written
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One request of any kind, and its answer."""
+
+    session: str
+    text: bytes  # as of ``Sent``
+    tokens: int  # of the prompt
+    answer: str
+
+
 class Pondering:
     """Answers, calls a tool three times when asked to look something up, and writes MEMORY.md as models do."""
 
@@ -50,6 +60,7 @@ class Pondering:
 
     def __init__(self) -> None:
         self.sent: dict[str, list[Sent]] = {}
+        self.asked: list[Asked] = []
         self.facts: list[str] = []
         self.session, self.kind, self.settled = "", "long", dict[str, int]()
         self._random = random.Random(35)
@@ -59,19 +70,25 @@ class Pondering:
         return " ".join(each.format(number=self._random.randrange(1_000), clock="10:15") for each in chosen)
 
     async def stream(self, request: Request) -> AsyncGenerator[Answer, None]:
+        answer = self._answer_to(request)
+        said = "".join((answer.text, *(call.arguments for call in answer.tool_calls)))
+        self.asked.append(Asked(self.session, _text_of(request), request.tokens, said))
+        yield answer
+
+    def _answer_to(self, request: Request) -> Answer:
         if request.force_tool == "save_memory":
             self.facts.append(f"- Fact {len(self.facts)}: {self.said(1)}")
             entry = f"[2026-11-20 09:00] {self.said(6)}"
-            yield self._calls("save_memory", history_entry=entry, memory_update=self._memory(), continuity=self.said(8))
-        elif b"Reply with NO_REPLY" in request.messages[-1]:
+            return self._calls(
+                "save_memory", history_entry=entry, memory_update=self._memory(), continuity=self.said(8)
+            )
+        if b"Reply with NO_REPLY" in request.messages[-1]:
             self.facts.append(f"- Fact {len(self.facts)}: {self.said(1)}")
-            yield Answer(text=f"# MEMORY.md\n{self.facts[-1]}", model=self.name)
-        else:
-            yield self._answer(request)
+            return Answer(text=f"# MEMORY.md\n{self.facts[-1]}", model=self.name)
+        return self._answer(request)
 
     def _answer(self, request: Request) -> Answer:
-        text = b"\n".join((*request.tools, *request.messages))
-        sent = Sent(self.kind, text, self.settled.get(self.session, 0), len(self.facts))
+        sent = Sent(self.kind, _text_of(request), self.settled.get(self.session, 0), len(self.facts))
         self.sent.setdefault(self.session, []).append(sent)
         roles = [msgspec.json.decode(wire)["role"] for wire in request.messages]
         looked = roles[::-1].index("user") // 2
@@ -139,13 +156,17 @@ class Talk:
         """Of each request's bytes, those that the one before begins with as well; not right after a consolidation."""
         sent = self.model.sent[session]
         return [
-            _shared(before.text, after.text) / len(after.text)
+            shared_bytes(before.text, after.text) / len(after.text)
             for before, after in pairwise(sent)
             if before.kind == after.kind == kind and before.settled == after.settled
         ]
 
 
-def _shared(one: bytes, two: bytes) -> int:
+def _text_of(request: Request) -> bytes:
+    return b"\n".join((*request.tools, *request.messages))
+
+
+def shared_bytes(one: bytes, two: bytes) -> int:
     """With how many bytes both begin."""
     return bisect_left(range(min(len(one), len(two))), 1, key=lambda at: one[: at + 1] != two[: at + 1])
 

@@ -21,12 +21,15 @@ class ScriptedEngine:
         self.at = dict(places)
         self.asked: list[tuple[str, str, Mode, int]] = []
         """Scope, query, mode, limit."""
+        self.prompts: list[InPrompt | None] = []
+        """The prompts of the turns that asked."""
         self.before: Callable[[], Awaitable[None]] | None = None
         """Called before each answer: may wait or raise."""
         self.closed = 0
 
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         self.asked.append((scope, query, mode, limit))
+        self.prompts.append(prompt)
         if self.before is not None:
             await self.before()
         return msgspec.structs.replace(self.found, hits=self.found.hits[:limit])

@@ -8,8 +8,11 @@ from pathlib import Path
 from tests.limits import HANG_S
 from tests.processes import Daemon, answered
 
-SMALL = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
-"""Environment of a Millpond whose model has the smallest window."""
+SMALL = {
+    "MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096",
+    "MILLPOND_BOTS__POND__TOOLS": "time",
+}
+"""Environment of a Millpond whose model has the smallest window, which all tools would fill."""
 STATED, ASKED, WANTED, PLANTED = (
     "记住我的偏好：我喜欢用Python，不用JavaScript", "我刚才说喜欢什么语言？", "Python", "我喜欢用Python",
 )  # fmt: skip

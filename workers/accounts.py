@@ -19,9 +19,11 @@ def account(used: dict[str, Amount], answer: Answer) -> None:
             calls=1,
             tokens_in=usage.tokens_in,
             cached_in=usage.cached_in,
+            cacheable_in=usage.tokens_in if usage.reports_cached else 0,
             tokens_out=usage.tokens_out,
             estimated=int(usage.estimated),
             costs_nano={usage.currency: usage.cost_nano} if usage.cost_nano else {},
+            cached_nano={usage.currency: usage.cached_nano} if usage.cached_nano else {},
         )
     )
 
@@ -30,10 +32,17 @@ def count(used: Mapping[str, Amount]) -> None:
     """Count what was ``used``, by model, for ``/metrics``."""
     for model, amount in used.items():
         metrics.CALLS.labels(model).inc(amount.calls)
-        for direction, tokens in (("in", amount.tokens_in), ("cached", amount.cached_in), ("out", amount.tokens_out)):
+        directions = {
+            "in": amount.tokens_in,
+            "cacheable": amount.cacheable_in,
+            "cached": amount.cached_in,
+            "out": amount.tokens_out,
+        }
+        for direction, tokens in directions.items():
             metrics.TOKENS.labels(model, direction).inc(tokens)
-        for currency, nano in amount.costs_nano.items():
-            metrics.COST.labels(model, currency).inc(nano / 1e9)
+        for counter, costs in ((metrics.COST, amount.costs_nano), (metrics.CACHED_COST, amount.cached_nano)):
+            for currency, nano in costs.items():
+                counter.labels(model, currency).inc(nano / 1e9)
 
 
 def user_of(claim: Claim, inbound: Inbound) -> User:

@@ -39,7 +39,8 @@ def needs_of(request: Request, config: ModelConfig) -> Estimate:
     """What a request may use at most, whichever model of the chain answers it."""
     tokens_in = _prompt_tokens(request, config)
     prices = [each.prices for each in config.chain]
-    dearest = PricesConfig(input=max(each.input for each in prices), output=max(each.output for each in prices))
+    inputs = [max(each.input, each.cache_write or 0.0) for each in prices]
+    dearest = PricesConfig(input=max(inputs), output=max(each.output for each in prices))
     return Estimate(
         model=config.name,
         tokens_in=tokens_in,

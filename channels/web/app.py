@@ -17,7 +17,7 @@ from channels.web.rate_limit import RateLimit
 from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from channels.web.static import Page
-from channels.web.system import DeadPages, SystemPages
+from channels.web.system import DeadPages, SystemPages, UsagePages
 from daemon.errors import MillpondError
 
 
@@ -42,6 +42,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/audit", only(login.audit)),
             Route("/api/system", only(system.read)),
             Route("/api/system/events", only(system.events)),
+            Route("/api/usage", only(UsagePages(site).read)),
             Route("/api/dead", only(dead.read)),
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
             Route("/api/dead/drop", only(dead.drop), methods=["POST"]),

@@ -13,6 +13,8 @@ LIMIT = 100
 LIMIT_MAX = 1_000
 """Messages or sessions in one response."""
 AGE_MAX_S = 60
+DAYS, DAYS_MAX = 7, 400
+"""Days of usage in one response; accounts are kept for 400 days."""
 WORDS_MAX_CHARS = 500
 """Longest search text."""
 
@@ -98,6 +100,11 @@ def before_of(request: Request) -> int | None:
 def age_of(request: Request) -> int:
     """Highest accepted age of a response in seconds."""
     return _number("age", request.query_params.get("age"), default=0, least=0, most=AGE_MAX_S)
+
+
+def days_of(request: Request) -> int:
+    """The requested number of days, including today."""
+    return _number("days", request.query_params.get("days"), default=DAYS, least=1, most=DAYS_MAX)
 
 
 def number_in(text: str) -> int:

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from daemon.archive.catalogue import Catalogue, catalogue_of
 from daemon.archive.listing import catalogued
-from daemon.archive.marker import Marker, Noted, marked, marker_in, note, noted
+from daemon.archive.marker import Marker, Noted, marked, marker_in, note, noted, unmounted
 from daemon.archive.segment import ENDING, PACKED_EXTRA_BYTES, Segment, is_of, packed, raws_of, unpacked
 from daemon.archive.shelf import Shelf
 from daemon.archive.storage import Storage
@@ -53,6 +53,22 @@ class ArchiveFiles:
                 await note(self.storage, self._bus, self._clock, marker.archive)
                 self._marker = marker
         return self._marker
+
+    async def present(self) -> Marker:
+        """The same, read again: to be called before records leave Redis, and before files are written or deleted.
+
+        A mount may have been lost since the last call; files would then go into the folder below the mount, or seem to
+        be deleted.
+
+        Raises:
+            ArchiveUnavailable: this archive is not there.
+            ArchiveError, BusUnavailable: as for ``opened``.
+        """
+        marker = await self.opened()
+        found = await marker_in(self.storage)
+        if found is None or found.archive != marker.archive:
+            raise ArchiveUnavailable(unmounted(self.storage))
+        return marker
 
     async def known(self) -> dict[str, Noted]:
         """Every archive of this database, with this one."""
@@ -115,7 +131,7 @@ class ArchiveFiles:
 
     async def store_catalogue(self, shelf: Shelf, segments: list[Segment]) -> Catalogue:
         """Write a catalogue's file."""
-        marker = await self.opened()
+        marker = await self.present()
         catalogue, lines = catalogue_of(segments, archive=marker.archive)
         await self.storage.put(f"{shelf.folder}/{catalogue.catalogue}", await _aside(len(lines), lambda: packed(lines)))
         return catalogue
@@ -163,6 +179,8 @@ class ArchiveFiles:
         if not archive or (marker and archive == marker.archive):
             return
         lies = (await noted(self._bus)).get(archive)
+        if lies and lies.is_at(self.storage):
+            raise ArchiveUnavailable(unmounted(self.storage))
         told = lies.told if lies else "an archive that is no longer used by any process"
         raise ArchiveError(
             f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
@@ -186,10 +204,7 @@ class ArchiveFiles:
         except ArchiveMissing as error:
             if self._marker is None or await marker_in(self.storage) is not None:
                 raise
-            raise ArchiveUnavailable(
-                f"the archive in {self.storage.where} was not found, although it existed before. Check "
-                "whether the storage is mounted."
-            ) from error
+            raise ArchiveUnavailable(unmounted(self.storage)) from error
         return await _aside(size, lambda: unpacked(content, size))
 
 

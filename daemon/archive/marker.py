@@ -14,7 +14,7 @@ import msgspec
 from daemon.archive.storage import Storage
 from daemon.bus import Bus, pairs
 from daemon.clock import Clock, stamp
-from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing, ArchiveUnavailable
 
 MARKER = "millpond.json"
 
@@ -48,6 +48,11 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> str:
         """It for people."""
         return f"{self.where} on {self.host}" if self.kind == "local" else self.where
+
+    def is_at(self, storage: Storage) -> bool:
+        """Whether this process would use it there."""
+        is_reachable = self.kind != "local" or self.host == socket.gethostname()
+        return (self.kind, self.where) == (storage.kind, storage.where) and is_reachable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +92,34 @@ async def marker_in(storage: Storage) -> Marker | None:
         ) from error
 
 
+def unmounted(storage: Storage) -> str:
+    """A sentence about an archive whose marker has disappeared."""
+    where = storage.where
+    return f"the archive in {where} was not found, although it existed before. Check whether the storage is mounted."
+
+
+def lost(storage: Storage, known: dict[str, Noted], *, key: str) -> str:
+    """A sentence, with the remedy, if a storage without a marker had one before; else empty. Pure.
+
+    ``known`` is in ``mp:archives`` (``key``).
+    """
+    before = sorted(name for name, each in known.items() if each.is_at(storage))
+    command = f"millpond redis-cli HDEL {key} {' '.join(before)}"
+    return f"{unmounted(storage)} If the archive was deleted on purpose, run `{command}`." if before else ""
+
+
 async def marked(storage: Storage, bus: Bus) -> Marker:
-    """The storage's marker, created if missing. A second database is recorded in it."""
+    """The storage's marker, created if missing. A second database is recorded in it.
+
+    Raises:
+        ArchiveUnavailable: the storage had a marker when it was last used here.
+        ArchiveError: the marker cannot be read or written.
+    """
     database = await database_id(bus)
     found = await marker_in(storage)
     if found is None:
+        if why := lost(storage, await noted(bus), key=bus.keys.archives):
+            raise ArchiveUnavailable(why)
         await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
         found = await marker_in(storage)  # somebody else may have been first
     if found is None:

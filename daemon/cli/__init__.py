@@ -2,6 +2,7 @@
 
 import os
 
+from daemon.cli.audits import audit_memory
 from daemon.cli.channel import channel
 from daemon.cli.chat import chat
 from daemon.cli.command import root
@@ -60,6 +61,7 @@ session.add_command(generate)
 session.add_command(export)
 session.add_command(forget_session)
 memory.add_command(search_memory)
+memory.add_command(audit_memory)
 memory.add_command(forget_memory)
 person.add_command(forget_person)
 

@@ -3,7 +3,7 @@
 import secrets
 
 from daemon.archive import Archive
-from daemon.archive.marker import MARKER, marker_in, noted, permission
+from daemon.archive.marker import MARKER, lost, marker_in, noted, permission
 from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.errors import ArchiveError
@@ -55,6 +55,8 @@ async def _trimming(bus: Bus, archive: Archive) -> Finding:
             "trimming",
             "no messages have been archived yet; Millpond archives messages before it removes them from Redis",
         )
+    if marker is None and (why := lost(archive.storage, known, key=bus.keys.archives)):
+        return warning("trimming", why)
     if marker is None:
         places = "; ".join(each.told for each in known.values())
         return warning(

@@ -107,9 +107,11 @@ async def _redis(config: "Config") -> "list[Finding]":
     from daemon.bus import open_bus
     from daemon.cli.api import examine_tokens
     from daemon.cli.archived import examine_archive
+    from daemon.cli.caching import examine_caching
     from daemon.cli.database import examine
     from daemon.cli.finding import error
     from daemon.cli.models import examine_models
+    from daemon.clock import SystemClock
     from daemon.config import data_path
     from daemon.errors import MillpondError
 
@@ -119,7 +121,8 @@ async def _redis(config: "Config") -> "list[Finding]":
             found = await examine(bus, embedded=not config.redis.url)
             found += await _permitted("archive", examine_archive(bus, archive))
             found += await _permitted("api token", examine_tokens(bus, config, data_path(config)))
-            return found + await _permitted("models", examine_models(bus, config))
+            found += await _permitted("models", examine_models(bus, config))
+            return found + await _permitted("prompt caches", examine_caching(bus, config, SystemClock()))
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]

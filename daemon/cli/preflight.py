@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from daemon.config import Loaded, McpConfig
 
 EQUIPPING = "workers.agent.equipping:faults"
+OWN_FOLDERS = ("redis", "transcripts", "usage", "search")
+"""In the data directory; docs/forgetting.md lists the contents."""
+
 ADAPTER = "channels.push:adapter_of"
 """Found by import string, as services are: this room may not import the other rooms."""
 
@@ -41,6 +44,7 @@ def faults(config: Config, *, roles: Collection[str]) -> Iterator[Finding]:
             yield from tool_faults(name, bot, bot_workspace(config, name))
         if works and bot.workspace:
             yield from _folder(f"bots.{name}.workspace", bot_workspace(config, name))
+            yield from _apart(f"bots.{name}.workspace", bot_workspace(config, name), data_path(config))
         if works:
             yield from _connections(f"bots.{name}.model", bot.model)
     if "channels" in roles:
@@ -86,6 +90,13 @@ def _folder(path: str, folder: "Path") -> Iterator[Finding]:
     elif there != folder and not os.access(there, os.W_OK | os.X_OK):
         text = f"{folder} cannot be created, because {there} cannot be written. Change the permissions of {there}"
         yield Finding(path, f"{text}, or set another folder")
+
+
+def _apart(path: str, workspace: "Path", data: "Path") -> Iterator[Finding]:
+    """A workspace with the files of the server or the archive: a restore of the workspace would overwrite them."""
+    files, own = workspace.resolve(), data.resolve()
+    if own.is_relative_to(files) or any(files.is_relative_to(own / each) for each in OWN_FOLDERS):
+        yield Finding(path, f"{workspace} contains the data of Millpond itself (data_dir). Set another folder")
 
 
 def _connections(path: str, model: ModelConfig) -> Iterator[Finding]:

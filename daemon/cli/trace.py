@@ -41,7 +41,8 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 def print_trace(found: "Found") -> None:
     """Print a turn: its summary, and its steps as a waterfall."""
-    from daemon.traces import rows, why_missing
+    from daemon.cli.usage import share
+    from daemon.traces import rows, used_by, why_missing
 
     trace, shown = found.trace, rows(found)
     begin = min(row.began_ms for row in shown)
@@ -49,6 +50,10 @@ def print_trace(found: "Found") -> None:
     by = f"processed by worker {trace.worker} with fencing token {trace.fence}"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
     say(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
+    if (used := used_by(trace)).calls:
+        cached = f" ({share(used)} cached)" if share(used) else ""
+        cost = f", {used.costs(digits=6)}" if used.costs() else ""
+        say(f"{used.tokens_in:,} tokens in{cached}, {used.tokens_out:,} tokens out{cost}")
     click.echo()
     table(
         ("step", "", "took", "more"),

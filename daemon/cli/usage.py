@@ -9,16 +9,12 @@ from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from daemon.clock import Clock
-    from daemon.config import Config
     from daemon.usage import Amount, By
 
 DAYS = 7
 """Days shown unless told otherwise."""
 
-HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", "cost")
+HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "share", "tokens out", "cached cost", "cost")
 
 
 @click.command()
@@ -38,10 +34,11 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     """Show token usage, and its cost at the prices in the configuration.
 
     Days are listed in chronological order. Other rows are sorted by tokens, highest first. "estimated" counts
-    the calls whose tokens Millpond counted itself, because the provider did not report them.
+    the calls whose tokens Millpond counted itself, because the provider did not report them. "share" is the cached
+    part of the input tokens of all calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock
-    from daemon.usage import UsageBook
+    from daemon.usage import UsageBook, last_days
 
     newest_first = last_days(loaded(ctx).config, days, SystemClock())
     found = with_bus(ctx, lambda bus: UsageBook(bus).read(newest_first[::-1], by=cast("By", by)))
@@ -51,25 +48,23 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     table((by, *HEADS), [(name, *_cells(amount)) for name, amount in found.items()])
 
 
-def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
-    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
-    import datetime as dt
-
-    from daemon.usage import day_of
-
-    today = max(day_of(clock.now(), bot.time_zone) for bot in config.bots.values())
-    newest = dt.date.fromisoformat(today)
-    return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
+def share(amount: "Amount") -> str:
+    """The cached share of the input in percent; empty if no provider reports cached tokens."""
+    return "" if amount.cached_share is None else f"{amount.cached_share:.0%}"
 
 
 def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
     from daemon.usage import NANO
 
     fields = asdict(amount)
-    costs = {currency: nano / NANO for currency, nano in fields.pop("costs_nano").items()}
-    return {by: name, **fields, "costs": costs}
+    del fields["token_seconds"]
+    costs, cached = (
+        {currency: nano / NANO for currency, nano in fields.pop(name).items()} for name in ("costs_nano", "cached_nano")
+    )
+    return {by: name, **fields, "cached_share": amount.cached_share, "costs": costs, "cached_costs": cached}
 
 
 def _cells(amount: "Amount") -> tuple[object, ...]:
-    counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in, amount.tokens_out)
-    return (*(f"{count:,}" for count in counts), amount.costs())
+    counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in)
+    costs = (amount.cached_costs(), amount.costs())
+    return (*(f"{count:,}" for count in counts), share(amount), f"{amount.tokens_out:,}", *costs)

@@ -34,6 +34,7 @@ from daemon.config.remembering import (
 )
 from daemon.config.schema import (
     GROUP_COMMANDS,
+    TOOLS,
     AgentConfig,
     BootstrapConfig,
     BotConfig,
@@ -56,6 +57,7 @@ from daemon.config.transcription import transcription_of
 
 __all__ = [
     "GROUP_COMMANDS",
+    "TOOLS",
     "AccessConfig",
     "Adapter",
     "AgentConfig",

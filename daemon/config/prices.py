@@ -13,6 +13,8 @@ class PricesConfig(Section, frozen=True):
     input: Price = 0.0
     cached_input: Price | None = None
     """Of the part of a prompt that the provider had kept; unset: as ``input``."""
+    cache_write: Price | None = None
+    """Of the part of a prompt that the provider wrote to its cache; unset: as ``input``."""
     output: Price = 0.0
     currency: Annotated[str, Meta(max_length=16)] = ""
     """Shown beside costs; costs of different currencies are never added."""

@@ -9,6 +9,15 @@ from daemon.config.secret import Secret
 from daemon.config.section import NO_SECRET, Count, Limit, PathText, Seconds, Section, Share, Tokens
 
 
+class AuditConfig(Section, frozen=True):
+    """The audit of what each consolidation kept."""
+
+    enabled: bool = True
+    """Also switches the part ``## Pinned`` of MEMORY.md."""
+    pinned_max_share: Share = 0.025
+    """The largest part of the context window for ``## Pinned``."""
+
+
 class ConsolidationConfig(Section, frozen=True):
     """Token-budget consolidation."""
 
@@ -26,6 +35,7 @@ class ConsolidationConfig(Section, frozen=True):
     breaker_probe_s: Seconds = 30.0
     memory_max_share: Share = 0.1
     """MEMORY.md's share of the context window."""
+    audit: AuditConfig = AuditConfig()
 
 
 class ArchiveConfig(Section, frozen=True):

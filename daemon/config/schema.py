@@ -273,12 +273,19 @@ GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop
 """Commands that are about the conversation or the memory that all members of a group share."""
 
 
+TOOLS = (
+    *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
+    *("memory_search", "memory_get", "conversation_search"),
+)
+"""Of a bot that lists none: all builtin tools. They stay within a conversation's own files."""
+
+
 class BotConfig(Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
     workspace: PathText = ""
     """Folder of its files; default ``<data_dir>/bots/<name>``."""
-    tools: tuple[str, ...] = ("time",)
+    tools: tuple[str, ...] = TOOLS
     language: Literal["en", "zh"] = "en"
     """Of what the bot itself says, not of the model."""
     time_zone: str = "UTC"

@@ -87,6 +87,7 @@ async def back_up(
     tell("data in Redis")
     taking, archived = Taking(bus, without=wanted.without), Archived()
     records = await _redis(bus, taking, folder, archived)
+    copies.note_missing({bot: wanted.workspaces[bot] for bot in taking.bots & wanted.workspaces.keys()})
     # Files come after what names them: a message its attachment, a list its segments.
     for bot, workspace in sorted(wanted.workspaces.items()):
         tell(f"files of {bot}")
@@ -186,6 +187,12 @@ class _Copies:
         )
         self._taken += [each for each in copied if isinstance(each, FileTaken)]
         self.unreadable |= {each.path: each.reason for each in copied if isinstance(each, Unreadable)}
+
+    def note_missing(self, workspaces: Mapping[str, Path]) -> None:
+        """Note the folders that must exist, but do not: the mount of a workspace may be lost."""
+        for bot, workspace in workspaces.items():
+            if not workspace.is_dir():
+                self.unreadable[f"{BOTS}/{bot}"] = f"the folder {workspace} was not found, but the bot has a memory"
 
     async def archive(self, storage: Storage) -> None:
         """All files of an archive; a file that is deleted meanwhile is in none of the lists read before."""

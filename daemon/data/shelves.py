@@ -1,22 +1,16 @@
-"""Rules for the archive and for a memory's files, compared with Redis."""
+"""Rules for the archive, compared with Redis."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Sequence
 
-from anyio import to_thread
-
-from daemon.archive import Archive, Segment, Shelf
+from daemon.archive import Archive, Segment, Shelf, Storage
+from daemon.archive.marker import MARKER, marker_in, noted
 from daemon.archive.segment import lines_of, raws_of
 from daemon.archive.shelf import ScopeKind
+from daemon.bus import Bus
 from daemon.data.finding import Flaw
-from daemon.data.reading import number
-from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+from daemon.data.records import ScopeTaken, SessionTaken, bytes_of, number
 from daemon.data.scope_rules import covered
-from daemon.durable import folder_below
-from daemon.errors import ArchiveError, BusUnavailable, MillpondError
-from daemon.memory.files import bot_of, memory_folder
-from daemon.memory.sidecar import SideCar, checksum, read_side_car
+from daemon.errors import ArchiveError, BusUnavailable
 
 KINDS: tuple[ScopeKind, ...] = ("history", "versions", "notes")
 
@@ -45,6 +39,30 @@ async def flaws_of_archive(archive: Archive, taken: SessionTaken | ScopeTaken, *
     except ArchiveError as error:
         return [Flaw(rule="archive.list", where=taken.name, text=str(error))]
     return [flaw for flaws in found for flaw in flaws]
+
+
+async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
+    """The archive's ID is missing, cannot be read, or differs from the ID with which this place was used before.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    where = f"{storage.where}/{MARKER}"
+    try:
+        marker = await marker_in(storage)
+    except ArchiveError as error:
+        return [Flaw(rule="archive.marker", where=where, text=str(error))]
+    here = {name for name, each in (await noted(bus)).items() if each.is_at(storage)}
+    if not here or here == {marker.archive if marker else ""}:
+        return []
+    contains = f"contains the archive's ID {marker.archive}" if marker else "was not found"
+    others = ", ".join(sorted(here - {marker.archive if marker else ""}))
+    text = (
+        f"the file {contains}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
+        "the storage. Otherwise restore the file from a backup, and remove any other ID of this archive with "
+        f"`millpond redis-cli HDEL {bus.keys.archives} ID`."
+    )
+    return [Flaw(rule="archive.marker", where=where, text=text)]
 
 
 async def _of_shelf(archive: Archive, shelf: Shelf, first: int, base: int, names: set[str]) -> list[Flaw]:
@@ -96,38 +114,3 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
 
 
 # Files of a memory
-
-
-async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path]) -> list[Flaw]:
-    """Parts of a memory's files that Redis has lost because it was restored to an older state."""
-    if taken.fields.get("joined"):
-        return []
-    try:
-        workspace = workspace_of(bot_of(taken.name))
-    except MillpondError:
-        return []  # another process knows the bot
-    with suppress(OSError):
-        side = await to_thread.run_sync(_side_car, workspace, taken.name)
-        version = number(taken.fields.get("version"))
-        text = bytes_of(taken.fields.get("text", "")).decode("utf-8", "replace")
-        where = str(workspace.joinpath(*memory_folder(taken.name)))
-        if side.version > version:
-            why = (
-                f"the file MEMORY.md has version {side.version}, but the newest version in Redis is {version}: "
-                "Redis lost the newest versions"
-            )
-        elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
-            why = f"the file MEMORY.md and Redis both have version {version}, but the texts differ"
-        else:
-            return []
-        hint = "Run `millpond memory edit` to store the file's text again."
-        return [Flaw(rule="files.memory", where=where, text=f"{why}. {hint}")]
-    return []
-
-
-def _side_car(workspace: Path, scope: str) -> SideCar:
-    try:
-        with folder_below(workspace, *memory_folder(scope), make=False) as folder:
-            return read_side_car(folder)
-    except FileNotFoundError:
-        return SideCar()

@@ -13,19 +13,22 @@ from daemon.memory.foreign import Foreign, TakenOver
 from daemon.memory.home import Home
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
-from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, VersionKind
+from daemon.memory.records import Audit, AuditPlace, EntryKind, HistoryEntry, ItemKind, Note, Version, VersionKind
 from daemon.memory.searching import Passage, Scored, found_in, passages_of
 from daemon.memory.versioned import Changed, changes_of, seen
 from daemon.memory.writing import Written, written
 
 __all__ = [
     "Applied",
+    "Audit",
+    "AuditPlace",
     "Census",
     "Changed",
     "EntryKind",
     "Foreign",
     "HistoryEntry",
     "Home",
+    "ItemKind",
     "Known",
     "Memories",
     "MemoryFiles",

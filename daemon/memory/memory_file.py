@@ -86,6 +86,8 @@ def _look(folder: int, clean: Stat | None) -> Found:
         return Found(stat=stat, refused="the file is not UTF-8. Save it as UTF-8")
     except ValueError as error:
         return Found(stat=stat, refused=str(error))
+    except PermissionError as error:
+        return Found(stat=stat, refused=f"{error.strerror}. Correct the permissions of the file")
     except OSError as error:
         return Found(
             stat=stat, refused=f"{error.strerror}. Replace this entry with a regular file, or remove the entry"

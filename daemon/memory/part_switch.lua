@@ -8,6 +8,7 @@ local by, leaving = unpack(redis.call('HMGET', KEYS[1], 'joined_by', 'leaving'))
 if not by then return 'done' end
 if by ~= ARGV[2] or not leaving or cjson.decode(leaving).job ~= ARGV[1] then return 'stale' end
 for at = 3, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
-redis.call('HSET', KEYS[1], 'last_job', ARGV[2])
+-- Its prompts show its own text at once.
+redis.call('HSET', KEYS[1], 'last_job', ARGV[2], 'pinned', redis.call('HGET', KEYS[1], 'version') or 0)
 redis.call('HDEL', KEYS[1], 'joined', 'joined_by', 'leaving')
 return 'done'

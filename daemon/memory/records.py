@@ -9,6 +9,56 @@ EntryKind = Literal["summary", "raw"]
 VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "link", "forget", "import", "rejected"]
 """How a version came about; a rejected one was never current."""
 
+ItemKind = Literal["name", "number", "date", "address", "quote", "code", "request", "question", "promise"]
+"""What a consolidation should keep: facts, and statements of people and the bot.
+
+``request``: a person asked for something to be kept, or stated a rule. ``question``: open, without an answer yet.
+"""
+
+
+class AuditPlace(msgspec.Struct, frozen=True, array_like=True):
+    """A passage of a message. It is stored without its words, so that forgetting the message forgets the passage."""
+
+    kind: ItemKind
+    index: int
+    """Of the message in the session's log."""
+    begin: int
+    """Offset of the first character in the text of the message."""
+    end: int
+    """Offset one past the last."""
+
+
+class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many items of a consolidated range are left where."""
+
+    memory: int = 0
+    """In MEMORY.md."""
+    history: int = 0
+    """Not in MEMORY.md, but in the history entry of the range."""
+    recall: int = 0
+    """In neither of the two, but found by a search for its own sentence."""
+    archive: int = 0
+    """In the archived messages alone."""
+    unsearched: int = 0
+    """In neither MEMORY.md nor the entry; there was no time to search."""
+    pinned: int = 0
+    """Statements that were added to MEMORY.md word for word."""
+    lost: tuple[AuditPlace, ...] = ()
+    """The first of those in the archive alone."""
+
+    @property
+    def score(self) -> float | None:
+        """The share of items that are not in the archive alone, from 0 to 1; None: there were no items."""
+        kept = self.memory + self.history + self.recall
+        return kept / (kept + self.archive) if kept + self.archive else None
+
+    @property
+    def told(self) -> dict[str, float | None]:
+        """The score and the counts, by name."""
+        counts = ("memory", "history", "recall", "archive", "unsearched", "pinned")
+        return {"score": self.score, **{name: getattr(self, name) for name in counts}}
+
+
 # The scripts read `session`, `first` and `upto` of stored entries, and put `version` in front of a version and `text`
 # behind it. Texts stand last, so that what stands before them can be read in a terminal.
 
@@ -30,6 +80,8 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """What summarised it."""
     correlation: str = ""
     """Correlation id of what had it consolidated."""
+    audit: Audit | None = None
+    """What the consolidation kept; None: it was not audited."""
     text: str
     """As it stands in HISTORY.md; begins with ``[YYYY-MM-DD HH:MM]``."""
     lost: bool = False
@@ -61,6 +113,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which version was edited or restored."""
     added: str = ""
     """Of a flush: what was appended to the version before."""
+    audit: Audit | None = None
+    """Of a consolidation: what it kept, as in the history entry."""
     text: str = ""
     """The whole of it."""
 

@@ -14,6 +14,7 @@ from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
 from daemon.model import characters, message_fields, own
 from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.call_fragments import CallFragments
+from daemon.model.counts import usage_in
 from daemon.model.errors import Endpoint, reported
 from daemon.model.text_calls import calls_in, may_be_calls
 from daemon.model.thinking import Thinking, is_thinker
@@ -47,21 +48,6 @@ class Choice(msgspec.Struct):
     finish_reason: object = None
     usage: object = None
     """Where Kimi counts."""
-
-
-class _PromptDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
-    """DeepSeek's name for the cached ones."""
-    input_tokens: int | None = None
-    """Anthropic's names, which some servers in front of it keep."""
-    output_tokens: int | None = None
 
 
 class Payload(msgspec.Struct):
@@ -148,7 +134,7 @@ class AnswerParts:
             raise reported(failure, self._endpoint)
         choice = next((choice for choice in said.choices or () if choice is not None), None)
         if usage := said.usage or (choice and choice.usage):
-            self._usage = _usage(usage) or self._usage
+            self._usage = usage_in(usage) or self._usage
         self._version = said.model if said.model and isinstance(said.model, str) else self._version
         return self._choice(choice) if choice else ""
 
@@ -313,24 +299,3 @@ def _shape(payload: bytes) -> str:
     except UNREADABLE:
         return f"{size} that are not JSON"
     return f"{size} of JSON with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"
-
-
-def _usage(given: object) -> Usage | None:
-    """What a provider counted; None when it cannot be read, or says nothing of the prompt."""
-    try:
-        said = msgspec.convert(given, _Usage, strict=False)
-    except UNREADABLE:
-        return None
-    prompt_tokens, completion_tokens = (
-        said.prompt_tokens or said.input_tokens,
-        said.completion_tokens or said.output_tokens,
-    )
-    if not prompt_tokens or prompt_tokens < 0:
-        return None
-    details = said.prompt_tokens_details or _PromptDetails()
-    cached = details.cached_tokens or said.prompt_cache_hit_tokens or 0
-    return Usage(
-        tokens_in=prompt_tokens,
-        cached_in=max(0, min(cached, prompt_tokens)),
-        tokens_out=max(0, completion_tokens or 0),
-    )

@@ -56,6 +56,7 @@ class Events:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._reports_cached = False
         self._texts = 0
         self._calls = 0
 
@@ -107,14 +108,12 @@ class Events:
     def _usage(self, given: object) -> dict[str, object] | None:
         """The counts so far; later ones replace those before, and 0 is no count."""
         said = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        self._reports_cached |= "cache_read_input_tokens" in said
         self._counts |= {name: count for name in _COUNTS if isinstance(count := said.get(name), int) and count > 0}
-        fresh, read, kept, out = (self._counts.get(name, 0) for name in _COUNTS)
-        details = {"cached_tokens": read}
-        counts: dict[str, object] = {
-            "prompt_tokens": fresh + read + kept,
-            "completion_tokens": out,
-            "prompt_tokens_details": details,
-        }
+        fresh, read, written, out = (self._counts.get(name, 0) for name in _COUNTS)
+        counts: dict[str, object] = {"prompt_tokens": fresh + read + written, "completion_tokens": out}
+        if self._reports_cached:
+            counts["prompt_tokens_details"] = {"cached_tokens": read, "cache_write_tokens": written}
         return counts if self._counts else None
 
 

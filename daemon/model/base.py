@@ -27,12 +27,18 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     tokens_in: int = 0
     cached_in: int = 0
     """Of ``tokens_in``: what the provider had kept from an earlier call."""
+    written_in: int = 0
+    """Of ``tokens_in``: what the provider wrote to its cache; no part of ``cached_in``."""
+    reports_cached: bool = False
+    """Whether the provider reports cached tokens, which may be 0."""
     tokens_out: int = 0
     """Reasoning included."""
     estimated: bool = False
     """The provider did not say: counted by our tokenizer."""
     cost_nano: int = 0
     """By the prices of the configuration, in billionths of the currency's unit: whole, so that sums are exact."""
+    cached_nano: int = 0
+    """Of ``cost_nano``: the cost of ``cached_in``."""
     currency: str = ""
 
 

@@ -57,8 +57,13 @@ def is_charged(error: BaseException, said: Sequence[str] = ()) -> bool:
 
 def priced(usage: Usage, prices: PricesConfig) -> Usage:
     """``usage`` with what it costs."""
-    cached = prices.input if prices.cached_input is None else prices.cached_input
-    cost = (
-        (usage.tokens_in - usage.cached_in) * prices.input + usage.cached_in * cached + usage.tokens_out * prices.output
+    cached = usage.cached_in * (prices.input if prices.cached_input is None else prices.cached_input)
+    written = usage.written_in * (prices.input if prices.cache_write is None else prices.cache_write)
+    fresh = (usage.tokens_in - usage.cached_in - usage.written_in) * prices.input
+    cost = fresh + written + cached + usage.tokens_out * prices.output
+    return replace(
+        usage,
+        cost_nano=round(cost * NANO_PER_TOKEN),
+        cached_nano=round(cached * NANO_PER_TOKEN),
+        currency=prices.currency,
     )
-    return replace(usage, cost_nano=round(cost * NANO_PER_TOKEN), currency=prices.currency)

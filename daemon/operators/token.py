@@ -22,6 +22,9 @@ HEADER = "Authorization: Bearer "
 TOKEN_BYTES = 32
 """256 random bits, as in a visitor's cookie."""
 
+TOKEN_MIN_CHARS = 32
+"""A shorter token is the rest of a damaged file: ``TOKEN_BYTES`` are 43 characters."""
+
 FINGERPRINT_CHARS = 16
 """Of the SHA-256: enough to tell tokens apart, and useless to somebody who wants to guess one of 256 bits."""
 
@@ -54,17 +57,22 @@ def local_token(data_dir: Path) -> LocalToken:
 def known_token(data_dir: Path) -> LocalToken | None:
     """The token of ``data_dir``; None if it was not made yet. Blocks; errors as for ``local_token``."""
     path = data_dir / FILE_NAME
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
-    text, warning = read_secret_file(path)
+    try:
+        text, warning = read_secret_file(path)
+    except ConfigError as error:
+        reason = str(error).partition(". ")[0]
+        raise ConfigError(f"the token of the API is damaged: {reason}. Delete the file and start again.") from error
     if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):
         raise ConfigError(
             f"{path} belongs to another user, who knows the token in it. Delete the file and start again."
         )
     secret = Secret(text.removeprefix(HEADER))
-    if not text.startswith(HEADER) or secret_problem(secret):
+    if not text.startswith(HEADER) or secret_problem(secret) or len(secret.reveal()) < TOKEN_MIN_CHARS:
         raise ConfigError(
-            f"{path} does not hold one line of the form {HEADER}<token>. Delete the file and start again."
+            f"the token of the API is damaged: {str(path)!r} does not hold one line of the form {HEADER}<token> with "
+            f"at least {TOKEN_MIN_CHARS} characters in the token. Delete the file and start again."
         )
     return LocalToken(secret=secret, path=path, made=False, warning=warning)
 
@@ -76,7 +84,7 @@ def fingerprint(token: Secret) -> str:
 
 def _make(data_dir: Path) -> bool:
     """Make the file (0600) unless it is there; it appears whole, for one of all who try."""
-    if (data_dir / FILE_NAME).exists():
+    if os.path.lexists(data_dir / FILE_NAME):
         return False
     try:
         with (

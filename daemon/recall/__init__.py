@@ -6,8 +6,9 @@
 from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
 from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.lost_items import Lost, lost_of
 from daemon.recall.place import Place, Places, is_session
-from daemon.recall.reading import Reader, Said
+from daemon.recall.reading import Reader, Said, said_of
 from daemon.recall.recall import Asked, Recaller
 from daemon.recall.sessions import SessionBook
 from daemon.recall.written import NOTHING, found_text
@@ -22,6 +23,7 @@ __all__ = [
     "Hit",
     "InPrompt",
     "Kind",
+    "Lost",
     "Mode",
     "Place",
     "Places",
@@ -33,4 +35,6 @@ __all__ = [
     "engines_of",
     "found_text",
     "is_session",
+    "lost_of",
+    "said_of",
 ]

@@ -33,6 +33,8 @@ class InPrompt(msgspec.Struct, frozen=True, kw_only=True):
     """As ``Hit.file``."""
     first: int
     """The index of the first; it holds all from there on."""
+    hidden: frozenset[int] = frozenset()
+    """Indexes of those that it holds only in part, which may be hits."""
     min_score: float = 0.0
     """Hits of less, of what the best one scores, are wanted by nobody; some may be given."""
 

@@ -61,6 +61,8 @@ class Asked:
     """Whose turn it is; empty: nobody's."""
     first: int = 0
     """Index of the first message of that session that the prompt holds, with all behind it."""
+    hidden: frozenset[int] = frozenset()
+    """Indexes of those messages that the prompt holds only in part."""
     is_bare: bool = False
     """Nothing is remembered but messages."""
 
@@ -160,7 +162,7 @@ class Recaller:
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
-                is_all = asked.session and asked.is_bare and not asked.first
+                is_all = asked.session and asked.is_bare and not asked.first and not asked.hidden
                 if is_all and not await self._sessions.has_other(scope, asked.session, within_s=LOOK_S):
                     return None
                 return await self._remembered(scope, asked)
@@ -187,7 +189,8 @@ class Recaller:
     def _in_prompt(self, asked: Asked) -> InPrompt:
         # Vectors score what has none of the words.
         min_score = 0.0 if self._config.mode_used == "vsearch" else self._config.min_score
-        return InPrompt(file=f"{TRANSCRIPT}{asked.session}", first=asked.first, min_score=min_score)
+        file = f"{TRANSCRIPT}{asked.session}"
+        return InPrompt(file=file, first=asked.first, hidden=asked.hidden, min_score=min_score)
 
     async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, prompt: InPrompt) -> list[Hit]:
         """What is found that the prompt does not hold."""
@@ -233,6 +236,14 @@ class Recaller:
             for each in await self._reader.said(scope, place) if place else ():
                 told.setdefault((each.session, each.index), each)
         return list(told.values())[:limit]
+
+    async def snippets(self, scope: str, query: str, *, limit: int) -> list[str]:
+        """The texts of the best hits in ``scope``, a home, for words; no model and no vectors are used.
+
+        Errors as for ``search``.
+        """
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
+        return [hit.snippet for hit in found.hits]
 
     async def around(self, scope: str, docid: str, *, context: int) -> tuple[Place, str] | None:
         """What stands at a hit's place and ``context`` lines or messages around it, and where that is; None: gone.

@@ -135,5 +135,6 @@ def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:
             "folder that this user can write to, or set another folder in data_dir (or MILLPOND_DATA_DIR)."
         )
     return ServerNotReady(
-        f"the embedded server's files in {layout.folder} cannot be used: {error}. Millpond tries again automatically."
+        f"the embedded server's files in {layout.folder} cannot be used: {error.strerror} ({error.filename}). Correct "
+        "the problem. Millpond tries again automatically."
     )

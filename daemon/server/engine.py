@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from daemon.errors import ConfigError, EngineRefused
-from daemon.server.layout import Layout
+from daemon.server.layout import Layout, content_of
 from daemon.server.private import write_private
 
 OLDEST = (6, 2)
@@ -110,7 +110,7 @@ def check_marker(layout: Layout, found: Engine) -> None:
 
 def _kept(layout: Layout) -> Engine | None:
     try:
-        return msgspec.json.decode(layout.engine.read_bytes(), type=Engine)
+        return msgspec.json.decode(content_of(layout.engine), type=Engine)
     except FileNotFoundError:
         # The marker was lost but the data was not: its folder exists from 7.0 on (multi-part append-only files).
         return Engine("redis", "7.0.0") if (layout.folder / "appendonlydir").exists() else None

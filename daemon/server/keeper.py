@@ -49,7 +49,16 @@ class Keeper:
 
     def _is_over(self, quiet_since: float) -> bool:
         # Nobody can come back to a folder that was removed.
-        return time.monotonic() - quiet_since >= self._idle_s or not self._layout.folder.is_dir()
+        return time.monotonic() - quiet_since >= self._idle_s or not self._layout.folder.is_dir() or self._is_replaced()
+
+    def _is_replaced(self) -> bool:
+        """Whether a new folder took the place of a removed one: its server has a keeper of its own."""
+        with contextlib.suppress(FileNotFoundError):
+            return not os.path.samestat(os.fstat(self._lock), self._layout.keeper_lock.stat())
+        return False
+
+    def _is_stopped(self) -> bool:
+        return self._is_replaced() or _is_free(self._layout.alive_lock)
 
     def _in_use(self) -> bool:
         """Whether the server has a client beside the keeper; a server too busy to say has."""
@@ -57,7 +66,7 @@ class Keeper:
             clients = self._call("CLIENT", "LIST")
         except OSError:
             self._hang_up()
-            return not _is_free(self._layout.alive_lock)
+            return not self._is_stopped()
         return not isinstance(clients, bytes) or len(clients.splitlines()) > 1
 
     def _finish(self, wanted_ns: int) -> bool:
@@ -76,7 +85,7 @@ class Keeper:
             _say(f"the server refused to stop: {refused!r}")
         self._hang_up()
         deadline = time.monotonic() + STOP_TIMEOUT_S
-        while not _is_free(self._layout.alive_lock):
+        while not self._is_stopped():
             if time.monotonic() > deadline:
                 _say("the server did not stop in time")
                 return False
@@ -94,6 +103,8 @@ class Keeper:
 
     def _connect(self) -> Link:
         # What was read once stays good: somebody may have removed the folder, and the server shall end all the same.
+        if self._is_replaced():
+            raise FileNotFoundError(self._layout.state)
         self._state = read_state(self._layout) or self._state
         if self._state is None:
             raise FileNotFoundError(self._layout.state)

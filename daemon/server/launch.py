@@ -14,10 +14,12 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import structlog
 from anyio import from_thread
 
 from daemon.errors import ServerNotReady
 from daemon.server import allocator
+from daemon.server.append_only import check_manifest
 from daemon.server.engine import check_marker, find_program, is_bundled
 from daemon.server.layout import Layout, State, read_state, shared_lock, try_lock
 from daemon.server.link import Link, Refusal
@@ -42,11 +44,19 @@ PORT_TRIALS = 16
 LOG_MAX_BYTES = 1024 * 1024
 """At a start, a longer log becomes ``server.log.1``."""
 TAIL_LINES = 4
+CUT_OFF = "loaded anyway because aof-load-truncated is enabled"
+"""What Redis and Valkey log when the last command in their file is incomplete (``aof.c``)."""
+LOSS = (
+    "If the server was killed, only a command is missing that was not acknowledged. Otherwise the file was damaged, "
+    "and messages may be missing: compare the data with a backup."
+)
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""
 KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Environment variables of child processes; keys and tokens are not passed on."""
+
+_log = structlog.get_logger()
 
 
 class Launcher:
@@ -99,6 +109,10 @@ class Launcher:
                 patience.wait(_not_answering(self._layout))
             self._keep()
             write_state(self._layout, state)
+            if log_start is not None and any(CUT_OFF in line for line in _said(self._layout, log_start)):
+                _log.warning(
+                    "server.cut_off", reason=f"the end of the data in {self._layout.folder} was cut off. {LOSS}"
+                )
             return state
 
     def _start(self, alive: int) -> int:
@@ -106,6 +120,7 @@ class Launcher:
         try:
             program = find_program(self._binary)
             check_marker(self._layout, program.engine)
+            check_manifest(self._layout.folder)
             state = _settle(self._layout)
             write_private(self._layout.conf, configuration(self._layout, state))
             _tidy(self._layout)
@@ -312,11 +327,16 @@ def _stop_unreachable(state: State) -> None:
             link.call("SHUTDOWN")
 
 
-def _ended(layout: Layout, log_start: int) -> ServerNotReady:
+def _said(layout: Layout, log_start: int) -> list[str]:
+    """The lines of the server's log since its start."""
     with layout.log.open("rb") as log:
         log.seek(log_start)
         lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
-    said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _ended(layout: Layout, log_start: int) -> ServerNotReady:
+    said = " | ".join(_said(layout, log_start)[-TAIL_LINES:])
     return ServerNotReady(
         f"the embedded server stopped during its start. The log {layout.log} ends "
         f"with: {said or 'nothing'}. Correct the problem. Millpond tries again automatically."

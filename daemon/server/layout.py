@@ -8,7 +8,10 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.durable import private_folder
+from daemon.durable import folder_below, plain_file, private_folder
+
+CONTENT_MAX_BYTES = 65_536
+"""Of the small files; Millpond writes a few hundred bytes."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,16 @@ class State:
         return f"State(socket={self.socket!r}, port={self.port}, pid={self.pid})"
 
 
+def content_of(path: Path) -> bytes:
+    """The content of a small file; reading a pipe in its place does not wait for a writer.
+
+    Raises:
+        OSError: the file is missing, cannot be read, or is not a regular file.
+    """
+    with folder_below(path.parent, make=False) as folder, plain_file(folder, path.name) as descriptor:
+        return os.pread(descriptor, CONTENT_MAX_BYTES, 0)
+
+
 def read_state(layout: Layout) -> State | None:
     """What ``server.json`` says; None when there is none or it cannot be understood.
 
@@ -107,7 +120,7 @@ def read_state(layout: Layout) -> State | None:
         PermissionError: it belongs to somebody else.
     """
     try:
-        found = json.loads(layout.state.read_bytes())
+        found = json.loads(content_of(layout.state))
         return State(str(found["socket"]), int(found["port"]), str(found["password"]), int(found["pid"]))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

@@ -5,15 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import Secret, SlackConfig, TelegramConfig
+from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
 from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer
-
-TOOLS = (
-    *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
-    *("memory_search", "memory_get", "conversation_search"),
-)
-"""Of a new bot: all that stay within a conversation's own files."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from daemon.traces.records import (
     encode,
     ms_of,
 )
-from daemon.traces.telling import Row, rows, told, why_missing
+from daemon.traces.telling import Row, rows, told, used_by, why_missing
 
 __all__ = [
     "KEPT_MAX",
@@ -31,5 +31,6 @@ __all__ = [
     "ms_of",
     "rows",
     "told",
+    "used_by",
     "why_missing",
 ]

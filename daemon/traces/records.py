@@ -31,9 +31,13 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of what was recalled: so many more in each prompt of the turn."""
     completion_tokens: int = 0
     cached_tokens: int = 0
-    """Of ``prompt_tokens``."""
+    """Of ``prompt_tokens``: read from the provider's cache."""
+    cacheable_tokens: int = 0
+    """``prompt_tokens`` if the provider reports cached tokens."""
     cost_nano: int = 0
     """Billionths of the currency's unit."""
+    cached_nano: int = 0
+    """Of ``cost_nano``: the cost of ``cached_tokens``."""
     currency: str = ""
     part: int | None = None
     """Of a delivery: which part of the reply."""

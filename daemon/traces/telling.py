@@ -7,16 +7,14 @@ from typing import Any
 
 from daemon.clock import stamp
 from daemon.traces.reading import Found
-from daemon.traces.records import Span, Unavailable
+from daemon.traces.records import Span, Trace, Unavailable
+from daemon.usage import NANO, Amount
 
 _WHY = {
     "slow": "the server did not answer in time",
     "broken": "the server could not be used",
     "large": "the server's tools do not fit into the model's context window",
 }
-
-NANO = 1_000_000_000
-"""Billionths in a currency's unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +45,41 @@ def told(found: Found) -> dict[str, Any]:
         "committed": _time(trace.committed_ms),
         "worker": trace.worker,
         "outcome": trace.outcome,
+        "totals": _totals(used_by(found.trace)),
         "spans": [_span(span) for span in _spans(found)],
         "left_out": trace.left_out,
         "missing_servers": [{"server": each.server, "reason": why_missing(each)} for each in trace.missing],
+    }
+
+
+def used_by(trace: Trace) -> Amount:
+    """The usage of the recorded model calls of a turn."""
+    total = Amount()
+    for span in trace.spans:
+        if span.kind == "model":
+            total.add(
+                Amount(
+                    calls=1,
+                    tokens_in=span.prompt_tokens,
+                    cached_in=span.cached_tokens,
+                    cacheable_in=span.cacheable_tokens,
+                    tokens_out=span.completion_tokens,
+                    costs_nano={span.currency: span.cost_nano},
+                    cached_nano={span.currency: span.cached_nano},
+                )
+            )
+    return total
+
+
+def _totals(used: Amount) -> dict[str, Any]:
+    return {
+        "model_calls": used.calls,
+        "prompt_tokens": used.tokens_in,
+        "completion_tokens": used.tokens_out,
+        "cached_tokens": used.cached_in,
+        "cached_share": used.cached_share and round(used.cached_share, 4),
+        "cost": used.costs(digits=6),
+        "cached_cost": used.cached_costs(digits=6),
     }
 
 
@@ -82,13 +112,14 @@ def _of_span(span: Span) -> Row:
 
 
 def _more(span: Span) -> str:
-    cached = f" ({span.cached_tokens:,} cached)" if span.cached_tokens else ""
+    price = f" for {_cost(span.cached_nano, span.currency)}" if span.cached_nano else ""
+    cached = f" ({span.cached_tokens:,} cached{price})" if span.cached_tokens or span.cacheable_tokens else ""
     found = (
         f"part {span.part}" if span.part is not None else "",
         f"first token {span.first_token_ms:,.0f} ms" if span.first_token_ms is not None else "",
         f"{span.prompt_tokens:,} tokens in{cached}" if span.prompt_tokens else "",
         f"{span.completion_tokens:,} out" if span.completion_tokens else "",
-        _cost(span),
+        _cost(span.cost_nano, span.currency),
         span.outcome if span.outcome != "done" else "",
     )
     return ", ".join(filter(None, found))
@@ -99,8 +130,9 @@ def _span(span: Span) -> dict[str, Any]:
         "first_token_ms": span.first_token_ms,
         "prompt_tokens": span.prompt_tokens or None,
         "completion_tokens": span.completion_tokens or None,
-        "cached_tokens": span.cached_tokens or None,
-        "cost": _cost(span) or None,
+        "cached_tokens": span.cached_tokens if span.cached_tokens or span.cacheable_tokens else None,
+        "cost": _cost(span.cost_nano, span.currency) or None,
+        "cached_cost": _cost(span.cached_nano, span.currency) or None,
         "part": span.part,
     }
     return {
@@ -121,10 +153,8 @@ def _work(found: Found) -> list[Span]:
     return sorted((*found.trace.recalls, *found.trace.spans), key=lambda span: span.began_ms)
 
 
-def _cost(span: Span) -> str:
-    if not span.cost_nano:
-        return ""
-    return f"{span.cost_nano / NANO:.6f} {span.currency}".rstrip()
+def _cost(nano: int, currency: str) -> str:
+    return f"{nano / NANO:.6f} {currency}".rstrip() if nano else ""
 
 
 def _time(ms: int) -> str:

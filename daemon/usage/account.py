@@ -1,6 +1,7 @@
 """What usage is counted by: who used a bot, on which day, and how much of each model."""
 
 import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import unquote
@@ -8,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from daemon.clock import Clock
+from daemon.config import Config
 from daemon.sessionkey import encode_part
 
 By = Literal["day", "bot", "person", "session", "model"]
@@ -15,6 +18,8 @@ By = Literal["day", "bot", "person", "session", "model"]
 
 NANO = 1_000_000_000
 """Billionths in a currency's unit."""
+
+DAY_S = 86_400
 
 
 class User(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,12 +66,18 @@ class Amount:
     calls: int = 0
     tokens_in: int = 0
     cached_in: int = 0
-    """Of ``tokens_in``."""
+    """Of ``tokens_in``: read from the provider's cache."""
+    cacheable_in: int = 0
+    """Of ``tokens_in``: the input of calls whose provider reports cached tokens."""
     tokens_out: int = 0
     estimated: int = 0
     """Of the calls: those whose tokens were counted by us, since the provider did not say."""
     costs_nano: dict[str, int] = field(default_factory=dict[str, int])
     """Currency → billionths of its unit; currencies are never added to each other."""
+    cached_nano: dict[str, int] = field(default_factory=dict[str, int])
+    """Of ``costs_nano``: the cost of ``cached_in``."""
+    token_seconds: int = field(default=0, compare=False)
+    """The sum, over all notes of a day, of ``tokens`` times the second of the day at which they were noted."""
 
     @property
     def tokens(self) -> int:
@@ -79,18 +90,52 @@ class Amount:
         self.calls += other.calls
         self.tokens_in += other.tokens_in
         self.cached_in += other.cached_in
+        self.cacheable_in += other.cacheable_in
         self.tokens_out += other.tokens_out
         self.estimated += other.estimated
-        for currency, nano in other.costs_nano.items():
-            self.costs_nano[currency] = self.costs_nano.get(currency, 0) + nano
+        self.token_seconds += other.token_seconds
+        _add(self.costs_nano, other.costs_nano)
+        _add(self.cached_nano, other.cached_nano)
 
-    def costs(self) -> str:
+    def costs(self, *, digits: int = 4) -> str:
         """The costs for people: ``0.0123 EUR``, or empty when nothing has a price."""
-        shown = (f"{nano / NANO:.4f} {currency}".rstrip() for currency, nano in sorted(self.costs_nano.items()) if nano)
-        return ", ".join(shown)
+        return _shown(self.costs_nano, digits)
+
+    def cached_costs(self, *, digits: int = 4) -> str:
+        """The costs of cached tokens, as ``costs``."""
+        return _shown(self.cached_nano, digits)
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of the input that was cached, 0 to 1; None if no provider reports cached tokens."""
+        return min(1.0, self.cached_in / self.cacheable_in) if self.cacheable_in else None
+
+
+def _add(nano: dict[str, int], other: Mapping[str, int]) -> None:
+    for currency, more in other.items():
+        nano[currency] = nano.get(currency, 0) + more
+
+
+def _shown(nano: Mapping[str, int], digits: int) -> str:
+    return ", ".join(f"{each / NANO:.{digits}f} {currency}".rstrip() for currency, each in sorted(nano.items()) if each)
 
 
 def day_of(moment: dt.datetime, time_zone: str) -> str:
     """The day that it is at ``moment`` in an IANA time zone, ``2026-11-20``."""
-    zone = dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone)
-    return moment.astimezone(zone).date().isoformat()
+    return _local(moment, time_zone).date().isoformat()
+
+
+def last_days(config: Config, count: int, clock: Clock) -> Sequence[str]:
+    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
+    newest = dt.date.fromisoformat(max(day_of(clock.now(), bot.time_zone) for bot in config.bots.values()))
+    return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
+
+
+def second_of(moment: dt.datetime, time_zone: str) -> int:
+    """The second of that day, by the clock on the wall."""
+    local = _local(moment, time_zone)
+    return local.hour * 3_600 + local.minute * 60 + local.second
+
+
+def _local(moment: dt.datetime, time_zone: str) -> dt.datetime:
+    return moment.astimezone(dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone))

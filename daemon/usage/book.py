@@ -20,7 +20,8 @@ KEPT_S = 400 * 86_400
 NOTED_S = 2 * 86_400
 """How long it is remembered what a day's accounts hold already; far longer than a command can be late."""
 
-_COST = "cost:"
+_COSTS = {"cost:": "costs_nano", "cached_cost:": "cached_nano"}
+"""How the costs in a currency begin in Redis → in an ``Amount``."""
 
 
 class UsageBook:
@@ -29,8 +30,10 @@ class UsageBook:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount]) -> bool:
+    async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount], *, second: int = 0) -> bool:
         """Add what was ``used``, by model, to the accounts of ``day``; False when ``name`` was noted before.
+
+        ``second``: of the day, when it was used.
 
         Raises:
             BusUnavailable: Redis is away; noting the same again is safe.
@@ -38,6 +41,7 @@ class UsageBook:
         keys, total = self._bus.keys, Amount()
         for amount in used.values():
             total.add(amount)
+        total.token_seconds = total.tokens * second
         names, measures = ((2, user.bot), (3, user.person), (4, user.session)), _measures(total)
         told = [part for key, name in names if name for part in _told(key, name, measures)]
         for model, amount in used.items():
@@ -77,7 +81,7 @@ class UsageBook:
     async def of(self, user: User, day: str, *, currencies: Sequence[str] = ()) -> tuple[Amount, Amount, Amount]:
         """What the person, the chat and the bot used on ``day``; costs in ``currencies``. Errors as for ``read``."""
         amounts: dict[str, Amount] = {}
-        measures = (*_FIELDS, *(cost_measure(currency) for currency in currencies))
+        measures = _measures_in(currencies)
 
         async def read(kind: str, name: str) -> None:
             fields = [f"{name} {measure}".encode() for measure in measures]
@@ -142,7 +146,7 @@ class UsageBook:
             BusUnavailable: Redis is away.
         """
         found: dict[str, dict[str, Amount]] = {}
-        measures = (*_FIELDS, *(cost_measure(currency) for currency in currencies))
+        measures = _measures_in(currencies)
         fields = [f"{name} {measure}".encode() for name in names for measure in measures]
 
         async def read(day: str) -> None:
@@ -161,8 +165,10 @@ _FIELDS = {
     "calls": "calls",
     "in": "tokens_in",
     "cached": "cached_in",
+    "cacheable": "cacheable_in",
     "out": "tokens_out",
     "estimated": "estimated",
+    "token_seconds": "token_seconds",
 }
 """How a measure is called in Redis → in an ``Amount``."""
 
@@ -170,13 +176,19 @@ _FIELDS = {
 def _measures(amount: Amount) -> dict[str, int]:
     """What was used, as it is called in Redis; nothing that is 0."""
     measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items()}
-    measures |= {cost_measure(currency): nano for currency, nano in amount.costs_nano.items()}
+    for prefix, own in _COSTS.items():
+        measures |= {prefix + encode_part(currency): nano for currency, nano in getattr(amount, own).items()}
     return {measure: number for measure, number in measures.items() if number}
 
 
 def cost_measure(currency: str) -> str:
     """How the costs in a currency are called in Redis."""
-    return _COST + encode_part(currency)
+    return "cost:" + encode_part(currency)
+
+
+def _measures_in(currencies: Sequence[str]) -> Sequence[str]:
+    """All measures, with costs in ``currencies``."""
+    return (*_FIELDS, *(prefix + encode_part(currency) for prefix in _COSTS for currency in currencies))
 
 
 def _told(key: int, name: str, measures: Mapping[str, int]) -> Iterator[str | int]:
@@ -191,8 +203,9 @@ def _amounts(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, Amount]:
     for field, value in fields:
         name, _, measure = field.decode().rpartition(" ")
         amount = found.setdefault(name, Amount())
-        if measure.startswith(_COST):
-            amount.costs_nano[unquote(measure.removeprefix(_COST))] = int(value)
+        kind, colon, currency = measure.partition(":")
+        if own := _COSTS.get(kind + colon):
+            getattr(amount, own)[unquote(currency)] = int(value)
         elif measure in _FIELDS:
             setattr(amount, _FIELDS[measure], int(value))
     return found

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from daemon.durable import folder_below, plain_file
 from daemon.errors import UNREADABLE, brief
 from daemon.usage.book import NOTED_S
 from daemon.usage.note import Note
@@ -74,7 +75,9 @@ class KeptNotes:
 
 def _read(path: Path) -> list[Note]:
     notes: list[Note] = []
-    for line in path.read_bytes().splitlines():
+    with folder_below(path.parent, make=False) as folder, plain_file(folder, path.name) as descriptor:
+        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    for line in content.splitlines():
         try:
             notes.append(_decode(line))
         except UNREADABLE as error:  # the last line of a killed process may be incomplete

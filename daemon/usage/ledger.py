@@ -121,7 +121,7 @@ class Ledger:
         return not refused
 
     async def _write(self, note: Note) -> None:
-        await self._book.note(note.name, note.user, note.day, note.used)
+        await self._book.note(note.name, note.user, note.day, note.used, second=note.second)
         self._kept.pop(note, None)
 
     def _lose(self, note: Note, reason: str) -> None:

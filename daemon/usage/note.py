@@ -15,5 +15,7 @@ class Note:
     user: User
     day: str
     """``2026-11-20``, the bot's day."""
+    second: int = 0
+    """Of that day."""
     used: Mapping[str, Amount]
     """By model."""

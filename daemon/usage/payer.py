@@ -13,7 +13,7 @@ import anyio
 from daemon.clock import Clock
 from daemon.config import BotConfig
 from daemon.errors import BusError
-from daemon.usage.account import Amount, User, day_of
+from daemon.usage.account import Amount, User, day_of, second_of
 from daemon.usage.allowance import Allowance
 from daemon.usage.ledger import Ledger
 from daemon.usage.limits import Estimate, LimitReached, Refusal
@@ -61,6 +61,11 @@ class Payer:
             return None
         return await self.ledger.reserve(self.user, self.day, self._allowance, message=self.message)
 
+    @property
+    def second(self) -> int:
+        """Of the bot's day."""
+        return second_of(self.clock.now(), self.bot.time_zone)
+
     @asynccontextmanager
     async def call(
         self, needs: Estimate, used: dict[str, Amount], *, wait_s: float
@@ -101,4 +106,4 @@ class Payer:
             await anyio.sleep(LOOK_S)
 
     async def _settle(self, name: str, day: str, charge: dict[str, Amount]) -> None:
-        await self.ledger.note(Note(name=name, user=self.user, day=day, used=charge))
+        await self.ledger.note(Note(name=name, user=self.user, day=day, second=self.second, used=charge))

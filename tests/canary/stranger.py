@@ -24,7 +24,8 @@ def addresses_of(who: Identity, session: str) -> Sequence[str]:
         *(f"/api/sessions/{session}/{part}" for part in ("context", "prompt", "timeline", "search?q=cn", "turns")),
         *(f"/api/events?session={session}", "/api/sessions", "/api/sessions?q=a&age=60", "/api/memory?q=a"),
         *(f"/api/memory/{scope}{part}" for part in ("", "/versions", "/history", "/notes", "/search?q=cn")),
-        *("/api/trace/m000001", "/api/system", "/api/dead", "/api/unknown", "/api/audit", "/api/me", "/metrics"),
+        *("/api/trace/m000001", "/api/system", "/api/usage", "/api/dead", "/api/unknown", "/api/audit", "/api/me"),
+        "/metrics",
         *("/page/../api/sessions", "/s/../api/sessions", "//api/sessions", "/%61pi/sessions", "/login/../api/sessions"),
     )
 

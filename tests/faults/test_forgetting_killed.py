@@ -14,6 +14,7 @@ from tests.processes import Daemon, answered, environment_of, running, shut_down
 CANARY, KEPT = "Kanarienvogel-7f3a", "Rotkehlchen-91bc"
 SMALL = {
     "MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096",
+    "MILLPOND_BOTS__POND__TOOLS": "time",
     "MILLPOND_QUEUE__LEASE_S": "1",
     "MILLPOND_QUEUE__RENEW_S": "0.25",
     "MILLPOND_QUEUE__WAKEUP_S": "1",

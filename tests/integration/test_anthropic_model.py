@@ -81,7 +81,7 @@ async def failure_of(script: Any, **more: Any) -> tuple[ModelError, int]:
 async def test_text_comes_in_pieces_and_calls_and_usage_are_those_of_the_server() -> None:
     made = (Call("time", '{"zone": "UTC"}', "toolu_1"), Call("time", "{}", "toolu_2"))
     usage = {"input_tokens": 400, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 100}
-    prices = PricesConfig(input=2.0, cached_input=0.5, output=10.0, currency="EUR")
+    prices = PricesConfig(input=2.0, cached_input=0.5, cache_write=4.0, output=10.0, currency="EUR")
 
     async with asking([Said("one two three", made, usage=usage)], prices=prices) as (model, server):
         texts, answer = await answer_of(model, tools=(TOOL,))
@@ -91,8 +91,10 @@ async def test_text_comes_in_pieces_and_calls_and_usage_are_those_of_the_server(
         ("toolu_1", "time", {"zone": "UTC"}),
         ("toolu_2", "time", {}),
     ]
-    assert (answer.usage.tokens_in, answer.usage.cached_in, answer.usage.tokens_out) == (1_000, 500, 5)
-    assert (answer.usage.cost_nano, answer.usage.estimated, answer.version) == (1_300_000, False, "claude-1")
+    counted = answer.usage
+    assert (counted.tokens_in, counted.cached_in, counted.written_in, counted.tokens_out) == (1_000, 500, 100, 5)
+    assert (counted.cost_nano, counted.cached_nano, counted.reports_cached) == (1_500_000, 250_000, True)
+    assert (counted.estimated, answer.version) == (False, "claude-1")
     assert server.requests[0].headers["x-api-key"] == KEY
 
 

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import shutil
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from daemon.archive.local import LocalStorage
 from daemon.archive.marker import marker_in, noted
 from daemon.archive.segment import is_of, lines_of, packed, segment_of, unpacked
 from daemon.config import ArchiveConfig
-from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 from daemon.testing import ManualClock
 from tests.conftest import Lab, an_entry
 
@@ -104,9 +104,9 @@ async def test_what_redis_holds_otherwise_than_the_archive_leaves_only_once_it_i
 async def test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone(place: Place) -> None:
     await place.say()
     new = other(place.raws)
-    rewritten = await place.archive.rewrite(await place.archive.write(ANN, 0, place.raws), new)
+    (rewritten,) = await place.archive.rewrite({await place.archive.write(ANN, 0, place.raws): new})
 
-    assert await place.archive.rewrite(rewritten, new) == rewritten
+    assert await place.archive.rewrite({rewritten: new}) == [rewritten]
     assert await place.archive.read(rewritten) == new
 
 
@@ -114,7 +114,7 @@ async def test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone(plac
 async def test_what_a_segment_was_rewritten_to_is_known_by_its_checksum_and_its_size(place: Place, spoilt: str) -> None:
     await place.say()
     old = await place.archive.write(ANN, 0, place.raws)
-    rewritten = await place.archive.rewrite(old, other(place.raws))  # the list of before is a failover's
+    (rewritten,) = await place.archive.rewrite({old: other(place.raws)})  # the list of before is a failover's
     assert await place.archive.read(old) == other(place.raws)
 
     if spoilt == "another content":
@@ -170,6 +170,47 @@ async def test_an_archive_that_is_not_mounted_has_lost_nothing(place: Place) -> 
     with pytest.raises(ArchiveError, match="Check whether the storage is mounted") as told:
         await place.archive.read(segment)
     assert not isinstance(told.value, ArchiveMissing)
+
+
+async def test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted(place: Place) -> None:
+    await place.say(6)
+    await place.archive.write(ANN, 0, place.raws[:2])
+    await place.archive.write(ANN, 2, place.raws[2:4])
+    assert await place.archive.trim(ANN, 2) == 2
+    folder, mounted = place.folder / "transcripts", place.folder / "mounted"
+    folder.rename(mounted)
+    folder.mkdir()
+    calls: list[Callable[[Archive], Awaitable[object]]] = [
+        lambda archive: archive.write(ANN, 4, place.raws[4:]),
+        lambda archive: archive.trim(ANN, 4),
+        lambda archive: archive.drop(ANN),
+        lambda archive: archive.expire(ANN, before="9999"),
+        lambda archive: archive.rewrite({segment_of(LOG, 0, place.raws[:2], time=""): other(place.raws[:2])}),
+    ]
+
+    for call in calls:
+        # The second process starts while the mount is lost.
+        for archive in (place.archive, place.archive_in(place.folder)):
+            with pytest.raises(ArchiveUnavailable, match="Check whether the storage is mounted"):
+                await call(archive)
+
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+    shutil.rmtree(folder)
+    mounted.rename(folder)
+    assert await place.archive.trim(ANN, 6) == 6
+    assert await place.archive.read_range(ANN, 0, 6) == place.raws
+
+
+async def test_an_archive_that_was_deleted_on_purpose_begins_anew(place: Place) -> None:
+    old = (await place.archive.files.opened()).archive
+    shutil.rmtree(place.folder / "transcripts")
+    anew = place.archive_in(place.folder)
+    with pytest.raises(ArchiveUnavailable, match=f"HDEL {place.bus.keys.archives} {old}"):
+        await anew.files.opened()
+
+    await place.bus.call("HDEL", place.bus.keys.archives, old)
+
+    assert (await anew.files.opened()).archive != old
 
 
 async def test_an_archive_fails_from_the_first_try_until_something_is_written(

@@ -216,7 +216,7 @@ async def test_a_turn_that_ends_above_the_threshold_signals_it(small: Process, l
     memory = MemoryLab(small, lab, Summaries())
     await answered(memory, "short")
     assert await memory.unsettled(lab.bus) == {}
-    await memory.talk(10, settle_tokens=100_000)
+    await memory.talk(11, settle_tokens=100_000)
 
     await answered(memory, "long")
 

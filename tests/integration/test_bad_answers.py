@@ -48,7 +48,9 @@ def server_of(kind: Kind):
 def config_of(config: Config, base_url: str, *, deadline_s: float) -> Config:
     model = ModelConfig(base_url=base_url, name="fake", context_window_tokens=WINDOW_TOKENS)
     consolidation = ConsolidationConfig(call_deadline_s=deadline_s, breaker_failures=100)
-    return msgspec.structs.replace(config, bots={"pond": BotConfig(model=model)}, consolidation=consolidation)
+    return msgspec.structs.replace(
+        config, bots={"pond": BotConfig(model=model, tools=("time",))}, consolidation=consolidation
+    )
 
 
 @pytest.mark.parametrize("kind", CHOSEN, ids=[kind.name for kind in CHOSEN])

@@ -215,6 +215,7 @@ model = {{ base_url = "https://model.example/v1", name = "m", fallbacks = [{{ ba
 tools = ["message", "read_file", "write_file", "edit_file", "list_files", "grep", "memory_search"]
 model = {{ context_window_tokens = 4096, safety_buffer_tokens = 2000 }}
 [bots.rush]
+workspace = "{root}"
 model = {{ api_key = "sk-1234567890", name = "n" }}
 summary_model = {{ api = "anthropic" }}
 [channels.web]
@@ -234,6 +235,7 @@ FAULTS = {
     "channels.terminal.bot": "bot 'pund' was not found. Choose one of: pond, reed, rush",
     "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
     "bots.pond.workspace": "{file} is not a folder. Move it, or set another folder",
+    "bots.rush.workspace": "{root} contains the data of Millpond itself (data_dir). Set another folder",
     "bots.pond.model.base_url": "the proxy in the environment has the unsupported scheme ftp://. ",
     "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
     "bots.reed.model.context_window_tokens": "the value is too small. A prompt can have ",
@@ -246,7 +248,7 @@ def test_all_faults_of_a_configuration_are_listed_before_a_port_opens(
     place: Place, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     file, blocked = tmp_path / "faulty.toml", tmp_path / "blocked"
-    file.write_text(FAULTY.format(file=blocked))
+    file.write_text(FAULTY.format(file=blocked, root=tmp_path))
     blocked.touch()
     environ = {name: value for name, value in place.environ.items() if name != "MILLPOND_CHANNELS__WEB__PORT"}
     changes = {"MILLPOND_DATA_DIR": str(blocked / "data"), "HTTPS_PROXY": "ftp://proxy.example:1"}
@@ -257,7 +259,9 @@ def test_all_faults_of_a_configuration_are_listed_before_a_port_opens(
     assert (done.returncode, done.stdout, first) == (78, "", "millpond: the configuration has errors:")
     told = dict(line.strip().split(": ", 1) for line in lines)
     assert told.keys() == FAULTS.keys()
-    assert [path for path, text in FAULTS.items() if not told[path].startswith(text.format(file=blocked))] == []
+    assert [
+        path for path, text in FAULTS.items() if not told[path].startswith(text.format(file=blocked, root=tmp_path))
+    ] == []
 
 
 @pytest.mark.parametrize("roles", [(), ("--role", "web")], ids=["all roles", "web"])
@@ -492,10 +496,23 @@ def test_usage_is_added_up_by_what_is_asked_for(place: Place) -> None:
     counted = rows["web:counted"]
     assert (counted["messages"], counted["calls"], counted["estimated"], counted["costs"]) == (1, 1, 1, {})
     assert counted["tokens_in"] > 0
+    assert (counted["cached_share"], counted["cached_costs"]) == (None, {})
     assert "offline" in usage_rows(place, "model")
     assert len(usage_rows(place, "day")) == 1
     table = place("usage", "--by", "person").stdout
-    assert re.search(r"^person +messages +calls +estimated +tokens in +cached +tokens out +cost\n", table)
+    heads = (
+        "person",
+        "messages",
+        "calls",
+        "estimated",
+        "tokens in",
+        "cached",
+        "share",
+        "tokens out",
+        "cached cost",
+        "cost",
+    )
+    assert re.search(f"^{' +'.join(heads)}\n", table)
     assert "pond web:" in table
 
 

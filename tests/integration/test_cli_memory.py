@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
-from daemon.memory import HistoryEntry, Memories, Note, Version
+from daemon.memory import Audit, AuditPlace, HistoryEntry, Memories, Note, Version
 from daemon.memory.changes import characters, unified
 from tests.integration.test_cli import Place, a_place
 from tests.tables import each_row
@@ -56,7 +56,8 @@ class Talk:
         for first, kind, text in ((0, "consolidation", ONE), (4, "rejected", "\x1b[2Jno"), (8, "consolidation", TWO)):
             found: dict[str, Any] = {"session": "terminal:talk", "first": first, "upto": first + 4, "time": TIME}
             update = Version(kind=kind, model="offline", text=text, reason="too short" if first == 4 else "", **found)  # type: ignore[arg-type]
-            entry = HistoryEntry(kind="summary", text=f"[2026-11-20 09:0{first}] {kind}", **found)
+            audit = Audit(memory=3, archive=1, lost=(AuditPlace("code", first, 0, 4),)) if first else None
+            entry = HistoryEntry(kind="summary", text=f"[2026-11-20 09:0{first}] {kind}", audit=audit, **found)
             versions = {"rejected" if kind == "rejected" else "update": update}
             opened = (await memories.apply(opened, entry, mark="m", **versions)).opened
         note = Note(time=TIME, date="2026-11-20", text="talked", session="terminal:talk", cycle=0)
@@ -104,6 +105,16 @@ def test_versions_are_listed_newest_first_with_what_produced_them_rejected_ones_
     assert [(row["+"], row["-"]) for row in rows] == [(29, 11), (6, 16), (16, 0)]
     assert rows[1]["reason"] == "too short"
     assert [line.split()[0] for line in plain.stdout.splitlines()] == ["version", "3*", "2"]
+
+
+def test_audits_are_listed_with_what_the_archive_alone_contains(talk: Talk) -> None:
+    first, second = talk("audit")["audits"]
+    shown = talk.place("memory", "audit", "talk", "--limit", "1").stdout
+
+    assert (first["first"], second["first"], second["score"], second["archive"]) == (4, 8, 0.75, 1)
+    assert second["lost"] == [{"kind": "code", "message": 8, "text": ""}]
+    assert " 75% " in shown
+    assert "in the archive alone: code, message 8: [forgotten]" in shown
 
 
 def test_two_versions_are_compared(talk: Talk) -> None:

@@ -56,7 +56,9 @@ def queue() -> QueueConfig:
 def of_slots(process: Process, slots: int) -> Process:
     """With a small window: what is looked at here is who is answered when, not what the model is told."""
     process = replace_agent(process, slots=slots)
-    bots = {"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_000))}
+    bots = {
+        "pond": BotConfig(model=ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_000), tools=("time",))
+    }
     config: Config = msgspec.structs.replace(process.config, bots=bots)
     return replace(process, config=config)
 

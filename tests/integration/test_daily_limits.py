@@ -38,7 +38,7 @@ async def tokens_of(process: Process, by: Any = "session") -> int:
 def limiting(process: Process, *, memory: float = 0.0, **each: int) -> Process:
     limits = LimitsConfig(tokens_per_day=EachConfig(**each), reserved_for_memory=memory)
     config = small_window(process.config)
-    bot = msgspec.structs.replace(config.bots["pond"], limits=limits)
+    bot = msgspec.structs.replace(config.bots["pond"], limits=limits, tools=("time",))
     return replace(process, config=msgspec.structs.replace(config, bots={"pond": bot}))
 
 
@@ -196,10 +196,10 @@ async def test_a_call_whose_reservation_is_unknown_is_not_made_and_nothing_stays
 async def test_a_turn_that_might_pass_a_limit_beside_another_waits_without_an_attempt(
     process: Process, lab: Lab
 ) -> None:
-    """The prompt alone is above half of the limit."""
+    """The longest answer alone is above the limit."""
     gate, second = Gate(), "web:ann:2"
     model = ScriptedModel([gate, says("one")], says("two"))
-    async with Bot(limiting(process, person=1_500), model).working():
+    async with Bot(limiting(process, person=1_000), model).working():
         await lab.publish("a")
         await gate.reached()
         await lab.publish("b", session=second)

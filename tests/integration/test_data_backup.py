@@ -11,9 +11,12 @@ from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
 from daemon.data import Target, restore, verify, verifying
+from daemon.data.folder import records_of
+from daemon.data.reading import LOG_PIECE, read_session
+from daemon.data.records import LogTaken, SessionTaken
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
 from daemon.testing import FailingBus, ManualClock
-from tests.conftest import Lab, an_inbound
+from tests.conftest import Lab, an_entry, an_inbound
 from tests.datalab import SESSIONS, a_reply, backed_up, checked, contents, filled, other, restored
 
 Redis = tuple[RedisConfig, Path]
@@ -52,7 +55,19 @@ async def test_a_backup_is_restored_to_be_sure_of_it(lab: Lab, tmp_path: Path) -
 
 async def test_a_backup_that_comes_back_otherwise_is_told(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await filled(lab)
-    await lab.bus.call("RPUSH", lab.bus.keys.notes("pond:workspace"), "x")
+    keys = lab.bus.keys
+    for name in (keys.notes, keys.history, keys.versions, keys.undigested, keys.shelved):
+        await lab.bus.call("RPUSH", name("pond:workspace"), "x")
+    await lab.bus.call("HSET", keys.memory("pond:workspace"), "text", "# Pond", "upto:web:ann", 2)
+    await lab.bus.call("ZADD", keys.of("web:ann").unsettled, 7, "web:ann")
+    await lab.bus.call("RPUSH", keys.segments("web:ann"), "{}")
+    await lab.bus.call("HSET", keys.access("support"), "person:1", "{}")
+    await lab.bus.call("HSET", keys.job("j1"), "status", "waiting")
+    await lab.bus.call("ZADD", keys.jobs, 1, "j1")
+    await lab.bus.call("XADD", keys.audit, "*", "action", "x")
+    await lab.bus.call("XADD", keys.grew(keys.partition("web:ann")), "*", "event", "{}")
+    await lab.bus.call("XADD", keys.notices("web:ann"), "*", "notice", "{}")
+    await lab.bus.call("PEXPIRE", keys.notices("web:ann"), 600_000)
     done = await backed_up(lab.bus, tmp_path)
     broken: dict[str, Callable[[Bus], Sequence[Any]]] = {
         "a message is another one": lambda bus: ("LSET", bus.keys.log("web:ann"), 0, "x"),
@@ -64,6 +79,43 @@ async def test_a_backup_that_comes_back_otherwise_is_told(lab: Lab, tmp_path: Pa
         "a memory is missing": lambda bus: ("DEL", bus.keys.notes("pond:workspace")),
         "an account is another one": lambda bus: ("HSET", bus.keys.usage("2026-11-20", "bot"), "pond messages", 4),
         "an account is missing": lambda bus: ("DEL", bus.keys.usage("2026-11-20", "bot")),
+        "a version is another one": lambda bus: ("LSET", bus.keys.versions("pond:workspace"), 0, "y"),
+        "a version is missing": lambda bus: ("LPOP", bus.keys.versions("pond:workspace")),
+        "the history is another one": lambda bus: ("LSET", bus.keys.history("pond:workspace"), 0, "y"),
+        "an undigested entry is missing": lambda bus: ("LPOP", bus.keys.undigested("pond:workspace")),
+        "a list of archived parts is missing": lambda bus: ("DEL", bus.keys.shelved("pond:workspace")),
+        "the text of a memory is another one": lambda bus: ("HSET", bus.keys.memory("pond:workspace"), "text", "y"),
+        "a position of a memory is missing": lambda bus: ("HDEL", bus.keys.memory("pond:workspace"), "upto:web:ann"),
+        "a cursor is another one": lambda bus: ("HINCRBY", bus.keys.session("web:ann"), "cursor", 1),
+        "a lock is another one": lambda bus: ("HSET", bus.keys.of("web:ann").lock, "fence", 99),
+        "a segment is missing": lambda bus: ("DEL", bus.keys.segments("web:ann")),
+        "an accepted message is missing": lambda bus: ("XTRIM", bus.keys.of("web:bob:t").inbox, "MAXLEN", 0),
+        "a deadline is another one": lambda bus: ("ZINCRBY", bus.keys.of("web:bob:t").due, 1, "web:bob:t"),
+        "a deadline is missing": lambda bus: ("ZREM", bus.keys.of("web:bob:t").due, "web:bob:t"),
+        "a check of a session is missing": lambda bus: ("ZREM", bus.keys.of("web:ann").unsettled, "web:ann"),
+        "a command is missing": lambda bus: ("DEL", bus.keys.of("web:bob:t").asides),
+        "an event is missing": lambda bus: ("XTRIM", bus.keys.grew(bus.keys.partition("web:ann")), "MAXLEN", 0),
+        "a notice is missing": lambda bus: ("DEL", bus.keys.notices("web:ann")),
+        "a mark of a sent part is another one": lambda bus: (
+            "HSET",
+            bus.keys.sent("support:7", "support:7#0"),
+            "0",
+            "sent",
+        ),
+        "a leader is another one": lambda bus: (
+            "HSET",
+            bus.keys.leader(bus.keys.partition("support:7"), "support"),
+            "fence",
+            4,
+        ),
+        "a link is missing": lambda bus: ("HDEL", bus.keys.people, "pond:person:web:bob"),
+        "a link is another one": lambda bus: ("HSET", bus.keys.people, "pond:person:web:bob", "{}"),
+        "a person's access is missing": lambda bus: ("DEL", bus.keys.access("support")),
+        "a job is another one": lambda bus: ("HSET", bus.keys.job("j1"), "status", "done"),
+        "a job is missing": lambda bus: ("ZREM", bus.keys.jobs, "j1"),
+        "an audit entry is missing": lambda bus: ("XTRIM", bus.keys.audit, "MAXLEN", 0),
+        "a session is missing in the index": lambda bus: ("ZREM", bus.keys.sessions, "web:ann"),
+        "a seen ID is missing": lambda bus: ("DEL", bus.keys.seen("web:ann", "m0")),
         "a reply is missing": lambda bus: (
             "XTRIM",
             bus.keys.out(bus.keys.partition("support:7"), "support"),
@@ -76,7 +128,7 @@ async def test_a_backup_that_comes_back_otherwise_is_told(lab: Lab, tmp_path: Pa
 
         async def restored_otherwise(bus: Bus, *given: Any, command: Any = command, **more: Any) -> None:
             await restore(bus, *given, **more)
-            await bus.call(*command(bus))
+            assert await bus.call(*command(bus)) is not None, command
 
         monkeypatch.setattr(verifying, "restore", restored_otherwise)
         told = pytest.RaisesExc(DataError, match="differs from the original")
@@ -309,3 +361,46 @@ async def test_a_memory_that_has_taken_in_more_than_its_session_held_has_that_re
         assert made.manifest.retaken == {"web:ann": 1}
         assert await copy.call("HGET", copy.keys.session("web:ann"), "head") == b"2"
         assert await contents(copy) == await contents(lab.bus)
+
+
+@pytest.mark.parametrize("trimmed", ["nothing", "before", "meanwhile"])
+async def test_a_long_log_is_backed_up_restored_and_compared_in_pieces(
+    lab: Lab, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trimmed: str
+) -> None:
+    head, base, keys = 3 * LOG_PIECE + 7, LOG_PIECE + 3, lab.bus.keys
+    await lab.bus.call("HSET", keys.session("web:ann"), "head", head, "cursor", base, "scope", "pond:workspace")
+    for first in range(0, head, 1_000):
+        raws = [msgspec.json.encode(an_entry(at)) for at in range(first, min(head, first + 1_000))]
+        await lab.bus.call("RPUSH", keys.log("web:ann"), *raws)
+
+    async def trim() -> None:
+        await lab.bus.call("LTRIM", keys.log("web:ann"), base, -1)
+        await lab.bus.call("HSET", keys.session("web:ann"), "base", base)
+
+    class Meanwhile(FailingBus):
+        async def run(self, script: Any, named: Any, args: Any) -> Any:
+            if script.name == "session.lua" and args[1] == 2 * LOG_PIECE:
+                await trim()
+            return await super().run(script, named, args)
+
+    if trimmed == "before":
+        await trim()
+    done = await backed_up(Meanwhile(lab.bus, at=0) if trimmed == "meanwhile" else lab.bus, tmp_path)
+
+    assert done.manifest.messages == (head if trimmed == "nothing" else head - base)
+    records = records_of(done.folder, done.manifest)
+    counts = [len(record.log) for record in records if isinstance(record, SessionTaken | LogTaken)]
+    assert max(counts) < 2 * LOG_PIECE, "no more is in memory at a time"
+    async with other(lab.bus, redis, partitions=3) as copy:
+        await restored(copy, done.folder, partitions=3)
+        assert (await read_session(copy, "web:ann")).log == (await read_session(lab.bus, "web:ann")).log
+    assert (await verify(done.folder)).records == done.manifest.records
+
+    async def restored_otherwise(bus: Bus, *given: Any, **more: Any) -> None:
+        await restore(bus, *given, **more)
+        await bus.call("LSET", bus.keys.log("web:ann"), 1, "x")
+
+    monkeypatch.setattr(verifying, "restore", restored_otherwise)
+    told = pytest.RaisesExc(DataError, match="web:ann differs from the original")
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        await verify(done.folder)

@@ -17,7 +17,7 @@ from daemon.archive.local import LocalStorage
 from daemon.bus import Bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig
-from daemon.data import BackedUp, Check, Loss, Target, back_up, restore, verify
+from daemon.data import BackedUp, Check, Loss, Target, back_up, names, restore, verify
 from daemon.data import tree as trees
 from daemon.data.losses import Archived
 from daemon.data.reading import read_session
@@ -216,6 +216,49 @@ async def test_a_shared_key_of_the_wrong_type_ends_neither_a_check_nor_a_backup(
     assert list(done.manifest.damaged) == [key]
 
 
+OF_PARTITIONS = names.SESSION | names.SCOPE | names.ZSETS | names.STREAMS | names.BESIDE | names.TAILED | names.REPLIES
+KINDS = sorted((OF_PARTITIONS | {"leader", "clearing"}) - {"restoring"}) + sorted(names.DATABASE - {"meta"})
+FORMS: dict[str, tuple[str | int, ...]] = {
+    "string": ("SET", "x"),
+    "hash": ("HSET", "x", "y"),
+    "list": ("RPUSH", "x"),
+    "set": ("SADD", "x"),
+    "zset": ("ZADD", 1, "x"),
+    "stream": ("XADD", "*", "x", "y"),
+}
+
+
+def a_key(prefix: str, number: int, kind: str) -> str:
+    """A key of a kind, each of an owner of its own."""
+    owner = f"pond:person:{number}" if kind in names.SCOPE else f"web:{number}"
+    rest = {
+        **dict.fromkeys(names.TAILED, f":{owner}:m1"),
+        **dict.fromkeys(names.REPLIES, f":{owner}#0"),
+        **dict.fromkeys(names.ZSETS | names.STREAMS - {"out"}, ""),
+    }.get(kind, f":{owner}")
+    return f"{prefix}:{{0}}:{kind}{rest}" if number < len(OF_PARTITIONS) + 1 else f"{prefix}:{kind}"
+
+
+@each_row("form", FORMS)
+async def test_no_kind_of_key_ends_a_check_or_a_backup_with_a_wrong_type(lab: Lab, tmp_path: Path, form: str) -> None:
+    await anew(lab)
+    command, *words = FORMS[form]
+    keys = [a_key(lab.bus.keys.prefix, number, kind) for number, kind in enumerate(KINDS)]
+    for key in keys:
+        await lab.bus.call("DEL", key)
+        await lab.bus.call(command, key, *words)
+
+    looked = await checked(lab.bus, repairs=True)
+    done = await back_up(lab.bus, wanted(tmp_path), tmp_path / form, clock=SystemClock())
+    await verify(done.folder)
+
+    told = {flaw.where for flaw in looked.flaws if flaw.rule == "key.type"}
+    wrong = {key for key, kind in zip(keys, KINDS, strict=True) if names.TYPES.get(kind, form) != form}
+    assert told == wrong
+    for key in keys:
+        await lab.bus.call("DEL", key)
+
+
 async def test_a_key_whose_name_is_not_text_is_left_alone(lab: Lab, tmp_path: Path) -> None:
     await filled(lab)
     key = f"{lab.bus.keys.prefix}:".encode() + b"\xff"
@@ -334,9 +377,10 @@ async def test_a_deep_check_reports_the_losses_of_an_archive(lab: Lab, tmp_path:
 
 
 def test_an_incomplete_backup_fails_and_says_which_messages_are_missing(tmp_path: Path) -> None:
-    with a_place() as place, place.running("--role", "consolidation"):
+    with a_place() as place, place.running("--role", "consolidation") as running:
+        running.said("process.started", stream="stderr")
         first = place("data", "backup", str(tmp_path / "first"))
-        assert (first.returncode, first.stderr.count("missing")) == (0, 1)  # of the progress
+        assert (first.returncode, first.stderr.count("missing")) == (0, 1), first.stderr  # of the progress
         prefix = "mp"
         place("redis-cli", "HSET", f"{prefix}:{{0}}:session:cli:x", "head", "46", "base", "46", "scope", SCOPE)
         place("redis-cli", "SET", f"{prefix}:{{0}}:log:cli:y", "x")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -27,25 +28,28 @@ def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
 
 
 @contextmanager
-def archive_away(world: Pond) -> Iterator[None]:
-    """A file is where the archive's folder was, as a mount that is gone looks to every call."""
+def archive_away(world: Pond, *, mount_is_lost: bool = False) -> Iterator[None]:
+    """A file is where the archive's folder was, so that every call fails; or the folder is empty."""
     folder = world.process.data_dir / "transcripts"
     away = folder.with_name("transcripts-away")
     folder.rename(away)
-    folder.write_bytes(b"")
+    folder.mkdir() if mount_is_lost else folder.write_bytes(b"")
     yield
-    folder.unlink()
+    folder.rmdir() if mount_is_lost else folder.unlink()
     away.rename(folder)
 
 
 @pytest.mark.parametrize("order", [None, SESSION, WHOLE, PERSON], ids=["text", "session", "memory", "person"])
-async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(world: Pond, order: Order | None) -> None:
+@pytest.mark.parametrize("mount_is_lost", [False, True], ids=["fails", "empty"])
+async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
+    world: Pond, order: Order | None, mount_is_lost: bool
+) -> None:
     await world.plant()
     job_id = await world.order(order=order)
 
-    with archive_away(world), capture_logs() as logs:
+    with archive_away(world, mount_is_lost=mount_is_lost), capture_logs() as logs:
         first = await world.done(job_id)
-        again = await world.done(job_id)
+        again = await Pond(replace(world.process, name="restarted"), world.lab).done(job_id)
         left = [place for place in await world.places() if "ann" in place]
         secret = await world.bus.call("HEXISTS", world.bus.keys.job(job_id), "secret")
     done = await world.done(job_id)

@@ -239,7 +239,10 @@ async def test_while_the_work_ends_it_still_tells_and_is_not_ready(process: Proc
 
 
 async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(process: Process, lab: Lab) -> None:
-    used = Usage(tokens_in=70, cached_in=20, tokens_out=7, cost_nano=2_000_000_000, currency="EUR")
+    used = Usage(
+        tokens_in=70, cached_in=20, reports_cached=True, tokens_out=7,
+        cost_nano=2_000_000_000, cached_nano=500_000_000, currency="EUR",
+    )  # fmt: skip
     call = ToolCall(id="call-1", name="time", arguments="{}")
     model = ScriptedModel(
         Answer(text="", tool_calls=(call,), model="counted", usage=used),
@@ -268,9 +271,9 @@ async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(proces
     } == {"read": 1, "prompt": 2, "model": 2, "tools": 1, "commit": 1}
     assert counted("millpond_turn_waited_seconds_count") == waited + 1
     assert counted("millpond_model_calls_total", model="counted") == 2
-    assert [counted("millpond_tokens_total", model="counted", direction=way) for way in ("in", "cached", "out")] == [
-        *(140, 40, 14)
-    ]
+    ways = ("in", "cacheable", "cached", "out")
+    assert [counted("millpond_tokens_total", model="counted", direction=way) for way in ways] == [140, 140, 40, 14]
+    assert counted("millpond_cached_cost_total", model="counted", currency="EUR") == pytest.approx(1)
     assert counted("millpond_cost_total", model="counted", currency="EUR") == pytest.approx(4)
 
 

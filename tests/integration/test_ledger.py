@@ -207,6 +207,14 @@ async def test_notes_of_a_process_that_was_killed_are_written_once_by_the_next(b
     assert await tokens_in(bus) == 100, "of b alone: a was noted before"
 
 
+async def test_what_is_no_file_in_the_folder_of_notes_is_passed_over(bus: Bus, tmp_path: Path) -> None:
+    await a_ledger(AwayBus(bus), tmp_path, "killed").note(a_note("a"))
+    for number, make in enumerate((os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero"))):
+        make(tmp_path / "usage" / f"odd-{number}.jsonl")
+
+    assert [note.name for note in KeptNotes(tmp_path / "usage", "next").adopt()] == [a_note("a").name]
+
+
 async def test_kept_notes_of_more_than_a_day_ago_are_not_written(bus: Bus, tmp_path: Path) -> None:
     await a_ledger(AwayBus(bus), tmp_path, "killed").note(a_note("a"))
     [file] = (tmp_path / "usage").iterdir()

@@ -310,25 +310,43 @@ def usage_of(**usage: object) -> Events:
     return Events([delta(content="hi"), delta("stop"), {**delta(), "choices": [], "usage": usage}])
 
 
-PRICES = PricesConfig(input=2.0, cached_input=0.5, output=10.0, currency="EUR")
+PRICES = PricesConfig(input=2.0, cached_input=0.5, cache_write=3.0, output=10.0, currency="EUR")
 
 
 @each_row(
-    ("usage", "cached", "nano"),
+    ("usage", "cached", "written", "nano"),
     [
-        ({"prompt_tokens": 1_000, "completion_tokens": 100}, 0, 3_000_000),
-        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 600}}, 600, 1_100_000),
-        ({"prompt_tokens": 1_000, "prompt_tokens_details": None, "prompt_cache_hit_tokens": 600}, 600, 1_100_000),
-        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 9_000}}, 1_000, 500_000),
-        ({"prompt_tokens": 1_000.0, "completion_tokens": -5}, 0, 2_000_000),
+        ({"prompt_tokens": 1_000, "completion_tokens": 100}, None, 0, 3_000_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 600}}, 600, 0, 1_100_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 0}}, 0, 0, 2_000_000),
+        (  # OpenAI since GPT-5.6, and OpenRouter
+            {"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 600, "cache_write_tokens": 200}},
+            *(600, 200, 1_300_000),
+        ),
+        ({"input_tokens": 1_000, "input_tokens_details": {"cached_tokens": 600}}, 600, 0, 1_100_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": None, "prompt_cache_hit_tokens": 600}, 600, 0, 1_100_000),
+        ({"prompt_tokens": 1_000, "cached_tokens": 600}, 600, 0, 1_100_000),  # Kimi
+        ({"prompt_tokens": 1_000, "cachedContentTokenCount": 600}, 600, 0, 1_100_000),  # gateways to Gemini
+        ({"prompt_tokens": 1_000, "cached_content_token_count": "600"}, 600, 0, 1_100_000),
+        (
+            {"input_tokens": 200, "cache_read_input_tokens": 600, "cache_creation_input_tokens": 200},
+            *(600, 200, 1_300_000),
+        ),
+        ({"prompt_tokens": 1_000, "cache_read_input_tokens": 600}, 600, 0, 1_100_000),  # LiteLLM
+        ({"prompt_tokens": 400, "cache_read_input_tokens": 600}, 600, 0, 1_100_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 9_000}}, 1_000, 0, 500_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": {}}}, None, 0, 2_000_000),
+        ({"prompt_tokens": 1_000.0, "completion_tokens": -5}, None, 0, 2_000_000),
     ],
 )
-async def test_usage_is_priced_and_what_was_cached_costs_less(usage, cached, nano):
+async def test_usage_is_priced_and_what_was_cached_costs_less(usage, cached, written, nano):
     async with asking([usage_of(**usage)], prices=PRICES) as (model, _):
         _, answer = await answer_of(model)
 
-    assert (answer.usage.tokens_in, answer.usage.cached_in) == (1_000, cached)
-    assert (answer.usage.cost_nano, answer.usage.currency) == (nano, "EUR")
+    found = answer.usage
+    assert (found.tokens_in, found.cached_in, found.written_in) == (1_000, cached or 0, written)
+    assert found.reports_cached is (cached is not None)
+    assert (found.cost_nano, found.cached_nano, found.currency) == (nano, (cached or 0) * 500, "EUR")
 
 
 def test_cached_tokens_without_a_price_of_their_own_cost_as_others():

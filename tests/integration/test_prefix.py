@@ -1,16 +1,21 @@
 """Consecutive prompts of a conversation begin with the same bytes, which providers' prefix caches need."""
 
 import itertools
+from collections.abc import Sequence
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from daemon.forget.remembered import ANEW
+from daemon.forget import Order
 from daemon.memory import HistoryEntry, Memories, Version
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
+from tests.forgetlab import Pond
 from tests.integration.test_turns import worked_off
+from tests.peoplelab import ANN, BOB, PeopleLab, session_of
 from tests.prefixlab import conversations_in_turns, plain_turns, talking, tool_turns
 
 
@@ -64,16 +69,20 @@ async def test_requests_of_a_conversation_have_a_cache_key_of_their_own(process:
 class Remembered:
     """A conversation in a memory that others write to as well."""
 
-    def __init__(self, process: Process, lab: Lab) -> None:
-        self.process, self.lab, self.memories = process, lab, Memories(lab.bus)
+    def __init__(self, process: Process, lab: Lab, session: str = "web:ann") -> None:
+        self.process, self.lab, self.memories, self.session = process, lab, Memories(lab.bus), session
         self._numbers = itertools.count()
+
+    async def asked(self) -> Sequence[bytes]:
+        """Say something: the messages of the prompt."""
+        model, number = ScriptedModel(), next(self._numbers)
+        await self.lab.publish(f"m{number}", session=self.session, text="hello")
+        await worked_off(self.process, self.lab, model, self.session)
+        return model.requests[-1].messages
 
     async def prompt(self) -> tuple[str, str]:
         """Say something: the system message of the prompt and its newest message."""
-        model, number = ScriptedModel(), next(self._numbers)
-        await self.lab.publish(f"m{number}", text="hello")
-        await worked_off(self.process, self.lab, model)
-        wires = [msgspec.json.decode(wire) for wire in model.requests[-1].messages]
+        wires = [msgspec.json.decode(wire) for wire in await self.asked()]
         return wires[0]["content"], wires[-1]["content"]
 
     async def edit(self, text: str) -> None:
@@ -154,15 +163,47 @@ async def test_an_edit_is_shown_at_once_with_all_that_was_learnt_before(remember
     assert "Memory Changes" not in said
 
 
+async def test_a_restored_version_is_shown_at_once(remembered: Remembered) -> None:
+    await remembered.consolidate("- likes tea", "web:bob")
+    await remembered.prompt()
+    await remembered.consolidate("- likes coffee", "web:bob")
+    assert "likes tea" in (await remembered.prompt())[0]
+
+    await remembered.flush("- plays the cello")
+
+    await remembered.memories.restore(WORKSPACE, version=2, by="test", time=TIME)
+
+    system, said = await remembered.prompt()
+    assert "likes coffee" in system and "cello" not in system
+    assert "Memory Changes" not in said
+
+
+async def test_a_conversation_that_was_begun_anew_shows_the_newest_version(remembered: Remembered) -> None:
+    await remembered.consolidate("- likes tea", "web:bob")
+    await remembered.prompt()
+    await remembered.flush("- plays the cello")
+    assert "Memory Changes" in (await remembered.prompt())[1]
+
+    await remembered.lab.publish("new", text="/new", command="new")
+    await worked_off(remembered.process, remembered.lab, ScriptedModel(then="[2026-11-20 09:00] They said hello."))
+
+    system, said = await remembered.prompt()
+    assert "plays the cello" in system
+    assert "Memory Changes" not in said
+
+
 async def test_what_was_forgotten_is_in_no_prompt_though_an_older_version_was_shown(remembered: Remembered) -> None:
     await remembered.consolidate("- likes tea\n- lives in Bern", "web:bob")
     await remembered.prompt()
     await remembered.consolidate("- likes tea", "web:bob")
     assert "Bern" in "".join(await remembered.prompt())
 
-    await remembered.lab.bus.run(ANEW, [remembered.lab.bus.keys.memory(WORKSPACE)], [])  # the last step of forgetting
+    order = Order(name=WORKSPACE, scopes=(WORKSPACE,))
+    await Pond(remembered.process, remembered.lab).forget("lives in Bern", order=order)
 
-    assert "Bern" not in "".join(await remembered.prompt())
+    system, said = await remembered.prompt()
+    assert "likes tea" in system
+    assert "Bern" not in system + said and "Memory Changes" not in said
 
 
 async def test_changes_that_are_too_long_are_taken_in_and_later_ones_stand_beside_again(
@@ -195,3 +236,61 @@ async def test_a_version_that_nobody_knows_any_more_is_shown_by_the_newest_one(r
 
     assert "likes coffee" in system
     assert "Memory Changes" not in said
+
+
+async def shown(people: PeopleLab, scope: str) -> str:
+    """MEMORY.md as the prompts of a person's chat show it, which must be the newest version."""
+    found = await people.memories.pinned(scope, session_of(scope))
+    assert found.text == found.current.text
+    return str(found.text)
+
+
+async def test_linked_and_unlinked_people_see_their_memory_at_once(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
+    people = PeopleLab(process, lab)
+    # The numbers of Bob's versions are higher than those of the memory that both share then.
+    for scope, text in ((ANN, "ann has a cat"), (BOB, "bob rows"), *((BOB, f"bob has {n} boats") for n in range(4))):
+        await people.remember(scope, text)
+        assert text in await shown(people, scope)
+
+    await people.link(ANN, BOB)
+    for scope in (ANN, BOB):
+        text = await shown(people, scope)
+        assert "ann has a cat" in text and "bob rows" in text
+
+    await people.remember(ANN, "ann sings")
+    assert (await people.memories.pinned(BOB, session_of(BOB))).text != (await people.memories.current(BOB)).text
+    await people.part(BOB)
+    assert "bob rows" in await shown(people, BOB)
+    assert "ann sings" in await shown(people, ANN)
+
+
+_sessions = itertools.count()
+EVENTS = ("say", "say", "flush", "consolidate", "digest")
+"""Plain turns, and what others add to the memory between them."""
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.sampled_from(EVENTS), min_size=2, max_size=12))
+async def test_each_prompt_of_plain_turns_begins_with_the_one_before_whatever_happens(
+    process: Process, lab: Lab, steps: list[str]
+) -> None:
+    remembered = Remembered(process, lab, session=f"web:{next(_sessions)}")
+    await remembered.consolidate("- likes tea", "web:bob")
+    before = await remembered.asked()
+
+    for number, step in enumerate([*steps, "say"]):
+        match step:
+            case "flush":
+                await remembered.flush(f"- has {number} boats")
+            case "consolidate":
+                await remembered.consolidate(f"- likes tea\n- lives in house {number}", "web:bob")
+            case "digest":
+                await remembered.digest(f"- likes coffee\n- lives in house {number}", "web:bob")
+            case _:
+                now = await remembered.asked()
+                assert now[: len(before) - 1] == before[:-1]  # the newest message loses its runtime context
+                assert len(now) == len(before) + 2
+                before = now

@@ -76,7 +76,7 @@ async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_
     await lab.publish("a")
     smallest = ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_024, safety_buffer_tokens=2_048)
     servers = {f"fake{number}": program() for number in range(8)}
-    process = replace(process, config=Config(bots={"pond": BotConfig(mcp=servers, model=smallest)}))
+    process = replace(process, config=Config(bots={"pond": BotConfig(mcp=servers, model=smallest, tools=("time",))}))
     model = ScriptedModel("one")
 
     shown = await preview(process, "web:ann")

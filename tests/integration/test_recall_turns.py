@@ -1,6 +1,7 @@
 """Recall in turns, in tools, and for people who ask, on a real server with a scripted engine and a scripted model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 
 from daemon.config import BotConfig
+from daemon.errors import ModelUnavailable
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.model import Model, enclosed, without_marks
 from daemon.process import Process
@@ -18,6 +20,8 @@ from tests.conftest import Lab
 from tests.integration.test_asides import answered, ask
 from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
+from tests.memorylab import MemoryLab, Summaries, messages_of, small_window
 from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.filling import filling
 from workers.agent.preview import preview
@@ -124,6 +128,48 @@ async def test_all_model_calls_of_a_turn_hold_the_same_and_it_is_looked_for_once
     assert contents(model, 0) == contents(model, 1)[:2]
     assert "Mia plays the cello." in contents(model, 0)[1]
     assert len(engine.asked) == 1
+
+
+async def test_a_fact_of_45_turns_ago_that_the_prompt_does_not_show_is_found(process: Process, lab: Lab) -> None:
+    small = small_window(process.config, turn_wait_s=0.01)
+    search = msgspec.structs.replace(small.memory_search, turn_deadline_s=HANG_S)
+    process = replace(process, config=msgspec.structs.replace(small, memory_search=search))
+    model = Summaries(*[ModelUnavailable("the model is away")] * 50)
+    memory = MemoryLab(process, lab, model)
+    await lab.publish("told", text="The code of the shed door is lemon-7431.")
+    await worked_off(memory.process, lab, model)
+    await memory.talk(44)
+    await until(lambda: is_indexed(memory.process, "lemon-7431"))
+
+    await lab.publish("asked", text="What is the code of the shed door?")
+    await worked_off(memory.process, lab, model)
+
+    shown = [text for _, text in messages_of(model.prompts[-1])]
+    assert len(shown) < 45
+    assert sum("lemon-7431" in text for text in shown) == 1
+    assert "## Relevant Memory" in shown[-1]
+    assert "lemon-7431" in shown[-1]
+
+
+async def is_indexed(process: Process, words: str) -> bool:
+    return bool((await process.recaller.search(SCOPE, words)).hits)
+
+
+async def test_messages_that_a_later_call_of_the_turn_does_not_show_are_looked_for_again(process: Process, lab: Lab):
+    engine = ScriptedEngine()
+    process = recalling(process, engine, BotConfig(context_budget_tokens=500))
+    model = Summaries(answers=[calls(("c1", "time", {})), calls(("c2", "time", {}))])
+    memory = MemoryLab(process, lab, model)
+    await memory.talk(10)
+
+    await talk(memory.process, lab, model, ASKED)
+
+    first, second, third = [messages_of(request) for request in model.prompts]
+    shown = second[1][1].split()[1]
+    assert first[1][1].startswith("question 0 ")
+    assert third[1] == second[1]
+    assert [prompt.first for prompt in engine.prompts if prompt] == [0, 2 * int(shown)]
+    assert int(shown) > 5
 
 
 async def test_an_engine_that_hangs_or_fails_changes_no_answer(process: Process, lab: Lab) -> None:

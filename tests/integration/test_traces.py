@@ -67,7 +67,8 @@ async def committed(lab: Lab, message_id: str, **more: Any) -> None:
 
 
 async def test_a_turn_leaves_what_it_waited_for_asked_and_called(process: Process, lab: Lab) -> None:
-    usage = Usage(tokens_in=900, cached_in=300, tokens_out=12, cost_nano=1_500_000, currency="EUR")
+    usage = Usage(tokens_in=900, cached_in=300, reports_cached=True, tokens_out=12)
+    usage = msgspec.structs.replace(usage, cost_nano=1_500_000, cached_nano=100_000, currency="EUR")
     said = Answer(text="it is late", model="little", usage=usage)
 
     [found] = await answered(process, lab, ScriptedModel(calls_time(), said), "a")
@@ -84,8 +85,15 @@ async def test_a_turn_leaves_what_it_waited_for_asked_and_called(process: Proces
     ]
     last = trace.spans[-1]
     assert (last.prompt_tokens, last.cached_tokens, last.completion_tokens) == (900, 300, 12)
-    assert (last.cost_nano, last.currency) == (1_500_000, "EUR")
+    assert (last.cost_nano, last.cached_nano, last.currency) == (1_500_000, 100_000, "EUR")
     assert found.deliveries == ()
+    shown = told(found)
+    assert (shown["spans"][-1]["cached_tokens"], shown["spans"][-1]["cached_cost"]) == (300, "0.000100 EUR")
+    assert "cached_tokens" not in shown["spans"][0]
+    totals = shown["totals"]
+    assert (totals["cached_tokens"], totals["cached_share"]) == (300, 0.3333)
+    assert (totals["cost"], totals["cached_cost"]) == ("0.001500 EUR", "0.000100 EUR")
+    assert "900 tokens in (300 cached for 0.000100 EUR), 12 out, 0.001500 EUR" in [row.more for row in rows(found)]
 
 
 async def test_a_trace_holds_no_text(process: Process, lab: Lab) -> None:
@@ -388,6 +396,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
         Span(kind="tool", name="time", began_ms=1_700, took_ms=100.0, outcome="failed"),
         Span(kind="model", name="m", began_ms=1_300, took_ms=400.0, first_token_ms=90.0, prompt_tokens=1_234),
     )
+    spans = (spans[0], msgspec.structs.replace(spans[1], cached_tokens=617, cacheable_tokens=1_234))
     delivery = Span(kind="delivery", name="tg", began_ms=2_000, took_ms=50.0, part=0)
     trace = a_trace(4, answers=("a",), correlation=("c-a",), spans=spans, committed_ms=1_900, left_out=3)
 
@@ -395,11 +404,11 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("web:ann#4: done, 1,050 ms, processed by worker w with fencing token 1")
-    assert lines[1] == "answers a; correlation c-a"
-    steps = [line.split("·")[0].split("█")[0].strip() for line in lines[4:]]
+    assert lines[1:3] == ["answers a; correlation c-a", "1,234 tokens in (50% cached), 0 tokens out"]
+    steps = [line.split("·")[0].split("█")[0].strip() for line in lines[5:]]
     assert steps[:6] == ["waiting", "claim", "model m", "tool time", "commit", "delivery tg"]
-    assert "first token 90 ms, 1,234 tokens in" in lines[6] and lines[7].rstrip().endswith("failed")
-    assert "part 0" in lines[9] and lines[-1] == "3 more steps were not recorded"
+    assert "first token 90 ms, 1,234 tokens in" in lines[7] and lines[8].rstrip().endswith("failed")
+    assert "part 0" in lines[10] and lines[-1] == "3 more steps were not recorded"
 
 
 @given(began=st.integers(0, 10_000), took=st.floats(0, 20_000), whole=st.floats(1, 10_000))

@@ -102,7 +102,8 @@ async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(proce
 
     await worked_off(process, lab, ScriptedModel(calls_time(name="teleport"), "sorry"))
 
-    assert wire((await lab.log())[2])["content"] == "Error: The tool 'teleport' was not found. Available tools: time"
+    refused = wire((await lab.log())[2])["content"]
+    assert refused.startswith("Error: The tool 'teleport' was not found. Available tools: time, message, ")
 
 
 async def test_a_model_that_never_stops_asking_for_tools_is_ended(process: Process, lab: Lab) -> None:

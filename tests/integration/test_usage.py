@@ -34,7 +34,7 @@ BOB = User(bot="pond", session="web:team", channel="web", sender_id="bob")
 
 def used(tokens_in: int = 100, tokens_out: int = 10, *, model: str = "m", nano: int = 5) -> dict[str, Amount]:
     amount = Amount(messages=1, calls=2, tokens_in=tokens_in, cached_in=7, tokens_out=tokens_out)
-    amount.costs_nano = {"EUR": nano}
+    amount.cacheable_in, amount.costs_nano, amount.cached_nano = 10, {"EUR": nano}, {"EUR": 1}
     return {model: amount}
 
 
@@ -58,8 +58,10 @@ async def test_what_was_used_stands_in_every_account(bus: Bus) -> None:
         assert list(rows) == list(expected)
         assert sum(amount.costs_nano["EUR"] for amount in rows.values()) == 24
     assert (await book.read(days, by="bot"))["pond"] == Amount(
-        messages=4, calls=8, tokens_in=133, cached_in=28, tokens_out=40, costs_nano={"EUR": 24}
-    )
+        messages=4, calls=8, tokens_in=133, cached_in=28, cacheable_in=40, tokens_out=40,
+        costs_nano={"EUR": 24}, cached_nano={"EUR": 4},
+    )  # fmt: skip
+    assert (await book.read(days, by="bot"))["pond"].cached_share == 0.7
 
 
 async def test_a_note_that_comes_twice_or_late_counts_once(lab: Lab) -> None:

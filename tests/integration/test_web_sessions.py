@@ -238,6 +238,7 @@ async def test_a_timeline_tells_sizes_roles_turns_and_what_became_of_which(page:
     [entry] = found["entries"]
     assert (entry["entry"], entry["first"], entry["upto"], entry["kind"]) == (0, 0, state.cursor, "summary")
     assert entry["title"] == "[2026-11-20 09:00] They talked."
+    assert (entry["audit"]["score"], entry["audit"]["lost"]) == (None, [])
 
 
 async def test_entries_of_another_session_of_the_memory_are_not_in_the_timeline(

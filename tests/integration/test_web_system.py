@@ -23,7 +23,7 @@ from channels.web.system import endpoints, snapshots
 from channels.web.system.snapshots import without_ages
 from daemon.access import Pauses
 from daemon.bus import DeadLetters
-from daemon.config import BotConfig, ModelConfig, Secret, TestingConfig, WebConfig
+from daemon.config import BotConfig, EachConfig, LimitsConfig, ModelConfig, Secret, TestingConfig, WebConfig
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.heartbeat import beat
 from daemon.model import Answer, Request, note_failure, read_failures
@@ -32,6 +32,7 @@ from daemon.process import Process
 from daemon.server import Address
 from daemon.session import Sessions
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
+from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die
 from tests.integration.test_publish import waiting_ids
@@ -448,3 +449,33 @@ async def test_no_secret_stands_in_any_answer(process: Process, lab: Lab, addres
 
     assert all(secrets)
     assert {"200 /api/system", "200 /api/dead", "200 /api/me", "200 /metrics", "200 /api/audit"} <= set(looked)
+
+
+async def test_usage_and_what_is_left_of_the_limits_are_shown(process: Process, lab: Lab) -> None:
+    bots = {"pond": BotConfig(limits=LimitsConfig(tokens_per_day=EachConfig(person=1_000, chat=500, bot=2_000)))}
+    process = replace(process, config=msgspec.structs.replace(process.config, bots=bots))
+    book, at_nine = UsageBook(lab.bus), 9 * 3_600
+    for number, (name, tokens) in enumerate((("ann", 450), ("bob", 900))):
+        user = User(bot="pond", session=f"web:{name}", channel="web", sender_id=name)
+        used = Amount(calls=1, tokens_in=tokens, cached_in=90, cacheable_in=180, cached_nano={"EUR": 10**6})
+        await book.note(str(number), user, "2026-11-20", {"m": used}, second=at_nine - 1_800)
+
+    async with page_of(process) as page:
+        shown = await page.get("/api/usage?by=person&days=2")
+        assert await page.refused("/api/usage?by=week", 400) == "bad_request"
+        assert await page.refused("/api/usage?days=401", 400) == "bad_request"
+        by_day = await page.get("/api/usage")
+
+    assert shown["days"] == ["2026-11-19", "2026-11-20"]
+    assert [(row["name"], row["tokens_in"], row["cached_share"]) for row in shown["usage"]] == [
+        *(("pond web:bob", 900, 0.5), ("pond web:ann", 450, 0.5))
+    ]
+    assert (by_day["usage"][0]["name"], by_day["usage"][0]["cached_cost"]) == ("2026-11-20", "0.0020 EUR")
+    assert len(by_day["days"]) == 7
+    assert [(row["limit"], row["name"], row["used"], row["left"], row["lasts_s"]) for row in shown["limits"]] == [
+        ("tokens_per_day.chat", "web:bob", 900, 0, 0),
+        ("tokens_per_day.person", "web:bob", 900, 100, 400),
+        ("tokens_per_day.chat", "web:ann", 450, 50, 400),
+        ("tokens_per_day.bot", "pond", 1_350, 650, 1_733),
+        ("tokens_per_day.person", "web:ann", 450, 550, 4_400),
+    ]

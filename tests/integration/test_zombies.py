@@ -53,7 +53,7 @@ NOBODYS = {
     "daemon/model": "failed failing probe",
     "daemon/operators": "redeem visit", "daemon/people": "answer begin offer redeem", "daemon/recall/index": "look",
     "daemon/session": "amend fill log sweep tell withdraw", "daemon/transcripts": "keep restore slice",
-    "daemon/usage": "bucket note reserve",
+    "daemon/usage": "bucket note reserve warn",
 }  # fmt: skip
 """Scripts that nobody needs a lease for: they only read, or name what they change, or add to what is there."""
 
@@ -352,7 +352,7 @@ async def unmark(held: Any) -> str:
 async def rewrite(held: Any) -> int:
     """Put something else in the place of what is archived."""
     [segment] = await held.archive.segments(SESSION)
-    new = await held.archive.rewrite(segment, [b"{}", b"{}"])
+    (new,) = await held.archive.rewrite({segment: [b"{}", b"{}"]})
     return int(new.upto)
 
 

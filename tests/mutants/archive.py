@@ -71,8 +71,8 @@ MUTANTS = (
         ),
         (
             "A segment that is rewritten with what it holds stays.",
-            "if new.checksum == segment.checksum:",
-            "if False:",
+            "zip(contents, stored, strict=True) if old != new}",
+            "zip(contents, stored, strict=True)}",
             "test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone",
         ),
         (
@@ -253,6 +253,36 @@ MUTANTS = (
             "upto = math.min(upto, base + redis.call('LLEN', KEYS[2]))",
             "",
             _NEEDED,
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/files.py",
+        _COMPARED,
+        (
+            "Nothing is written while the mount is lost.",
+            "if found is None or found.archive != marker.archive:",
+            "if False:",
+            "test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted",
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/marker.py",
+        _COMPARED,
+        (
+            "A process that starts while the mount is lost makes no second archive.",
+            'run `{command}`." if before else ""',
+            'run `{command}`." if False else ""',
+            "test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted",
+        ),
+    ),
+    *mutants_of(
+        "daemon/archive/files.py",
+        "integration/test_forgetting_archive_away.py",
+        (
+            "Forgetting waits for a lost mount.",
+            "if lies and lies.is_at(self.storage):",
+            "if False:",
+            "test_the_archived_part_waits_for_the_archive_and_is_deleted_then",
         ),
     ),
 )

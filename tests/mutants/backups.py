@@ -31,7 +31,12 @@ MUTANTS = (
     *mutants_of(
         "daemon/data/taking.py",
         _TESTS,
-        ("A damaged session is named.", "            self.damaged[name] = str(error)\n", "", _TYPE),
+        (
+            "A damaged session is named.",
+            "self.damaged[name] = str(error)\n            return None",
+            "return None",
+            _TYPE,
+        ),
         ("A session that is left out is not read.", "sorted(sessions - self._without)", "sorted(sessions)", _TYPE),
         (
             "A shared key of the wrong type is named.",
@@ -96,6 +101,82 @@ MUTANTS = (
             "        if not self._layout.folder.exists():\n            _refuse_second",
             "        if False:\n            _refuse_second",
             "test_a_data_folder_that_is_moved_away_and_back_loses_no_accepted_message",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/append_only.py",
+        "integration/test_server_files.py",
+        (
+            "No server starts without files that its manifest has lost.",
+            "if forgotten := sorted(filled - listed):",
+            "if forgotten := sorted(listed - filled - listed):",
+            "test_no_server_starts_without_the_data_of_a_damaged_folder",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/layout.py",
+        "integration/test_server_files.py",
+        (
+            "A pipe in the place of a file is not waited for.",
+            "found = json.loads(content_of(layout.state))",
+            "found = json.loads(layout.state.read_bytes())",
+            "test_no_server_starts_without_the_data_of_a_damaged_folder",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/keeper.py",
+        "integration/test_server_files.py",
+        (
+            "A keeper leaves the server of a folder that replaced its own.",
+            "return not os.path.samestat(",
+            "return False and os.path.samestat(",
+            "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/file_rules.py",
+        "integration/test_damage_files.py",
+        (
+            "A memory file that cannot be read is told.",
+            "return [*flaws, *_memory",
+            "return [*_memory",
+            "test_damaged_files_are_told_and_every_session_is_answered",
+        ),
+        (
+            "Entries that HISTORY.md has lost are told.",
+            "    if missing:\n",
+            "    if False:\n",
+            "test_damaged_files_are_told_and_every_session_is_answered",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/launch.py",
+        "integration/test_server_files.py",
+        (
+            "Data whose end was cut off is told.",
+            "any(CUT_OFF in line",
+            "not any(CUT_OFF in line",
+            "test_data_whose_end_was_cut_off_is_told",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/backup.py",
+        "faults/test_operators_week.py",
+        (
+            "A missing workspace of a bot with a memory fails a backup.",
+            "            if not workspace.is_dir():\n",
+            "            if False:\n",
+            "test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/preflight.py",
+        "integration/test_cli.py",
+        (
+            "A workspace does not contain the data directory.",
+            "if own.is_relative_to(files) or",
+            "if False and",
+            "test_all_faults_of_a_configuration_are_listed_before_a_port_opens",
         ),
     ),
 )

@@ -270,9 +270,37 @@ MUTANTS = (
     _row(
         "A first turn shows the newest MEMORY.md.",
         "workers/agent/past.py",
-        "if at.head and found.text",
+        "if at.head > at.start and found.text",
         "if found.text",
         "prefix.py::test_what_memory_learns_stands_beside_the_message_until_the_conversation_is_consolidated",
+    ),
+    _row(
+        "The first turn after /new shows the newest MEMORY.md.",
+        "workers/agent/past.py",
+        "if at.head > at.start and found.text",
+        "if at.head and found.text",
+        "prefix.py::test_a_conversation_that_was_begun_anew_shows_the_newest_version",
+    ),
+    _row(
+        "Prompts show at once what a restored or edited MEMORY.md says.",
+        "daemon/memory/memory.part.lua",
+        "then redis.call('HSET', memory_key, 'pinned', number) end",
+        "then end",
+        "prefix.py::test_a_restored_version_is_shown_at_once",
+    ),
+    _row(
+        "Prompts show the own memory at once after /unlink.",
+        "daemon/memory/part_switch.lua",
+        ", 'pinned', redis.call('HGET', KEYS[1], 'version') or 0)",
+        ")",
+        "prefix.py::test_linked_and_unlinked_people_see_their_memory_at_once",
+    ),
+    _row(
+        "A joined memory has pins of its own.",
+        "daemon/memory/joining.py",
+        'if name.startswith("pinned:"):',
+        'if name.startswith("never:"):',
+        "prefix.py::test_linked_and_unlinked_people_see_their_memory_at_once",
     ),
     _row(
         "A version that is lost is shown by the newest one.",

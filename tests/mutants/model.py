@@ -114,12 +114,44 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/model/counts.py",
+        "integration/test_openai_model.py",
+        (
+            "Anthropic counts cached tokens beside the prompt.",
+            "return _count(given, (\"prompt_tokens\",)) is None or cached > prompt",
+            "return False",
+            "test_usage_is_priced_and_what_was_cached_costs_less",
+        ),
+        (
+            "Gateways to Anthropic count cached tokens as a part of the prompt.",
+            "return _count(given, (\"prompt_tokens\",)) is None or cached > prompt",
+            "return True",
+            "test_usage_is_priced_and_what_was_cached_costs_less",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/meter.py",
+        "integration/test_openai_model.py",
+        (
+            "Tokens that are written to a cache have a price of their own.",
+            "fresh + written + cached",
+            "fresh + cached",
+            "test_usage_is_priced_and_what_was_cached_costs_less",
+        ),
+    ),
+    *mutants_of(
         "daemon/model/anthropic_events.py",
         REQUEST,
         (
             "Tokens that were read from the cache and written to it are tokens of the prompt.",
-            '"prompt_tokens": fresh + read + kept',
+            '"prompt_tokens": fresh + read + written',
             '"prompt_tokens": fresh + read',
+            "test_a_stream_and_a_whole_message_are_the_same_answer_however_they_are_torn",
+        ),
+        (
+            "A provider that reports no cached tokens is not taken for one that cached nothing.",
+            "if self._reports_cached:",
+            "if self._counts:",
             "test_a_stream_and_a_whole_message_are_the_same_answer_however_they_are_torn",
         ),
         (

@@ -2,7 +2,61 @@
 
 from tests.mutants.mutant import mutants_of
 
+_INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contains_all_of_their_session"
+
 MUTANTS = (
+    *mutants_of(
+        "workers/agent/shown.py",
+        "unit/test_context.py",
+        (
+            "Recall may find the messages that did not fit into the prompt.",
+            "first = _first_of(history, built.history_turns)",
+            "first = 0",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+        (
+            "Recall may find the rest of a tool result that is cut in the prompt.",
+            "hidden = {at for at in",
+            "hidden = {at for at in range(0) for at in",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+        (
+            "Recall may find the rest of a turn that is shortened in the prompt.",
+            "if built.history_tokens - scene.head_tokens < stored_tokens:",
+            "if built.history_tokens < scene.head_tokens:",
+            "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/request.py",
+        "integration/test_recall_turns.py",
+        (
+            "A turn searches again when a later call shows less.",
+            "if recall and self._recalled_beside and not self._recalled_beside.covers(shows):",
+            "if recall and self._recalled_beside is None:",
+            "test_messages_that_a_later_call_of_the_turn_does_not_show_are_looked_for_again",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/recalling.py",
+        "integration/test_recall_turns.py",
+        (
+            "Recall searches the newest messages that the prompt does not show.",
+            "first=shown.first,",
+            "first=shown.past.first,",
+            "test_a_fact_of_45_turns_ago_that_the_prompt_does_not_show_is_found",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/ranking.py",
+        "unit/test_recall_ranking.py",
+        (
+            "A message that a prompt hides in part may be a hit.",
+            "AND NOT first {ONE_OF}",
+            "AND NOT 0 * first {ONE_OF}",
+            "test_what_a_prompt_holds_is_no_hit_and_everything_before_it_or_hidden_in_it_may_be_one",
+        ),
+    ),
     *mutants_of(
         "daemon/memory/current.py",
         "integration/test_memories.py",
@@ -11,6 +65,22 @@ MUTANTS = (
             "if cached is not None and cached[0] == checksum and cached[1].version == int(version):",
             "if cached is not None:",
             "test_a_prompt_fetches_the_text_only_when_it_has_changed",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/messages.py",
+        "integration/test_cli_transcript.py",
+        ("A search uses no index from before a deletion.", "found == (forgets,) and ", "", _INDEXED),
+        ("A search uses no index that lacks messages.", "fed is not None and fed[0] >= upto", "True", _INDEXED),
+    ),
+    *mutants_of(
+        "daemon/transcripts/search.py",
+        "unit/test_transcript_search.py",
+        (
+            "No match is skipped because JSON writes it in another form.",
+            " or not self._is_plain",
+            "",
+            "test_calls_results_and_parts_are_looked_at_and_what_is_spoilt_too",
         ),
     ),
     *mutants_of(
@@ -28,14 +98,14 @@ MUTANTS = (
         "unit/test_recall_evidence.py",
         (
             "A repeated question is no evidence.",
-            "        if self._is_repetition(text, its_terms) or (speaker",
-            "        if (speaker",
+            "return 0.0 if self._asks and len",
+            "return 1.0 if self._asks and len",
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (
             "An empty answer is no evidence.",
-            '(speaker == "assistant" and is_empty_answer(text))',
-            "False",
+            'return "asks" if has_question else "empty"',
+            'return "states"',
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (

@@ -1,6 +1,6 @@
-"""Mutants of what is used: limits of messages and tokens."""
+"""Mutants of what is used: limits of messages and tokens, what is left of them, and shares of prompt caches."""
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import Mutant, mutants_of
 
 MUTANTS = (
     Mutant(
@@ -9,5 +9,67 @@ MUTANTS = (
         old="or (taken and before_or_at(ARGV[1], taken))",
         new="",
         caught_by="integration/test_usage.py::test_room_is_taken_out_of_all_buckets_or_none_and_once_for_a_message",
+    ),
+    *mutants_of(
+        "daemon/usage/warn.lua",
+        "integration/test_limit_warnings.py",
+        (
+            "One worker tells the administrators of a limit.",
+            "redis.call('HSETNX', KEYS[1]",
+            "redis.call('HSET', KEYS[1]",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/limit_warnings.py",
+        "integration/test_limit_warnings.py",
+        (
+            "A service tells of a limit once.",
+            "if known in self._told or not await",
+            "if not await",
+            "test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn",
+        ),
+        (
+            "A warning that could not be sent is sent later.",
+            "self._told.discard(known)",
+            "pass",
+            "test_a_warning_that_could_not_be_sent_is_sent_after_the_next_turn",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/spent.py",
+        "integration/test_limit_warnings.py",
+        (
+            "Administrators are told after consolidations, too.",
+            "        await stores.warnings.look(user)\n",
+            "",
+            "test_administrators_are_told_when_a_consolidation_brings_a_limit_close_to_its_end",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/caching.py",
+        "integration/test_learnt.py",
+        (
+            "The doctor does not judge a few calls.",
+            "if amount.calls < CALLS_MIN or ",
+            "if ",
+            "test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached",
+        ),
+        (
+            "The doctor names refused hints for prompt caches as the cause.",
+            "if learnt and learnt.dialect and HINTS",
+            "if learnt and learnt.dialect and set() and HINTS",
+            "test_the_doctor_warns_of_a_bot_whose_prompts_are_seldom_cached",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/left.py",
+        "unit/test_usage_left.py",
+        (
+            "Usage lies in the middle of the time in which it happened.",
+            "2 * (second - ",
+            "(second - ",
+            "test_steady_usage_is_measured_from_its_first_message_on",
+        ),
     ),
 )

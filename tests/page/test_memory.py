@@ -12,7 +12,7 @@ from tests.page.conftest import Pond
 
 @pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
-    return {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
+    return {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096", "MILLPOND_BOTS__POND__TOOLS": "time"}
 
 
 def remember(millpond: Pond, name: str) -> str:

@@ -12,7 +12,7 @@ from tests.page.test_memory import remember
 
 @pytest.fixture(scope="module")
 def environment() -> dict[str, str]:
-    return {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
+    return {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096", "MILLPOND_BOTS__POND__TOOLS": "time"}
 
 
 def test_an_edit_becomes_a_version_whose_words_are_compared_and_an_older_one_is_restored(visit: Visit, millpond: Pond):

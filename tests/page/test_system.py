@@ -15,6 +15,11 @@ from tests.processes import answered
 Bury = Callable[[str, str, str], None]  # called with a session's name, a text and the reason
 
 
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    return {"MILLPOND_BOTS__POND__LIMITS__TOKENS_PER_DAY__PERSON": "1000000"}
+
+
 @pytest.fixture
 def bury(millpond: Pond, portal: BlockingPortal) -> Bury:
     def buried(name: str, text: str, reason: str) -> None:
@@ -71,6 +76,19 @@ def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Vi
     expect(page.get_by_text("Nobody needs this.")).to_be_hidden()
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row", name=re.compile("drop")).first).to_be_visible()
+
+
+def test_usage_is_shown_by_day_and_by_person_with_what_is_left_today(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("dora", "hello")
+    page = visit.open("/system")
+
+    page.get_by_role("link", name="Usage").click()
+    limits = page.get_by_label("Limits today")
+    expect(limits).to_contain_text("tokens_per_day.person")
+    expect(limits).to_contain_text("of 1,000,000 tokens")
+    page.get_by_role("link", name="People").click()
+
+    expect(page.get_by_label("Usage", exact=True).get_by_role("row", name=re.compile("pond web:dora"))).to_be_visible()
 
 
 def test_replies_with_unknown_delivery_have_an_address_of_their_own(visit: Visit) -> None:

@@ -28,6 +28,7 @@ def test_a_turn_is_shown_step_by_step_and_the_command_prints_the_same(visit: Vis
     expect(steps).to_have_text(
         [*("waiting", "claim"), re.compile("^model"), re.compile("^tool.*list_files"), re.compile("^model"), "commit"]
     )
+    expect(page.get_by_label("Usage of the turn")).to_contain_text("prompt tokens: ")
     shown = page.get_by_label("Waterfall").inner_text()
     printed = forked.run(["trace", "web:ann#2"], environment_of(millpond.folder, {})).stdout
     for word in ("model", "list_files", "commit"):

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -56,6 +57,7 @@ def test_no_two_data_directories_have_the_same_token(tmp_path: Path) -> None:
         "s3cret",
         "Authorization: Bearer",
         "Authorization: Bearer s3 cret",
+        "Authorization: Bearer s3cret",
         "Authorization: Basic s3cret",
         "\xff",
     ],
@@ -67,6 +69,21 @@ def test_a_file_without_a_token_is_told_and_not_shown(tmp_path: Path, content: s
         local_token(tmp_path)
 
     assert FILE_NAME in str(told.value) and "s3cret" not in str(told.value)
+
+
+@each_row(
+    "damage",
+    [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/nowhere"), lambda path: path.write_bytes(b"")],
+)
+def test_the_remedy_for_a_damaged_token_is_a_new_one(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+    damage(tmp_path / FILE_NAME)
+
+    for ask in (local_token, known_token):
+        with pytest.raises(ConfigError, match=r"token of the API is damaged: .*\. Delete the file and start again\."):
+            ask(tmp_path)
+
+    path = tmp_path / FILE_NAME
+    path.rmdir() if path.is_dir() else path.unlink()
 
 
 def test_a_file_that_others_can_read_is_told(tmp_path: Path) -> None:

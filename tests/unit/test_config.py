@@ -1326,6 +1326,7 @@ _SECTION_PATHS = {
         "bots.pond.model.prices",
         "bots.pond.model.thinking",
         "channels",
+        "consolidation.audit",
         "context.bootstrap",
         "people",
     ),

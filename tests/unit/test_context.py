@@ -20,8 +20,9 @@ from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
 from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import REMEMBERED_S, Remembered, View
-from workers.agent.past import whole_turns
+from workers.agent.past import Past, whole_turns
 from workers.agent.shorten import Piece, Shares, shortened
+from workers.agent.shown import shown
 from workers.micro import MARK
 from workers.wires import message, shown_result, text_of
 
@@ -198,6 +199,43 @@ def test_history_is_the_newest_whole_turns_and_no_more_would_fit(history: list[L
         next_older = [each for each in history if each.turn == starts[-built.history_turns - 1]]
         alone = prompt(rules(ANY_NUMBER, micro=uncut), scene(next_older), current)
         assert built.tokens + alone.history_tokens > budget
+
+
+@given(histories(), st.data())
+def test_a_message_that_recall_need_not_find_stands_whole_in_the_prompt(history: list[LogEntry], data: st.DataObject):
+    now = [user(100, "now?"), calls(100, "n"), result(100, "n", "late")]
+    limits = rules(data.draw(st.integers(500, 3_000)), later=data.draw(st.sampled_from([0, 500])))
+    stage, current = scene(history), now[: data.draw(st.sampled_from([1, 3]))]
+    built = prompt(limits, stage, current)
+
+    found = shown(Past(history=history, first=50), stage, built, memory="", max_chars=limits.view.max_chars)
+
+    whole = [each for at, each in enumerate(history, 50) if at >= found.first and at not in found.hidden]
+    sent = "\n".join(texts(built))
+    assert all(text_of(msgspec.json.decode(each.wire).get("content")) in sent for each in whole)
+    assert len(history) - len(whole) <= found.first - 50 + len(found.hidden)
+    assert found.covers(found)
+
+
+@each_row(
+    "budget, later, text, first, hidden",
+    [
+        (5_000, 0, "short", 0, set[int]()),
+        (5_000, 0, "r" * 500, 0, {2, 6, 10}),
+        (5_000, 500, "a1 b2 " * 33, 12, set[int]()),
+        (300, 0, "r s t u v " * 60, 16, {16, 17, 18, 19}),
+    ],
+)
+def test_recall_is_told_which_messages_the_prompt_does_not_show_whole(
+    budget: int, later: int, text: str, first: int, hidden: set[int]
+) -> None:
+    history = looked_up(5, text)
+    stage, current = scene(history), [user(100, "now?"), calls(100, "n"), result(100, "n", "late")]
+    limits = rules(budget, later=later)
+
+    found = shown(Past(history=history), stage, prompt(limits, stage, current), memory="", max_chars=200)
+
+    assert (found.first, found.hidden) == (first, hidden)
 
 
 @given(histories(), st.data())

@@ -20,7 +20,7 @@ HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", 
 
 WEIGHT_MAX = 120_000  # bytes that all of the page may take on its way to a browser, whatever is looked at
 FIRST_MAX = 124_000  # bytes of the files of a chat, uncompressed: what a browser has to read before it shows one
-LATER = frozenset(["memory.js", "prompt.js", "system.js", "turns.js", "views.js", "views.css"])
+LATER = frozenset(["memory.js", "prompt.js", "system.js", "usage.js", "turns.js", "views.js", "views.css"])
 """Loaded when they are looked at."""
 
 MARKUP = re.compile(

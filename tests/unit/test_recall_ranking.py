@@ -65,22 +65,28 @@ def test_of_what_scores_enough_nothing_is_lost_by_looking_for_no_more(
     index.close()
 
 
-@given(TEXTS, st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4), st.integers(0, 60))
-def test_what_a_prompt_holds_is_no_hit_and_everything_before_it_may_be_one(
-    texts: list[list[str]], asked: list[str], first: int
+@given(
+    TEXTS,
+    st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4),
+    st.integers(0, 60),
+    st.frozensets(st.integers(0, 60), max_size=5),
+)
+def test_what_a_prompt_holds_is_no_hit_and_everything_before_it_or_hidden_in_it_may_be_one(
+    texts: list[list[str]], asked: list[str], first: int, hidden: frozenset[int]
 ) -> None:
     index = Index.in_memory(forgets=0)
     chunks = said(*(" ".join(text) for text in texts))
     index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
-    query, prompt = query_terms(" ".join(asked), NOW), InPrompt(file="transcript/web:ann", first=first)
+    query = query_terms(" ".join(asked), NOW)
+    prompt = InPrompt(file="transcript/web:ann", first=first, hidden=hidden)
 
     every = index.ask(lambda found: ranked(found, query, limit=100))
     some = index.ask(lambda found: ranked(found, query, limit=100, prompt=prompt))
     hits = index.ask(lambda found: hits_of(found, every, limit=100, prompt=prompt))
 
     # Rows are numbered as the messages are, from 1 on.
-    assert {row for row, _ in some} == {row for row, _ in every if row <= first}
-    assert {hit.docid for hit in hits} <= {chunk.docid for chunk in chunks[:first]}
+    assert {row for row, _ in some} == {row for row, _ in every if row <= first or row - 1 in hidden}
+    assert {hit.docid for hit in hits} <= {chunk.docid for chunk in chunks if chunk.first in {*range(first), *hidden}}
     index.close()
 
 

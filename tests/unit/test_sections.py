@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from daemon.config import BootstrapConfig, BotConfig, Config, ContextConfig, ModelConfig
+from daemon.config import TOOLS, BootstrapConfig, BotConfig, Config, ContextConfig, ModelConfig
 from daemon.errors import ConfigError
 from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
 from workers.agent.prompts import Prompts, System
-from workers.agent.sections import identity, memory_section, of_workspace
+from workers.agent.sections import FILE_TOOLS, READ, identity, memory_section, of_workspace
 from workers.agent.shorten import Shares
 from workers.agent.skills import Skill
 from workers.agent.workspace import Files
+from workers.tools import BUILTIN
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 RULES_EN = (
@@ -49,7 +50,8 @@ RULES_ZH = (
 
 def prompts(folder: Path, *, window: int = 65_536, language: str = "en") -> Prompts:
     bot = BotConfig(language=language, model=ModelConfig(context_window_tokens=window))  # type: ignore[arg-type]
-    return Prompts("pond", Config(bots={"pond": bot}), workspace=folder, tokenizer=TOKENIZER, definitions=())
+    definitions = BUILTIN.only((READ,)).definitions
+    return Prompts("pond", Config(bots={"pond": bot}), workspace=folder, tokenizer=TOKENIZER, definitions=definitions)
 
 
 def text_of(system: System) -> str:
@@ -64,10 +66,42 @@ def put(path: Path, text: str) -> None:
 
 @each_row(("language", "rules"), [("en", RULES_EN), ("zh", RULES_ZH)])
 def test_identity_says_where_the_bot_runs_what_lies_where_and_how_to_behave(language, rules):
-    text = identity("heron", Path("/srv/heron"), language)
+    text = identity("heron", Path("/srv/heron"), language, tools=set(TOOLS))
 
     machine = ("heron", platform.system(), platform.machine(), platform.python_version(), "/srv/heron", RUNTIME_CONTEXT)
     assert [each for each in (*machine, *rules) if each not in text] == []
+
+
+NEEDS = {
+    "call a tool": TOOLS,
+    "调用工具": TOOLS,
+    "/srv/heron": FILE_TOOLS,
+    "HISTORY.md": (READ, "grep"),
+    "SKILL.md": (READ,),
+    "`message`": ("message",),
+}
+"""Words of the identity, and the tools of which one is needed to do what they say."""
+
+
+@given(st.frozensets(st.sampled_from(TOOLS)), st.sampled_from(["en", "zh"]))
+def test_identity_mentions_only_tools_that_the_bot_has(tools, language):
+    text = identity("heron", Path("/srv/heron"), language, tools=tools)
+
+    for words, wanted in NEEDS.items():
+        if words.isascii() or language == "zh":
+            assert words not in text or not tools.isdisjoint(wanted)
+    can_edit = READ in tools and not tools.isdisjoint({"write_file", "edit_file"})
+    assert (("before you edit" in text) or ("编辑文件之前" in text)) == can_edit
+
+
+async def test_skills_are_listed_only_for_a_bot_that_can_read_their_files(tmp_path):
+    put(tmp_path / "skills" / "one" / "SKILL.md", "---\ndescription: d\n---\nhow")
+    config = Config(bots={"pond": BotConfig(tools=("time",))})
+    definitions = BUILTIN.only(("time",)).definitions
+    made = Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=definitions)
+
+    assert "# Skills" in text_of(await prompts(tmp_path).system())
+    assert "# Skills" not in text_of(await made.system())
 
 
 async def test_sections_stand_in_order_and_empty_ones_are_left_out(tmp_path):
@@ -109,7 +143,7 @@ async def test_a_change_in_the_workspace_changes_the_next_system_message(tmp_pat
 
     assert "quiet" in text_of(after)
     assert "quiet" not in text_of(before)
-    assert made.fixed_tokens == after.tokens
+    assert made.fixed_tokens == after.tokens + made.tools_tokens(made.definitions)
 
 
 async def test_a_memory_beyond_its_share_is_shown_by_its_beginning_and_end(tmp_path):
@@ -124,14 +158,22 @@ async def test_a_memory_beyond_its_share_is_shown_by_its_beginning_and_end(tmp_p
     assert "characters left out" in text_of(system)
 
 
+def test_all_tools_leave_too_little_room_in_the_smallest_window(tmp_path):
+    config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
+
+    with pytest.raises(ConfigError, match="At least 512 tokens must remain"):
+        Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=BUILTIN.only(TOOLS).definitions)
+
+
 def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
     config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
+    large = msgspec.json.encode({"function": {"name": "large", "description": "word " * 2_000}})
 
     with pytest.raises(
         ConfigError,
         match=r"bots\.pond\.model\.context_window_tokens: .* too small\. A prompt can have 2,048 tokens, .* tools",
     ):
-        Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[b"word " * 2_000])
+        Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[large])
 
 
 TEXTS = st.builds(

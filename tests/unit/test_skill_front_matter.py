@@ -154,7 +154,7 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
     found = {each.path: each.reason for each in files.unreadable}
     assert found == {
         "AGENTS.md": "the file is not UTF-8. Save it as UTF-8",
-        "skills/bad /SKILL.md": "the folder's name is too long for a prompt. Rename the folder",
+        "skills/bad /SKILL.md": "the folder's name contains characters that cannot be printed. Rename the folder",
         "skills/broken/SKILL.md": "line 4: the closing quotation mark is missing",
         "skills/linked/SKILL.md": (
             "the folder is a link, and links are not followed. Copy the folder itself into the workspace"

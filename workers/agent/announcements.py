@@ -14,15 +14,15 @@ import structlog
 
 from daemon.access import is_admin
 from daemon.clock import stamp
-from daemon.config import BotConfig, PushConfig
+from daemon.config import BotConfig
 from daemon.durations import duration
-from daemon.errors import UNREADABLE, BadSessionKey, BusError, ConfigError, brief
+from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import Inbound, Notice, Reply
 from daemon.model import Failing
 from daemon.process import Process
 from daemon.session import StillParked, Word, tell
-from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
+from workers.administrators import tell_administrators
 from workers.agent.outcome import answered_as
 
 HOUR_S = 3_600
@@ -64,10 +64,7 @@ class Announcements:
         with suppress(BusError):
             key = "refusals_told" if failing.kind == "refused" else "setup_fault_told"
             text = say(key, bot.language, bot=name, reason=failing.reason)
-            for admin in filter(_is_chat, bot.admins):
-                channel = SessionKey.parse(admin).channel
-                if isinstance(self._process.config.channels.get(channel), PushConfig):
-                    await tell(self._bus, self._queue, admin, self._to_admin(admin, channel, text))
+            await tell_administrators(self._bus, self._process.config, self._process.clock, bot, text)
 
     def still_parked(self, session: StillParked) -> None:
         """Have the people of a parked session told how many messages wait; ``run`` does it."""
@@ -115,19 +112,5 @@ class Announcements:
             )
         return Word(notice=notice, reply=reply, out_channel=inbound.channel)
 
-    def _to_admin(self, session: str, channel: str, text: str) -> Word:
-        now = self._now()
-        reply = Reply(id=f"{session}#warned-{now}", session=session, turn=0, text=text, correlation=f"warned-{now}")
-        return Word(notice=Notice(kind="parked", text=text, time=now), reply=reply, out_channel=channel)
-
     def _now(self) -> str:
         return stamp(self._process.clock.now())
-
-
-def _is_chat(admin: str) -> bool:
-    """Whether an administrator is named with a channel, so that there is a chat to write to."""
-    try:
-        SessionKey.parse(admin)
-    except BadSessionKey:
-        return False
-    return True

@@ -85,6 +85,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the first messages are the system message and the head; 0: there is no head."""
     history_turns: int = 0
     """How many earlier turns are in it."""
+    cut_before: int = 0
+    """Index in history and current turn before which long tool results are cut."""
     overflows: bool = False
     """Not all earlier turns fit, though they may have been left out for another reason too."""
 
@@ -130,6 +132,7 @@ def _built(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int,
         current=len(newest),
         head=1 + len(head) if head else 0,
         history_turns=len(turns),
+        cut_before=old,
         overflows=overflows or not scene.whole,
     )
 

@@ -22,7 +22,7 @@ def faults(name: str, bot: BotConfig, workspace: Path) -> list[tuple[str, str]]:
     except ConfigError as error:
         return [("tools", str(error).rstrip("."))]
     # A token is a byte at least: only who is near the limit waits for a vocabulary.
-    texts = (identity(name, workspace, bot.language).encode(), *tools.definitions)
+    texts = (identity(name, workspace, bot.language, tools=set(bot.tools)).encode(), *tools.definitions)
     if sum(map(len, texts)) + AROUND_TOKENS + LEAST_TURN_TOKENS <= bot.model.budget_tokens:
         return []
     tokenizer, config = anyio.run(load, bot.model.name), Config(bots={name: bot})

@@ -6,6 +6,7 @@ from daemon.session import Claim
 from daemon.usage import Amount, Limits, Note, Payer, Refusal, Room
 from workers.accounts import count, user_of
 from workers.agent.progress import Turn
+from workers.limit_warnings import LimitWarnings
 
 
 class Gate:
@@ -14,6 +15,7 @@ class Gate:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._limits = Limits(process.bus)
+        self._warnings = LimitWarnings(process.bus, process.config, process.clock)
 
     def payer(self, claim: Claim, first: Inbound, *, message: str) -> Payer:
         """Who pays for the calls of a claim's turn: the sender of its ``first`` message, whose stream id is given."""
@@ -62,4 +64,6 @@ class Gate:
         if payer.is_limited:  # each call was noted at its end
             used = {model: Amount(messages=amount.messages) for model, amount in used.items() if amount.messages}
         if used:
-            await self._process.ledger.note(Note(name=payer.work, user=payer.user, day=payer.day, used=used))
+            note = Note(name=payer.work, user=payer.user, day=payer.day, second=payer.second, used=used)
+            await self._process.ledger.note(note)
+        await self._warnings.look(payer.user)

@@ -81,10 +81,13 @@ class PastReader:
         return past, found[cut:]
 
     async def _memory(self, session: str, at: Begun | SessionState, budget_tokens: int) -> tuple[str, str]:
-        """MEMORY.md as the prompts show it, and what has changed since; a session's first turn shows the newest one."""
+        """MEMORY.md as the prompts show it, and what has changed since.
+
+        The first turn of a session, and the first after ``/new``, shows the newest one: no prompt is like it.
+        """
         found = await self._memories.pinned(at.scope, session)
         changes = changes_of(found.text or "", found.current.text)
-        if at.head and found.text is not None and len(changes) <= most_chars(budget_tokens):
+        if at.head > at.start and found.text is not None and len(changes) <= most_chars(budget_tokens):
             return found.text, changes
         if found.version < found.current.version and isinstance(at, Begun):
             await self._memories.pin(found.scope, session, found.current.version)

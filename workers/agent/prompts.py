@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+import msgspec
 from anyio import to_thread
 from structlog.contextvars import bound_contextvars
 
@@ -16,6 +17,7 @@ from daemon.tokens import THREAD_SIZE, Tokenizer, calibration
 from workers.agent.context import Rules
 from workers.agent.history import Remembered, View
 from workers.agent.sections import (
+    READ,
     Section,
     identity,
     memory_section,
@@ -28,8 +30,8 @@ from workers.agent.shorten import Shares
 from workers.agent.workspace import Files, Workspace
 from workers.consolidation.plan import Thresholds
 
-LEAST_TURN_TOKENS = 256
-"""What identity and tools must leave of a budget."""
+LEAST_TURN_TOKENS = 512
+"""What identity and tools must leave of a budget: with less, a message of a hundred words and a memory do not fit."""
 WORKSPACE_SHARE, MEMORY_SHARE, RECALLED_SHARE = 0.3, 0.2, 0.1
 """Of what identity and tools leave: what the workspace's files, memory, and what was recalled may take at most, so that
 conversation always has room. Memory keeps itself far below that (``consolidation.memory_max_share``); a person who
@@ -73,7 +75,9 @@ class Prompts:
         """For whoever puts a prompt together: two hundred whose turns begin at once would do so in one go."""
         self._tools_tokens = lru_cache(TOOL_LISTS_MAX)(partial(_tools_tokens, tokenizer))
         self._config = config
-        words = identity(name, workspace, bot.language)
+        tools = set(map(_name_of, definitions))
+        self._reads_skills = READ in tools
+        words = identity(name, workspace, bot.language, tools=tools)
         self._identity = sections("identity", words, count=tokenizer.count, first=True)
         self._files: Files | None = None
         self._of_files: tuple[list[Section], list[Section]] = ([], [])
@@ -128,7 +132,9 @@ class Prompts:
 
     @property
     def recalled_tokens(self) -> int:
-        """What may be recalled for a turn."""
+        """What may be recalled for a turn; 0: nothing is searched."""
+        if not self._config.memory_search.enabled:
+            return 0
         least = min(RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX * self._room)
         return int(max(least, self._room * RECALLED_SHARE))
 
@@ -157,7 +163,7 @@ class Prompts:
         if files is not self._files:
             share = self._config.context.workspace_max_share
             allowed = int(min(share * self.rules.budget_tokens, WORKSPACE_SHARE * self._room))
-            make = partial(of_workspace, language=self.bot.language)
+            make = partial(of_workspace, language=self.bot.language, lists_skills=self._reads_skills)
             # Tens of kilobytes are counted several times over: not on the event loop.
             self._of_files = await to_thread.run_sync(make, files, self._config.context, allowed, self.tokenizer.count)
             self._files = files
@@ -178,6 +184,10 @@ class Prompts:
                 f"bots.{name}.tools."
             )
         return left
+
+
+def _name_of(definition: bytes) -> str:
+    return str(msgspec.json.decode(definition)["function"]["name"])
 
 
 def _joined(found: tuple[Section, ...]) -> System:

@@ -9,9 +9,9 @@ from daemon.memory import Home
 from daemon.model import enclosed
 from daemon.recall import Asked, Recaller
 from daemon.wording import text as say
-from workers.agent.past import Past
 from workers.agent.prompts import Prompts
 from workers.agent.request import Recall
+from workers.agent.shown import Shown
 from workers.agent.tracing import Tracing
 from workers.wires import role_of, taken_apart, text_of
 
@@ -32,7 +32,7 @@ async def recalled(
     prompts: Prompts,
     *,
     current: Sequence[LogEntry],
-    past: Past,
+    shown: Shown,
 ) -> str | None:
     """What stands in the section for what was recalled; empty: nothing; None: nothing was searched.
 
@@ -42,18 +42,19 @@ async def recalled(
         session: whose turn it is.
         prompts: the bot's.
         current: the turn so far; what people said to the bot in it is what is looked for.
-        past: what lies before the turn, and what need not be repeated.
+        shown: what lies before the turn, and the part of it that the prompt contains, which need not be repeated.
     """
     language = prompts.bot.language
     how = say("recalled_how", language)
     asked = Asked(
         words="\n".join(said(entry) for entry in current if entry.id),
-        before=lambda: last_exchange(past.history),
-        held=lambda: held(past),
+        before=lambda: last_exchange(shown.past.history),
+        held=lambda: held(shown),
         count=prompts.tokenizer.count,
         allowance_tokens=prompts.recalled_tokens - prompts.tokenizer.count(how) - AROUND_TOKENS,
         session=session,
-        first=past.first,
+        first=shown.first,
+        hidden=shown.hidden,
         is_bare=home.is_bare,
     )
     with metrics.stage("recall"):
@@ -64,9 +65,9 @@ async def recalled(
 def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
     """The same, noted in the trace of a turn as the search of an ``engine``."""
 
-    async def noted(*, current: Sequence[LogEntry], past: Past) -> str | None:
+    async def noted(*, current: Sequence[LogEntry], shown: Shown) -> str | None:
         began = tracing.clock.monotonic()
-        found = await recall(current=current, past=past)
+        found = await recall(current=current, shown=shown)
         if found is not None:
             tracing.recalled(engine, began)
         return found
@@ -76,7 +77,10 @@ def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
 
 def said(entry: LogEntry) -> str:
     """The words of a message. Pure."""
-    wire = bytes(entry.wire)
+    return _words(bytes(entry.wire))
+
+
+def _words(wire: bytes) -> str:
     return _said_short(wire) if len(wire) <= SHORT_BYTES else _said(wire)
 
 
@@ -98,7 +102,6 @@ def last_exchange(history: Sequence[LogEntry]) -> str:
     return "\n".join(text[:EXCHANGE_CHARS] for text in (*asked, *answers[-1:]) if text)
 
 
-def held(past: Past) -> list[str]:
-    """What a prompt holds of what is remembered. Pure."""
-    head = [past.continuity.text] if past.continuity else []
-    return [past.memory, past.memory_changes, *head, *map(said, past.history)]
+def held(shown: Shown) -> list[str]:
+    """The texts of a prompt before the current turn. Pure."""
+    return [shown.memory, shown.past.memory_changes, *map(_words, shown.wires)]

@@ -11,6 +11,7 @@ import msgspec
 from anyio import to_thread
 
 from daemon.clock import Clock
+from daemon.errors import ContextOverflow
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
@@ -21,6 +22,7 @@ from workers.agent.room import Room
 from workers.agent.runtime import runtime_context
 from workers.agent.sections import RECALLED_TITLE
 from workers.agent.shorten import fitted
+from workers.agent.shown import Shown, shown
 from workers.consolidation import Report, head_messages
 from workers.consolidation.plan import HEAD_SHARE
 from workers.tools.mcp import Missing
@@ -52,18 +54,14 @@ class Standing:
 class Recall(Protocol):
     """Looks for what goes with what was said."""
 
-    def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str | None]:
-        """What the prompts are to hold of it beside ``past``; None: nothing was searched. Never raises."""
+    def __call__(self, *, current: Sequence[LogEntry], shown: Shown) -> Awaitable[str | None]:
+        """What the prompts are to hold beside what is ``shown``; None: nothing was searched. Never raises."""
         ...
 
 
 def cache_key(bot: str, session: str) -> str:
     """The same for all turns of a conversation; tells nobody who takes part in it."""
     return blake2b(f"{bot}\n{session}".encode(), digest_size=KEY_BYTES).hexdigest()
-
-
-async def _nothing(*, current: Sequence[LogEntry], past: Past) -> None:
-    return None
 
 
 class Requests:
@@ -77,7 +75,7 @@ class Requests:
         said: Sequence[Inbound],
         past: Past,
         room: Room | None = None,
-        recall: Recall = _nothing,
+        recall: Recall | None = None,
     ) -> None:
         """Nothing is made yet.
 
@@ -87,7 +85,7 @@ class Requests:
             said: the messages that the turn answers, one at least.
             past: what lies before the turn.
             room: makes room when a prompt does not fit; None: the oldest messages are left out.
-            recall: tells what is remembered of what was said.
+            recall: tells what is remembered of what was said; None: nothing is recalled.
         """
         self._prompts = prompts
         self._clock = clock
@@ -101,8 +99,8 @@ class Requests:
         """As of ``Request``."""
         self._pictures: Sequence[bytes] = ()
         self._recalled = ""
-        self._recalled_of: Past | None = None
-        """Beside which past that is; when older messages leave the prompts, some may be what is meant."""
+        self._recalled_beside: Shown | None = None
+        """The messages that the recalled text does not repeat; None: nothing was searched for the past yet."""
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
@@ -137,17 +135,21 @@ class Requests:
         return report
 
     def _renew(self, past: Past) -> None:
-        self.past, self._scene = past, None
+        self.past, self._scene, self._recalled_beside = past, None, None
 
     def show(self, pictures: Sequence[bytes]) -> None:
         """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
         self._pictures, self._scene = pictures, None
 
-    async def _remind(self, current: Sequence[LogEntry]) -> None:
-        """Have the prompts hold what goes with what was said, looked for once for what lies before the turn."""
-        if self._recalled_of is not self.past:
-            self._recalled, self._scene = await self._recall(current=current, past=self.past) or "", None
-            self._recalled_of = self.past
+    async def _remind(self, recall: Recall, current: Sequence[LogEntry], tools: Sequence[bytes]) -> None:
+        """Have the prompts hold what goes with what was said, beside the messages that fit in any case."""
+        self._recalled, self._scene = "", None
+        try:
+            _, beside = await self._built(current, tools, reserved_tokens=self._prompts.recalled_tokens)
+        except ContextOverflow:
+            beside = Shown(past=self.past, first=self.past.first + len(self.past.history))
+        self._recalled = await recall(current=current, shown=beside) or ""
+        self._recalled_beside, self._scene = beside, None
 
     def hide(self) -> bool:
         """From now on no pictures are shown; whether there were any."""
@@ -202,7 +204,20 @@ class Requests:
 
     async def prompt(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Prompt:
         """As ``next``, with what its parts count."""
-        await self._remind(current)
+        recall = self._recall if self._prompts.recalled_tokens else None
+        if recall and self._recalled_beside is None:
+            await self._remind(recall, current, tools)
+        built, shows = await self._built(current, tools)
+        if recall and self._recalled_beside and not self._recalled_beside.covers(shows):
+            # Later calls of a turn show less. A message that the first call showed may be the one that is meant.
+            await self._remind(recall, current, tools)
+            built, _ = await self._built(current, tools)
+        return built
+
+    async def _built(
+        self, current: Sequence[LogEntry], tools: Sequence[bytes], *, reserved_tokens: int = 0
+    ) -> tuple[Prompt, Shown]:
+        """The prompt with what was recalled so far, and with ``reserved_tokens`` left free."""
         if self._scene is None:
             self._scene = await self._set(tools)
         tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene
@@ -210,10 +225,14 @@ class Requests:
             scene = self._scene = msgspec.structs.replace(scene, tools_tokens=tools_tokens)
         await self._prompts.turnstile.through()
         rules = self._prompts.rules_now()
-        if self._tokens_max < rules.budget_tokens:
-            rules = replace(rules, budget_tokens=self._tokens_max)
+        budget_tokens = min(self._tokens_max, rules.budget_tokens) - reserved_tokens
+        if budget_tokens < rules.budget_tokens:
+            rules = replace(rules, budget_tokens=budget_tokens)
         make = partial(prompt, rules, scene, current)
-        return await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()
+        built = await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()
+        sections = self.system.sections if self.system else ()
+        memory = "\n".join(section.text for section in sections if section.part == "memory")
+        return built, shown(self.past, scene, built, memory=memory, max_chars=rules.view.max_chars)
 
     async def _set(self, tools: Sequence[bytes]) -> Scene:
         bot = self._prompts.bot

@@ -1,7 +1,7 @@
 """The sections of a system message and their tokens. Pure, except for information about the machine."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,10 @@ SKILL_SHARE = 4
 """The list of skills gets at most one part in so many of the workspace's allowance, and so much is kept for those that
 stand in the prompt in full."""
 
+READ = "read_file"
+"""The tool that skills need."""
+FILE_TOOLS = (READ, "write_file", "edit_file", "list_files", "grep")
+
 MEMORY_TITLE, RECALLED_TITLE = "# Memory", "## Relevant Memory"
 
 Count = Callable[[str], int]
@@ -43,9 +47,15 @@ class Section:
     """With the join before it, or with what is around the message."""
 
 
-def identity(bot: str, workspace: Path, language: Language) -> str:
-    """Who the bot is, where it runs, and how it is to behave."""
+def identity(bot: str, workspace: Path, language: Language, *, tools: Set[str]) -> str:
+    """Who the bot is, where it runs, and how it is to behave; no tool is mentioned that is not among ``tools``."""
+
+    def if_any(wanted: Iterable[str], key: str, **values: object) -> str:
+        return "" if tools.isdisjoint(wanted) else say(key, language, **values)
+
     notes = "platform_windows" if platform.system() == "Windows" else "platform_posix"
+    history, skills = if_any(("read_file", "grep"), "identity_history"), if_any((READ,), "identity_skills")
+    edit_rule = if_any(("write_file", "edit_file"), "identity_edit_rule") if READ in tools else ""
     return say(
         "identity",
         language,
@@ -54,18 +64,24 @@ def identity(bot: str, workspace: Path, language: Language) -> str:
         machine=platform.machine(),
         python=platform.python_version(),
         platform_notes=say(notes, language),
-        workspace=workspace,
+        files=if_any(FILE_TOOLS, "identity_files", workspace=workspace, history=history, skills=skills),
+        tool_rule=if_any(tools, "identity_tool_rule"),
+        edit_rule=edit_rule,
+        message_rule=if_any(("message",), "identity_message_rule"),
         marker=RUNTIME_CONTEXT,
     )
 
 
 def of_workspace(
-    files: Files, config: ContextConfig, max_tokens: int, count: Count, *, language: Language
+    files: Files, config: ContextConfig, max_tokens: int, count: Count, *, language: Language, lists_skills: bool = True
 ) -> tuple[list[Section], list[Section]]:
-    """Bootstrap files and skills, ``max_tokens`` at most together; what had to be cut is logged."""
+    """Bootstrap files and skills, ``max_tokens`` at most together; what had to be cut is logged.
+
+    A list of skills helps only a bot that can read their files.
+    """
     kept_for_joins = 3 * JOIN_TOKENS
     room = max(0, max_tokens - kept_for_joins)
-    skills = listed(files.skills, language, room // SKILL_SHARE, count)
+    skills = listed(files.skills, language, room // SKILL_SHARE, count) if lists_skills else ""
     room -= count(skills)
     wanted, _ = in_full(files.skills, room // SKILL_SHARE, count)
     started = _bootstrap(files, config, room - count(wanted), count)

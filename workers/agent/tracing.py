@@ -98,7 +98,9 @@ class Tracing:
                 prompt_tokens=usage.tokens_in,
                 completion_tokens=usage.tokens_out,
                 cached_tokens=usage.cached_in,
+                cacheable_tokens=usage.tokens_in if usage.reports_cached else 0,
                 cost_nano=usage.cost_nano,
+                cached_nano=usage.cached_nano,
                 currency=usage.currency,
                 outcome=doing.outcome,
             )

@@ -142,7 +142,7 @@ def _read(folder: Path, paths: list[str]) -> Files:
 
 def _text(folder: Path, path: str) -> str:
     if not path.isprintable():
-        raise ValueError("the folder's name is too long for a prompt. Rename the folder")
+        raise ValueError("the folder's name contains characters that cannot be printed. Rename the folder")
     if path not in BOOTSTRAP_FILES and (folder / path).parent.is_symlink():
         # The tools that a model would read such a skill with follow none either.
         raise ValueError("the folder is a link, and links are not followed. Copy the folder itself into the workspace")

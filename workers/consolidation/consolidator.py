@@ -1,5 +1,7 @@
 """Consolidates a session: takes its lock, runs the rounds and releases the lock. A process has one consolidator."""
 
+from functools import partial
+
 import anyio
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -14,6 +16,7 @@ from workers.consolidation.kits import Kits
 from workers.consolidation.rounds import Rounds
 from workers.consolidation.stores import Stores
 from workers.consolidation.want import BACKGROUND, Report, Want
+from workers.limit_warnings import LimitWarnings
 
 LOOK_S = 0.2
 """How often a turn that waits for somebody else's consolidation looks whether it is over."""
@@ -32,7 +35,9 @@ def stores_of(process: Process) -> Stores:
         archive=process.archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         ledger=process.ledger,
+        warnings=LimitWarnings(process.bus, config, process.clock),
         clock=process.clock,
+        recalls=partial(process.recaller.snippets, limit=config.memory_search.max_results),
         wrote=process.recaller.wrote,
     )
 

@@ -96,7 +96,7 @@ class Rounds:
             with anyio.move_on_after(NOTE_S, shield=True):
                 if report.outcome != "nothing":
                     self._tell(self._stores.clock.monotonic() - began)
-                await self._spent.note(self._stores.ledger)
+                await self._spent.note(self._stores)
 
     async def _all(self) -> None:
         # Whoever moved the cursor may have died before he could.

@@ -56,6 +56,8 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     finally:
         with anyio.move_on_after(1, shield=True):
             await kits.aclose()
+            # Audits search.
+            await process.recaller.aclose()
 
 
 class Worker:

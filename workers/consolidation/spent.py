@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from daemon import metrics
 from daemon.session import Lock
-from daemon.usage import Amount, Ledger, Note, Payer, user_of_scope
+from daemon.usage import Amount, Note, Payer, user_of_scope
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
@@ -37,7 +37,7 @@ class Spent:
             total.add(amount)
         return total
 
-    async def note(self, ledger: Ledger) -> None:
+    async def note(self, stores: Stores) -> None:
         """Put it into the accounts, once; never raises. Within limits each call was noted at its end."""
         if not self._used:
             return
@@ -50,7 +50,9 @@ class Spent:
         payer = self._payer
         if not payer.is_limited:
             name = f"{payer.work}-{self._noted}"
-            await ledger.note(Note(name=name, user=payer.user, day=payer.day, used=used))
+            note = Note(name=name, user=payer.user, day=payer.day, second=payer.second, used=used)
+            await stores.ledger.note(note)
+        await stores.warnings.look(payer.user)
 
 
 def payer_of(stores: Stores, kit: Kit, lock: Lock, want: Want) -> Payer:

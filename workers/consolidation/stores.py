@@ -1,6 +1,6 @@
 """The objects that all consolidations of a process share."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -14,6 +14,7 @@ from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.session import Locks
 from daemon.usage import Ledger
+from workers.limit_warnings import LimitWarnings
 
 _log = structlog.get_logger()
 
@@ -30,7 +31,10 @@ class Stores:
     archive: Archive
     files: MemoryFiles
     ledger: Ledger
+    warnings: LimitWarnings
     clock: Clock
+    recalls: Callable[[str, str], Awaitable[list[str]]]
+    """Gives the passages that a search in a memory finds for words; the memory is named by its scope, a home."""
     wrote: Callable[[str], None] = lambda _scope: None
     """Called when a memory was written, with its scope, a home."""
 

@@ -165,6 +165,7 @@ def about_version(version: Version) -> dict[str, Any]:
         "by": version.by,
         "of": version.of or None,
         "reason": version.reason,
+        "audit": version.audit.told if version.audit else None,
     }
     about = {"version": version.version, "time": version.time, "cause": version.kind}
     return about | {name: value for name, value in told.items() if value not in ("", None)}

@@ -64,6 +64,9 @@ const FULL = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle:
 /** 12345 → "12,345" */
 export const count = (n) => NUMBER.format(n);
 
+/** 0.834 → "83 %" */
+export const percent = (share) => `${Math.round(100 * share)} %`;
+
 /** 1, "note" → "1 note"; 2, "note" → "2 notes" */
 export const counted = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
 

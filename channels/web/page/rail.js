@@ -13,6 +13,8 @@ const LABEL = 54;
 const NAMES = {u: "a person", a: "the bot", t: "a tool"};
 const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
+/** Messages that the result of an audit names. */
+const LOST_SHOWN = 5;
 const SETTLED = "consolidated up to here";
 
 export class Rail extends HTMLElement {
@@ -58,6 +60,7 @@ export class Rail extends HTMLElement {
       this.data = await get(ofSession(this.feed.session, "/timeline"), this.feed.signal);
       // An entry begins with its time, which its position on the timeline shows already.
       for (const entry of this.data.entries) entry.title = entry.title.replace(/^\[[^\]]{0,40}\] ?/, "");
+      for (const entry of this.data.entries) entry.kept = kept(entry.audit);
       this.draw();
     } catch (error) {
       if (error.name !== "AbortError") this.classList.toggle("unknown", !this.data);
@@ -142,7 +145,8 @@ export class Rail extends HTMLElement {
     for (const entry of entries) {
       const top = Math.max((entry.first - first) * this.row, 0);
       const bottom = Math.max((Math.min(entry.upto, cursor) - first) * this.row, top + 2);
-      const bracket = h("div.rail-entry", {title: entry.title});
+      const hint = entry.kept ? `${entry.title}\n${entry.kept}` : entry.title;
+      const bracket = h("div.rail-entry", {title: hint});
       bracket.style.top = `${top}px`;
       bracket.style.height = `${Math.max(2, bottom - top - 2)}px`;
       shown.push(bracket);
@@ -150,7 +154,7 @@ export class Rail extends HTMLElement {
       if (at > bottom && bottom - top < LABEL / 2 && at - bottom > LABEL) continue;
       if (at + LABEL > end + 4) continue;
       free = at + LABEL;
-      const label = h("a.rail-label", {href: `/s/${encodeURIComponent(this.feed.session)}/m/${Math.max(entry.first, first)}`, title: entry.title},
+      const label = h("a.rail-label", {href: `/s/${encodeURIComponent(this.feed.session)}/m/${Math.max(entry.first, first)}`, title: hint},
         h("span.rail-title", null, entry.title || "(untitled entry)"),
         h("span.rail-range", null, `${count(entry.first)}–${count(entry.upto - 1)}`));
       label.style.top = `${at}px`;
@@ -188,7 +192,7 @@ export class Rail extends HTMLElement {
     const {first, tokens, roles, cursor, entries} = this.data;
     const entry = entries.find((each) => each.first <= index && index < each.upto);
     return `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens${
-      index < cursor ? `, consolidated into ${entry ? `the entry “${entry.title}”` : "memory"}` : ""}`;
+      index < cursor ? `, consolidated into ${entry ? `the entry “${entry.title}”${entry.kept && `, ${entry.kept}`}` : "memory"}` : ""}`;
   }
 
   at(event) {
@@ -221,6 +225,15 @@ export class Rail extends HTMLElement {
     event.preventDefault();
     this.open(Math.min(Math.max(to, this.data.first), last), {replace: true});
   }
+}
+
+/** The result of an audit: the share of facts that are kept, and the messages whose facts only the archive contains. */
+function kept(audit) {
+  if (!audit || audit.score === null) return "";
+  const share = `${Math.floor(100 * audit.score)} % of the facts kept`;
+  if (!audit.archive) return share;
+  const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(", ");
+  return `${share}; only in the archive: ${count(audit.archive)} (messages ${where})`;
 }
 
 /** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */

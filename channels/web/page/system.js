@@ -1,7 +1,8 @@
-// The system: workers, active channels, queues, parked and paused chats, model errors, and dead letters with actions.
+// The system: usage, workers, active channels, queues, parked and paused chats, model errors, and dead letters with actions.
 
 import {Stream, get, post, query} from "/page/api.js";
 import {count, empty, fill, h, toast, when} from "/page/dom.js";
+import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
 const LIMIT = 200;
@@ -27,9 +28,10 @@ export class System extends View {
     this.live?.abort();
     this.body = h("section.stack", {"aria-label": tab});
     fill(this, h("div.page", null, h("h1", null, "System"),
-      tabs("System", [["/system", "Overview", tab === "overview"], ["/system/dead", "Dead letters", tab === "dead"],
+      tabs("System", [["/system", "Overview", tab === "overview"], ["/system/usage", "Usage", tab === "usage"], ["/system/dead", "Dead letters", tab === "dead"],
         ["/system/unknown", "Unknown delivery status", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
     if (tab === "dead") this.showDead();
+    else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
     else if (tab === "overview") this.watch();

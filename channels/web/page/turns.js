@@ -1,7 +1,7 @@
 // One turn as a waterfall: waiting, claim, model calls, tool calls, commit and delivery, with the duration of each.
 
 import {get, ofSession, segment} from "/page/api.js";
-import {count, empty, fill, h, took, when} from "/page/dom.js";
+import {count, empty, fill, h, percent, took, when} from "/page/dom.js";
 import {View, plain, table} from "/page/views.js";
 
 const RECENT = 20;
@@ -56,6 +56,7 @@ function waterfall(trace) {
       h("div", null, h("p.small", null, h("a", {href: back}, "Back to the conversation")), h("h2", null, `Turn ${trace.turn}`),
         h("p.soft.small", null, when(trace.received ?? trace.claimed), " · ", plain(trace.worker ?? ""))),
       h("p.row.wrap", null, h("span.badge", {class: OUTCOMES[trace.outcome]}, trace.outcome), h("span.badge.accent", null, took(whole)))),
+    totals(trace.totals),
     h("div.card.scroll-x", {tabindex: 0, role: "region", "aria-label": "Waterfall"},
       h("table.waterfall", null,
         h("thead", null, h("tr", null, ["Step", "Timeline", "Duration", "Details"].map((head) => h("th", {scope: "col", class: head === "Duration" && "number"}, head)))),
@@ -70,11 +71,20 @@ function waterfall(trace) {
   ];
 }
 
+/** The tokens and the cost of all model calls of the turn. */
+function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
+  return calls > 0 && h("p.soft.small", {"aria-label": "Usage of the turn"}, [
+    `prompt tokens: ${count(prompt)}${share === null ? "" : ` (cached: ${percent(share)})`}`,
+    `completion tokens: ${count(completion)}`,
+    cost && `cost: ${cost}`,
+  ].filter(Boolean).join(" · "));
+}
+
 function bar(row, begin, whole) {
-  const percent = (ms) => `${(100 * ms) / whole}%`;
+  const place = (ms) => `${(100 * ms) / whole}%`;
   const node = h(`span.span.${row.kind}`, {title: `${row.name ?? row.kind}: ${took(row.ended - row.began)}`, class: (row.outcome ?? "done") === "done" ? "" : "failed"});
-  node.style.left = percent(row.began - begin);
-  node.style.width = percent(row.ended - row.began);
+  node.style.left = place(row.began - begin);
+  node.style.width = place(row.ended - row.began);
   if (row.first_token_ms) {
     const first = h("span.first", {title: `first token after ${took(row.first_token_ms)}`});
     first.style.width = `${Math.min(100, (100 * row.first_token_ms) / Math.max(1, row.ended - row.began))}%`;
@@ -87,7 +97,7 @@ function moreOf(row) {
   return [
     row.part !== undefined && row.part !== null && `reply part ${row.part}`,
     row.first_token_ms && `first token after ${took(row.first_token_ms)}`,
-    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}${row.cached_tokens ? ` (cached: ${count(row.cached_tokens)})` : ""}`,
+    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}${row.cached_tokens === undefined ? "" : ` (cached: ${count(row.cached_tokens)}${row.cached_cost ? ` for ${row.cached_cost}` : ""})`}`,
     row.completion_tokens && `completion tokens: ${count(row.completion_tokens)}`,
     row.cost && `cost: ${row.cost}`,
     row.outcome !== "done" && row.outcome,
@@ -96,11 +106,12 @@ function moreOf(row) {
 
 function recent(session, turns, current) {
   return h("div.card", null, h("h2", null, "Recent turns"),
-    table("Recent turns", ["Turn", "Time", {text: "Duration", number: true}, {text: "Model calls", number: true}, {text: "Tool calls", number: true}, "Outcome"],
+    table("Recent turns", ["Turn", "Time", {text: "Duration", number: true}, {text: "Model calls", number: true}, {text: "Tool calls", number: true}, {text: "Cached", number: true}, "Outcome"],
       turns.map((each) => [
         h("a", {href: `/s/${segment(session)}/turns/${each.turn}`, "aria-current": each.turn === current && "page"}, String(each.turn)),
         when(each.received ?? each.claimed), took(Date.parse(each.committed) - Date.parse(each.received ?? each.claimed)),
         count(each.spans.filter((span) => span.kind === "model").length), count(each.spans.filter((span) => span.kind === "tool").length),
+        each.totals.cached_share === null ? "" : percent(each.totals.cached_share),
         h("span.badge", {class: OUTCOMES[each.outcome]}, each.outcome),
       ])));
 }

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from channels.web.ask import after_of, limit_of, session_in_path, words_of
 from channels.web.messages import json_response
 from channels.web.site import Site
-from daemon.memory import HistoryEntry, Memories
+from daemon.memory import Audit, HistoryEntry, Memories
 from daemon.session import SessionReader
 from daemon.transcripts import Hit, Needle, Range, outline_of, ranges_of, search
 
@@ -80,7 +80,12 @@ def _entry(found: Range, entry: HistoryEntry) -> dict[str, Any]:
         "lost": entry.lost,
         "time": entry.time,
         "title": lines[0][:TITLE_CHARS] if lines else "",
+        "audit": _audit(entry.audit) if entry.audit else None,
     }
+
+
+def _audit(audit: Audit) -> dict[str, Any]:
+    return {**audit.told, "lost": [{"kind": each.kind, "message": each.index} for each in audit.lost]}
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

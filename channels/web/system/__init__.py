@@ -2,5 +2,6 @@
 
 from channels.web.system.dead import DeadPages
 from channels.web.system.endpoints import SystemPages
+from channels.web.system.usage import UsagePages
 
-__all__ = ["DeadPages", "SystemPages"]
+__all__ = ["DeadPages", "SystemPages", "UsagePages"]

@@ -10,8 +10,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import json
+
 from daemon.recall.dates import DateRange, with_following
 from daemon.recall.found import InPrompt
+from daemon.recall.index.schema import ONE_OF
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.words import Query, match_expression
 
@@ -125,19 +128,14 @@ def _rows(connection: sqlite3.Connection, match: str, most: int, held: _Held) ->
 def _held(connection: sqlite3.Connection, prompt: InPrompt | None) -> _Held:
     if prompt is None:
         return _Held()
-    where = "FROM chunk WHERE file = (SELECT id FROM file WHERE name = ?) AND first >= ?"
-    first, last, count = connection.execute(
-        f"SELECT min(id), max(id), count(*) {where}",
-        (prompt.file, prompt.first),
-    ).fetchone()
+    where = f"FROM chunk WHERE file = (SELECT id FROM file WHERE name = ?) AND first >= ? AND NOT first {ONE_OF}"  # noqa: S608 - words of our own
+    values = (prompt.file, prompt.first, json.encode(sorted(prompt.hidden)).decode())
+    first, last, count = connection.execute(f"SELECT min(id), max(id), count(*) {where}", values).fetchone()
     if not count:
         return _Held()
     if count == last - first + 1:  # nothing was said elsewhere meanwhile
         return _Held(first, last)
-    (rows,) = connection.execute(
-        f"SELECT group_concat(id, ' ') {where}",
-        (prompt.file, prompt.first),
-    ).fetchone()
+    (rows,) = connection.execute(f"SELECT group_concat(id, ' ') {where}", values).fetchone()
     return _Held(others=frozenset(rows.split()))
 
 

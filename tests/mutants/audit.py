@@ -1,0 +1,142 @@
+"""Mutants of the audit of consolidations, of pinned lines, and of the tools that a bot is told of."""
+
+from tests.mutants.mutant import mutants_of
+
+MUTANTS = (
+    *mutants_of(
+        "workers/consolidation/audit/extraction.py",
+        "unit/test_audit.py",
+        (
+            "Only people ask for something to be kept.",
+            "if not is_bot and _asks(sentence):",
+            "if _asks(sentence):",
+            "test_only_people_ask_for_something_to_be_kept",
+        ),
+        (
+            "A question that was answered is not open.",
+            'return "question" if is_open else None',
+            'return "question"',
+            "test_a_question_with_a_later_message_is_not_open",
+        ),
+        (
+            "A part of a longer word is no fact.",
+            "or text in _NO_NAMES or not is_whole(sentence, begin, end):",
+            "or text in _NO_NAMES:",
+            "test_facts_and_statements_are_found_in_english_and_chinese",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/comparison.py",
+        "unit/test_audit.py",
+        (
+            "A number within a longer one is another number.",
+            "if is_whole(whole, at, at + len(plain)):",
+            "if plain:",
+            "test_a_fact_is_kept_as_it_was_written",
+        ),
+        (
+            "A rule without its negation is another rule.",
+            "for term in terms(word)) - _NEGATIONS",
+            "for term in terms(word))",
+            "test_a_statement_is_kept_if_one_sentence_has_all_of_its_words_but_common_ones",
+        ),
+        (
+            "A statement is kept by one sentence, not by several.",
+            "for text in self._texts for _, each in sentences_of(text)]",
+            "for each in self._texts]",
+            "test_a_statement_is_kept_if_one_sentence_has_all_of_its_words_but_common_ones",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/pinned.py",
+        "unit/test_audit.py",
+        (
+            "The pinned part is bounded.",
+            'if fits("\\n".join([*lines, line])):',
+            "if line:",
+            "test_the_pinned_part_never_grows_beyond_its_bound",
+        ),
+        (
+            "What MEMORY.md contains is not pinned.",
+            "in lines_not_in(list(dict.fromkeys(map(_one_line, statements))), Texts([memory])):",
+            "in list(dict.fromkeys(map(_one_line, statements))):",
+            "test_statements_are_pinned_once_and_nothing_else_changes",
+        ),
+        (
+            "A blank line ends the pinned list.",
+            r"[^\n]*\S[^\n]*(?:\n|\Z))*)",
+            r"[^\n]*(?:\n|\Z))*)",
+            "test_what_follows_the_pinned_list_is_not_pinned",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/auditor.py",
+        "integration/test_audits.py",
+        (
+            "A pinned line that a summary drops without a reason is pinned again.",
+            "[*pinned_lines(before), *requests_of(before)]",
+            "requests_of(before)",
+            "test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays",
+        ),
+        (
+            "A rule that an earlier summary kept is pinned when a later one drops it.",
+            "[*pinned_lines(before), *requests_of(before)]",
+            "pinned_lines(before)",
+            "test_a_rule_that_a_later_summary_drops_is_pinned",
+        ),
+        (
+            "A summary may say why a pinned line goes.",
+            "earlier = [] if update.reason else [",
+            "earlier = [",
+            "test_a_later_summary_may_merge_a_pinned_line_or_say_why_it_goes",
+        ),
+        (
+            "An item that nothing was searched for is not in the archive alone.",
+            'return "" if found is None else',
+            'return "archive" if found is None else',
+            "test_a_failing_search_leaves_items_unsearched",
+        ),
+        (
+            "A range that no model summarized has its rules pinned.",
+            "new = changed if update or pinned else None",
+            "new = changed if update else None",
+            "test_a_range_that_no_model_summarized_has_its_rules_pinned",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/taking.py",
+        "integration/test_audits.py",
+        (
+            "A pinned line outlasts a summary that is made up for later.",
+            "if update and (auditor := await self._auditor(lock, opened, None)):",
+            "if update and not (auditor := await self._auditor(lock, opened, None)):",
+            "test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/lost_items.py",
+        "integration/test_audits.py",
+        (
+            "An audit has no words of a message that was forgotten.",
+            'text=text[place.begin : place.end] if is_whole else "")',
+            'text=text[place.begin : place.end] or "unknown")',
+            "test_forgetting_a_message_forgets_the_words_of_its_audit_and_its_pinned_line",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/sections.py",
+        "unit/test_sections.py",
+        (
+            "A bot is told only of its own tools.",
+            'message_rule=if_any(("message",), "identity_message_rule"),',
+            'message_rule=say("identity_message_rule", language),',
+            "test_identity_mentions_only_tools_that_the_bot_has",
+        ),
+        (
+            "A bot that cannot read files is shown no list of skills.",
+            'if lists_skills else ""',
+            "",
+            "test_skills_are_listed_only_for_a_bot_that_can_read_their_files",
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""The audit of a consolidation: where the facts and statements of its messages are left."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
+import msgspec
+import structlog
+from anyio import to_thread
+
+from daemon import metrics
+from daemon.errors import MillpondError, brief
+from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, Version
+from daemon.recall import said_of
+from workers.consolidation.audit.comparison import Texts
+from workers.consolidation.audit.extraction import Item, items_of, requests_of
+from workers.consolidation.audit.pinned import pinned_lines, with_pinned
+from workers.consolidation.part import LogPart
+
+SEARCH_S = 1.0
+"""Longest that all searches of an audit take: a turn may wait for the consolidation."""
+
+LISTED_MAX = 50
+"""Items in the archive alone that a record lists: 2 kB."""
+
+Recalls = Callable[[str], Awaitable[list[str]]]
+
+_log = structlog.get_logger()
+
+
+class Auditor:
+    """Audits one range of messages, perhaps several times while its MEMORY.md changes."""
+
+    def __init__(self, items: Sequence[Item], *, recalls: Recalls, names: bool, fits: Callable[[str], bool]) -> None:
+        """Nothing is searched yet.
+
+        Args:
+            items: of the range.
+            recalls: gives the passages that recall finds for words.
+            names: whether several people speak, so that a pinned statement needs the name of its speaker.
+            fits: whether the part ``## Pinned`` may be so long.
+        """
+        self._items = items
+        self._recalls = recalls
+        self._names = names
+        self._fits = fits
+        self._found: dict[str, Texts | None] = {}
+        self._is_counted = False
+
+    async def audited(
+        self, opened: Opened, entry: HistoryEntry, update: Version | None
+    ) -> tuple[HistoryEntry, Version | None]:
+        """The entry and the version with the audit, and the version with what has to be pinned. Never raises.
+
+        Args:
+            opened: the memory before.
+            entry: of the range.
+            update: the new MEMORY.md; None: it stays, unless something has to be pinned.
+        """
+        changed, pinned = self.pinned(opened.text, update or _unchanged(opened, entry))
+        new = changed if update or pinned else None
+        audit = await self._audit(new.text if new else opened.text, entry, pinned=len(pinned))
+        entry = msgspec.structs.replace(entry, audit=audit)
+        return entry, msgspec.structs.replace(new, audit=audit) if new else None
+
+    def pinned(self, before: str, update: Version) -> tuple[Version, list[str]]:
+        """``update`` with the statements pinned that it lacks, and these statements.
+
+        Rules and pinned lines of the memory ``before`` are pinned again, unless the update says why it leaves out parts
+        of this memory.
+        """
+        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before)]
+        text, pinned = with_pinned(update.text, [*earlier, *self._requests()], fits=self._fits)
+        return msgspec.structs.replace(update, text=text), pinned
+
+    def _requests(self) -> list[str]:
+        requests = [item for item in self._items if item.kind == "request"]
+        return [f"{item.speaker}: {item.sentence}" if self._names else item.sentence for item in requests]
+
+    async def _audit(self, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
+        places = dict.fromkeys(self._items, "")
+        await to_thread.run_sync(_compare, places, Texts([memory]), Texts([entry.text]))
+        with anyio.move_on_after(SEARCH_S):
+            for item in [item for item, place in places.items() if not place]:
+                places[item] = await self._place(item)
+        counts = Counter(place or "unsearched" for place in places.values())
+        if not self._is_counted:
+            self._is_counted = True
+            for place, count in counts.items():
+                metrics.AUDITED.labels(place).inc(count)
+        lost = [item for item, place in places.items() if place == "archive"][:LISTED_MAX]
+        found = tuple(AuditPlace(item.kind, item.index, item.begin, item.end) for item in lost)
+        return Audit(**counts, pinned=pinned, lost=found)
+
+    async def _place(self, item: Item) -> str:
+        """``recall``, ``archive``, or empty if nothing could be searched."""
+        if item.sentence not in self._found:
+            self._found[item.sentence] = await self._search(item.sentence)
+        found = self._found[item.sentence]
+        return "" if found is None else "recall" if found.hold(item) else "archive"
+
+    async def _search(self, words: str) -> Texts | None:
+        try:
+            return Texts(await self._recalls(words))
+        except MillpondError as error:
+            _log.warning("audit.failed", reason=brief(error))
+        except Exception as error:  # noqa: BLE001 - a bug in the search must not fail a summary that was paid for
+            _log.exception("audit.failed", reason=type(error).__name__)
+        return None
+
+
+def items_in(session: str, part: LogPart) -> list[Item]:
+    """The items of the messages of people and the bot; the results of tools are not remembered."""
+    said = [said_of(session, index, entry) for index, entry in enumerate(part.entries, part.first)]
+    return items_of([each for each in said if each is not None])
+
+
+def _unchanged(opened: Opened, entry: HistoryEntry) -> Version:
+    return Version(
+        kind="consolidation",
+        time=entry.time,
+        session=entry.session,
+        first=entry.first,
+        upto=entry.upto,
+        text=opened.text,
+    )
+
+
+def _compare(places: dict[Item, str], memory: Texts, history: Texts) -> None:
+    for item in places:
+        places[item] = "memory" if memory.hold(item) else "history" if history.hold(item) else ""
