@@ -189,18 +189,19 @@ async def test_a_range_that_fits_is_one_call():
     assert len(reader.bodies) == 1
 
 
-@each_row("refusal", [Failure(400, "too long", code="context_length_exceeded"), called("{}")])
-async def test_a_refused_range_is_summed_up_in_pieces_each_with_what_those_before_came_to(refusal):
-    reader, talk = Reader(refusal), long_talk(150)
+@each_row("refusals", [[Failure(400, "too long", code="context_length_exceeded")], [called("{}")] * 2])
+async def test_a_refused_range_is_summed_up_in_pieces_each_with_what_those_before_came_to(refusals):
+    reader, talk = Reader(*refusals), long_talk(150)
     async with summing_up(reader) as (summaries, _server):
         found = await in_pieces(summaries, talk, Background(memory=MEMORY))
 
-    whole, *pieces = reader.conversations
+    tried = len(refusals)
+    whole, pieces = reader.conversations[0], reader.conversations[tried:]
     assert len(pieces) == len(found) >= 2
     assert "\n".join(pieces) == whole
-    assert "## Summary So Far\nSo far 2 parts." in reader.bodies[2]
-    assert shown_memory(reader.bodies[2]) == f"{MEMORY}\n- Fact 2."
-    numbers = range(2, 2 + len(pieces))
+    assert f"## Summary So Far\nSo far {tried + 1} parts." in reader.bodies[tried + 1]
+    assert shown_memory(reader.bodies[tried + 1]) == f"{MEMORY}\n- Fact {tried + 1}."
+    numbers = range(tried + 1, tried + 1 + len(pieces))
     assert [each.history_entry for each in found] == [f"[2026-03-01 10:0{number}] Part {number}." for number in numbers]
     assert found[-1].memory_update == "\n".join([MEMORY, *(f"- Fact {number}." for number in numbers)])
     assert found[-1].continuity == f"So far {numbers[-1]} parts."
@@ -246,15 +247,25 @@ async def test_a_model_that_is_away_is_not_asked_for_parts():
     assert len(reader.bodies) == 1
 
 
+async def test_a_request_without_a_usable_answer_is_sent_a_second_time():
+    reader = Reader(called("{}"))
+    async with summing_up(reader) as (summaries, _server):
+        summary = await summaries.summarize(TALK, Background(memory=MEMORY))
+
+    first, second = reader.bodies
+    assert first == second
+    assert (summary.count, summary.used["fake"].calls) == (4, 2)
+
+
 async def test_requests_that_fail_are_one_failure_with_what_all_calls_used():
-    reader = Reader(*[called("{}")] * 3)
+    reader = Reader(*[called("{}")] * 4)
     async with summing_up(reader) as (summaries, _server):
         with pytest.raises(SummaryFailed) as caught:
             await summaries.summarize(long_talk(150), Background(memory=MEMORY))
 
-    first, second, third = map(len, reader.conversations)
-    assert first > second > third
-    assert caught.value.used["fake"].calls == 3
+    sizes = [len(conversation) for conversation in reader.conversations]
+    assert sizes[0] == sizes[1] > sizes[2] == sizes[3]
+    assert caught.value.used["fake"].calls == 4
 
 
 async def test_the_server_that_knows_of_a_smaller_window_gets_half_of_what_it_refused():
@@ -299,13 +310,13 @@ async def test_messages_that_could_be_oversized_are_tried_first():
     assert summary.complete
 
 
-async def test_after_three_failures_they_are_left_out():
-    reader = Reader(*[called("{}")] * 3)
+async def test_after_four_failures_they_are_left_out():
+    reader = Reader(*[called("{}")] * 4)
     turn = [replace(entry, turn=0) for entry in (*long_talk(4), oversized(30_000))]
     async with summing_up(reader) as (summaries, _server):
         summary = await summaries.summarize(turn, Background(memory=MEMORY))
 
-    assert ["Large:" in shown for shown in reader.conversations] == [True, False, False, False]
+    assert ["Large:" in shown for shown in reader.conversations] == [True, True, False, False, False]
     assert "[Skipped 1 oversized messages (3001" in summary.history_entry
 
 
@@ -323,7 +334,7 @@ async def test_when_all_are_oversized_the_raw_entry_comes_at_once():
 async def test_a_rejected_update_stands_in_the_next_request():
     many = "\n".join(f"- Fact {number} about Ann." for number in range(100))
     short = called({**FIELDS, "memory_update": "- Nothing but tea."})
-    reader = Reader(called("{}"), short)
+    reader = Reader(Failure(400, "too long", code="context_length_exceeded"), short)
     async with summing_up(reader) as (summaries, _server):
         found = await in_pieces(summaries, long_talk(150), Background(memory=many))
 
@@ -337,7 +348,7 @@ async def test_a_rejected_update_stands_in_the_next_request():
 async def test_small_steps_that_shrink_the_memory_to_less_than_half_are_rejected_too():
     many = "- 0123456789\n" * 100
     steps = [called({**FIELDS, "memory_update": many[: len(many) * share // 10]}) for share in (7, 4)]
-    reader = Reader(called("{}"), *steps)
+    reader = Reader(Failure(400, "too long", code="context_length_exceeded"), *steps)
     async with summing_up(reader) as (summaries, _server):
         turn = [replace(entry, turn=0) for entry in long_talk(110)]
         summary = await summaries.summarize(turn, Background(memory=many))

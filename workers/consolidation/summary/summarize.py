@@ -1,8 +1,9 @@
 """Summarizes a part of a conversation: the new MEMORY.md, a history entry, and the continuity.
 
-A summary is of as many turns as one request holds. After a failure, a smaller request is tried: for fewer turns, or for
-a part of one turn with the results of the parts before. The last attempt is made without the messages that are too
-large, which then stand in the entry as they are. Nothing is written here.
+A summary is of as many turns as one request holds. A request without a usable answer is sent a second time. After that,
+a smaller request is tried: for fewer turns, or for a part of one turn with the results of the parts before. The last
+attempt is made without the messages that are too large, which then stand in the entry as they are. Nothing is written
+here.
 """
 
 import re
@@ -26,7 +27,7 @@ from daemon.errors import (
     Unsummarizable,
 )
 from daemon.events import LogEntry
-from daemon.model import Model
+from daemon.model import Model, Request
 from daemon.tokens import THREAD_SIZE, Tokenizer
 from daemon.usage import Amount
 from workers.consolidation.summary.breaker import Breaker
@@ -58,8 +59,6 @@ RESERVE_SHARE = 4
 """The reserve is at most one part in so many of the window."""
 SPLITTABLE = (ContextOverflow, InvalidAnswer, ModelTimeout)
 """Failures that a smaller request may do without; a model that is away is away for smaller ones too."""
-SPLIT_MAX = 2
-"""Smaller requests after a failure, the second one half as large as the first; then the attempt has failed."""
 NO_LIMIT = sys.maxsize
 NOTHING_PAID = PaidParts()
 
@@ -242,43 +241,35 @@ class Summarizer:
         )
 
     async def _piece(self, work: _Work, most_tokens: int) -> _Piece:
-        """As many of the first turns as one request holds; after a failure fewer, and then half as many."""
+        """As many of the first turns as one request holds; after a failure fewer."""
         first, refused = work.turns[:1], None
         if begun := work.parts.begun(first, work.background):
             return _Piece(turns=first, taken=await self._progressive(work, begun.parts, begun.limit_tokens))
         most = min(work.room.open_tokens - await self._requests.tokens(work.background), most_tokens)
-        turns = leading(work.turns, most)
-        if turns:
+        asked = leading(work.turns, most)
+        if asked:
             try:
-                return _Piece(turns=turns, taken=await self._progressive(work, [joined(turns)]))
+                return _Piece(turns=asked, taken=await self._progressive(work, [joined(asked)]))
             except SPLITTABLE as error:
                 refused = error
-        turns, room_tokens = turns or first, await self._chunk_room(work)
-        limit = min(room_tokens, self._limit(joined(turns), refused), most_tokens)
-        for _ in range(SPLIT_MAX):
-            turns = leading(turns, limit) or first
-            parts = chunks(joined(turns), limit)
-            if not all(line.tokens <= room_tokens for line in joined(turns)):
-                break
+        room_tokens = await self._chunk_room(work)
+        limit = min(room_tokens, self._limit(joined(asked or first), refused), most_tokens)
+        turns = leading(asked, limit) or first
+        parts = chunks(joined(turns), limit)
+        is_smaller = refused is None or len(turns) < len(asked) or len(parts) > 1
+        if is_smaller and all(line.tokens <= room_tokens for line in joined(turns)):
+            if refused is not None:
+                _log.info("summary.split", tokens=limit, chunks=len(parts), reason=type(refused).__name__)
             try:
-                taken = await self._split(work, parts, limit, refused)
+                taken = await self._progressive(work, parts, limit)
                 return _Piece(turns=turns, taken=taken, limit_tokens=limit if refused else 0)
             except SPLITTABLE as error:
                 refused = error
-            # The parts of one turn stay as they are: those that are finished are not paid for again.
-            limit = limit if len(parts) > 1 and not isinstance(refused, ContextOverflow) else limit // 2
         rest, skipped = self._sorted_out(joined(turns), room_tokens)
         if refused is not None and not skipped:
             raise refused
         taken = await self._progressive(work, chunks(rest, limit), limit)
         return _Piece(turns=turns, taken=taken, skipped=skipped)
-
-    async def _split(
-        self, work: _Work, parts: Sequence[Sequence[Line]], limit: int, refused: ModelError | None
-    ) -> Taken:
-        if refused is not None:
-            _log.info("summary.split", tokens=limit, chunks=len(parts), reason=type(refused).__name__)
-        return await self._progressive(work, parts, limit)
 
     def _sorted_out(self, lines: Sequence[Line], room_tokens: int) -> tuple[list[Line], list[Line]]:
         """The lines that may be summed up, and those that are too large."""
@@ -300,9 +291,7 @@ class Summarizer:
             mark = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
             shown = await self._requests.fitted(taken.background, work.room.open_tokens - _tokens(lines))
             request = await self._requests.request(shown, lines, work.room, mark=mark)
-            found = await self._calls.ask(
-                request, partial(saved, memory="" if shown.is_cut else shown.memory), work.used
-            )
+            found = await self._asked(request, shown, work.used)
             taken.model = found.model
             taken.entries.append(with_time(found.history_entry, (*lines, *joined(work.turns))))
             await self._keep_continuity(work, taken, found.continuity)
@@ -314,6 +303,15 @@ class Summarizer:
                 _log.info("chunk.summarized", chunk=number, chunks=len(parts), tokens=request.tokens)
                 await work.parts.keep(parts, work.background, taken, done=number, limit_tokens=limit)
         return taken
+
+    async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> Saved:
+        """The answer to ``request``, which is sent once more if no usable one comes in time."""
+        read = partial(saved, memory="" if shown.is_cut else shown.memory)
+        try:
+            return await self._calls.ask(request, read, used)
+        except (InvalidAnswer, ModelTimeout):
+            # Two requests for half as many messages would be paid for with all that stands beside them.
+            return await self._calls.ask(request, read, used)
 
     async def _keep_continuity(self, work: _Work, taken: Taken, said: str) -> None:
         """Note where the conversation stands: as the model says, else what was known with the entry behind it."""
