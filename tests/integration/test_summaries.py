@@ -129,7 +129,7 @@ def shown_memory(body: str) -> str:
     return "" if memory == "(empty)" else memory
 
 
-async def in_pieces(summaries: Summarizer, entries: Sequence[LogEntry], background: Background) -> list[Summary]:
+async def in_chunks(summaries: Summarizer, entries: Sequence[LogEntry], background: Background) -> list[Summary]:
     """The summaries of all ``entries``, each with what those before came to, as a consolidation has them made."""
     found, most_tokens = list[Summary](), NO_LIMIT
     while entries:
@@ -190,10 +190,10 @@ async def test_a_range_that_fits_is_one_call():
 
 
 @each_row("refusals", [[Failure(400, "too long", code="context_length_exceeded")], [called("{}")] * 2])
-async def test_a_refused_range_is_summed_up_in_pieces_each_with_what_those_before_came_to(refusals):
+async def test_a_refused_range_is_summed_up_in_chunks_each_with_what_those_before_came_to(refusals):
     reader, talk = Reader(*refusals), long_talk(150)
     async with summing_up(reader) as (summaries, _server):
-        found = await in_pieces(summaries, talk, Background(memory=MEMORY))
+        found = await in_chunks(summaries, talk, Background(memory=MEMORY))
 
     tried = len(refusals)
     whole, pieces = reader.conversations[0], reader.conversations[tried:]
@@ -271,7 +271,7 @@ async def test_requests_that_fail_are_one_failure_with_what_all_calls_used():
 async def test_the_server_that_knows_of_a_smaller_window_gets_half_of_what_it_refused():
     reader, talk = Reader(Failure(400, "", code="context_length_exceeded")), long_talk(20)
     async with summing_up(reader) as (summaries, _server):
-        found = await in_pieces(summaries, talk, Background(memory=MEMORY))
+        found = await in_chunks(summaries, talk, Background(memory=MEMORY))
 
     whole, *pieces = reader.conversations
     assert len(pieces) >= 2
@@ -336,7 +336,7 @@ async def test_a_rejected_update_stands_in_the_next_request():
     short = called({**FIELDS, "memory_update": "- Nothing but tea."})
     reader = Reader(Failure(400, "too long", code="context_length_exceeded"), short)
     async with summing_up(reader) as (summaries, _server):
-        found = await in_pieces(summaries, long_talk(150), Background(memory=many))
+        found = await in_chunks(summaries, long_talk(150), Background(memory=many))
 
     assert "## Rejected Memory Update\n" in reader.bodies[2]
     assert "\n- Nothing but tea.\n" in reader.bodies[2]
@@ -385,7 +385,7 @@ async def test_no_request_is_above_the_budget_of_its_model(window):
     reader, tokenizer = Reader(), await load("fake")
     talk = [await counted(entry) for entry in (*long_talk(60), *said("word " * 9_000), *long_talk(3, words=600))]
     async with summing_up(reader, context_window_tokens=window) as (summaries, server):
-        found = await in_pieces(
+        found = await in_chunks(
             summaries, talk, Background(memory="Ann likes tea. " * window, continuity="- So.\n" * window)
         )
 
@@ -424,7 +424,7 @@ async def test_a_raw_entry_is_worked_in_later_as_a_whole():
     assert summary.memory_update.startswith(f"{MEMORY}\n- Fact 1.")
 
 
-async def test_a_message_of_a_raw_entry_that_fits_into_no_request_is_shown_in_pieces():
+async def test_a_message_of_a_raw_entry_that_fits_into_no_request_is_shown_in_chunks():
     reader = Reader()
     raw = raw_entry([oversized(90_000)], now=START)
     async with summing_up(reader) as (summaries, _server):

@@ -1,6 +1,6 @@
 """The rounds of a consolidation under its session's lock. They continue until the prompt is small.
 
-A round plans a range, and takes it in piece by piece: as many turns at a time as one summary request holds. Each piece
+A round plans a range, and takes it in chunk by chunk: as many turns at a time as one summary request holds. Each chunk
 is committed on its own.
 """
 
@@ -44,7 +44,7 @@ WORTH_A_ROUND = 0.02
 """Of the target: another round for less would be a summary and a flush for a few messages."""
 
 AT_ONCE = 2
-"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken chunk by chunk."""
 
 REPEATED_MAX = 1_000
 """Messages read back from the archive at once, for a memory that has lost what it knew of them."""
@@ -113,7 +113,7 @@ class Rounds:
         # Whoever moved the cursor may have died before he could.
         await self._stores.trim(self._lock.session, self._lock.cursor)
         while self.report.rounds < self._stores.config.consolidation.rounds_max:
-            if not await self._piece():
+            if not await self._chunk():
                 self._ended.again_in_s = await self._digested()
                 return
             if self.report.upto >= self._planned:
@@ -157,8 +157,8 @@ class Rounds:
     async def _again(self, *, above: int = 0) -> None:
         self._ended.lock = await self._stores.locks.again(self._lock, above=above)
 
-    async def _piece(self) -> bool:
-        """Take in the next piece of the range that is planned, or plan one; whether there may be more to do."""
+    async def _chunk(self) -> bool:
+        """Take in the next chunk of the range that is planned, or plan one; whether there may be more to do."""
         if self._begun or self.report.rounds:
             await self._again()
         opened = await self._opened()
@@ -193,12 +193,12 @@ class Rounds:
         return await self._taken_in(opened, part.upto(next_plan.upto), seen=part)
 
     async def _taken_in(self, opened: Opened, part: LogPart, *, seen: LogPart | None = None) -> bool:
-        """Take in the next piece of ``part``; a flush before is shown ``seen``."""
+        """Take in the next chunk of ``part``; a flush before is shown ``seen``."""
         if seen:
             opened = await self._flush(opened, seen, is_due=True, is_last=True)
             self._is_flushed = self._lock.flushed == self._lock.cursor
         elif self._is_flushed:
-            # The flush before the range was the flush before each of its pieces.
+            # The flush before the range was the flush before each of its chunks.
             await self._stores.locks.note(self._lock, "flushed", self._lock.cursor)
             self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)
         taken = await self._taking.take_in(self._lock, opened, part, moves=True)

@@ -112,7 +112,7 @@ class _Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Piece:
+class _Chunk:
     """The first turns of a work, and what they came to."""
 
     turns: Sequence[Turn]
@@ -211,7 +211,7 @@ class Summarizer:
         room = await self._requests.room()
         work = _Work(turns=turns, background=await self._requests.trimmed(background, room), room=room, parts=parts)
         try:
-            piece = await self._piece(work, most_tokens)
+            chunk = await self._chunk(work, most_tokens)
         except NoSummary as error:
             error.used = work.used
             raise
@@ -220,14 +220,14 @@ class Summarizer:
             failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = work.used
             raise failure from error
-        return self._result(work, piece)
+        return self._result(work, chunk)
 
-    def _result(self, work: _Work, piece: _Piece) -> Summary:
-        taken, skipped = piece.taken, piece.skipped
+    def _result(self, work: _Work, chunk: _Chunk) -> Summary:
+        taken, skipped = chunk.taken, chunk.skipped
         before, after = work.background.memory, taken.background.memory
         raw = [skipped_mark(skipped), *texts(skipped)] if skipped else []
         return Summary(
-            count=sum(turn.count for turn in piece.turns),
+            count=sum(turn.count for turn in chunk.turns),
             history_entry="\n".join((*taken.entries, *raw)),
             memory_update=None if after.strip() == before.strip() else after,
             memory_reason=taken.reason,
@@ -237,19 +237,19 @@ class Summarizer:
             model=taken.model,
             used=work.used,
             complete=not skipped,
-            limit_tokens=piece.limit_tokens,
+            limit_tokens=chunk.limit_tokens,
         )
 
-    async def _piece(self, work: _Work, most_tokens: int) -> _Piece:
+    async def _chunk(self, work: _Work, most_tokens: int) -> _Chunk:
         """As many of the first turns as one request holds; after a failure fewer."""
         first, refused = work.turns[:1], None
         if begun := work.parts.begun(first, work.background):
-            return _Piece(turns=first, taken=await self._progressive(work, begun.parts, begun.limit_tokens))
+            return _Chunk(turns=first, taken=await self._progressive(work, begun.parts, begun.limit_tokens))
         most = min(work.room.open_tokens - await self._requests.tokens(work.background), most_tokens)
         asked = leading(work.turns, most)
         if asked:
             try:
-                return _Piece(turns=asked, taken=await self._progressive(work, [joined(asked)]))
+                return _Chunk(turns=asked, taken=await self._progressive(work, [joined(asked)]))
             except SPLITTABLE as error:
                 refused = error
         room_tokens = await self._chunk_room(work)
@@ -262,14 +262,14 @@ class Summarizer:
                 _log.info("summary.split", tokens=limit, chunks=len(parts), reason=type(refused).__name__)
             try:
                 taken = await self._progressive(work, parts, limit)
-                return _Piece(turns=turns, taken=taken, limit_tokens=limit if refused else 0)
+                return _Chunk(turns=turns, taken=taken, limit_tokens=limit if refused else 0)
             except SPLITTABLE as error:
                 refused = error
         rest, skipped = self._sorted_out(joined(turns), room_tokens)
         if refused is not None and not skipped:
             raise refused
         taken = await self._progressive(work, chunks(rest, limit), limit)
-        return _Piece(turns=turns, taken=taken, skipped=skipped)
+        return _Chunk(turns=turns, taken=taken, skipped=skipped)
 
     def _sorted_out(self, lines: Sequence[Line], room_tokens: int) -> tuple[list[Line], list[Line]]:
         """The lines that may be summed up, and those that are too large."""
