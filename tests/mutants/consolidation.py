@@ -392,6 +392,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/giving_way.py",
+        "integration/test_awaited.py",
+        (
+            "A flush gives way to a turn that waits.",
+            "is_wanted = await locks.is_wanted(lock)",
+            "await locks.is_wanted(lock)",
+            "test_a_flush_gives_way_to_a_turn_that_waits[True]",
+        ),
+    ),
+    *mutants_of(
         "workers/consolidation/consolidator.py",
         "integration/test_awaited.py",
         (
@@ -448,9 +458,9 @@ MUTANTS = (
         ),
         (
             "A failed flush is tried again.",
-            "if not is_last:\n                    return opened, lock.flushed\n                flushed",
-            "if not is_last:\n                    return opened, lock.flushed\n                _",
-            "test_a_flush_that_fails_twice_is_done_without",
+            "if flushed is None and not has_failed:",
+            "if False:",
+            "test_a_failed_flush_is_tried_again_once_before_its_messages_are_consolidated",
         ),
     ),
     *mutants_of(
