@@ -154,8 +154,8 @@ MUTANTS = (
         "unit/test_context.py",
         (
             "The last exchange is never trimmed away.",
-            "if tokens <= allowed or tokens == turn.tokens:",
-            "if tokens <= allowed:",
+            "if not kept and scene.history:",
+            "if not kept and scene.history and room == allowed:",
             "test_a_trimming_budget_below_the_last_exchange_keeps_that",
         ),
         (

@@ -178,7 +178,7 @@ def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tu
         tokens += turn.tokens
         if tokens > room:
             break
-        if tokens <= allowed or tokens == turn.tokens:
+        if tokens <= allowed:
             kept.append(turn)
     if not kept and scene.history:
         kept = _last_shortened(rules, scene, old=old, room=room)
