@@ -16,9 +16,9 @@ ENGLISH: Mapping[str, str] = {
         "well, and share nothing until both of you confirm."
     ),
     "link_ask_maker": (
-        "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats share one "
-        "memory. Both of you can then read and delete everything that I have saved from either chat, and everything "
-        "that I save later: conversations, facts, notes and files.\n"
+        "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
+        "one memory. Both of you can then read and delete everything that I have saved from either chat, and "
+        "everything that I save later: conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
     ),

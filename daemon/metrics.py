@@ -70,6 +70,11 @@ SUMMARY_SECONDS = Histogram(
     "Duration of one model call for a summary or a memory flush",
     buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60),
 )
+CONNECTIONS = Counter(
+    "millpond_connections_closed_total",
+    "Connections of clients that were refused, or closed because of a limit, by outcome",
+    ["outcome"],
+)
 LOOP_LAG = Histogram(
     "millpond_loop_lag_seconds",
     "Event loop delay, measured by a task that runs once a second",

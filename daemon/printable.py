@@ -8,6 +8,7 @@ _INVISIBLE = (
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that change the writing direction (Unicode UAX 9)
     "\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # zero width: spaces, joiners, invisible operators
     "\u2028\u2029"  # line and paragraph separators
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # other default ignorables (Unicode)
     "\ud800-\udfff"  # surrogates, which no encoding of a terminal contains
     "\U000e0000-\U000e0fff"  # tags and variation selectors in which a text can be hidden
 )

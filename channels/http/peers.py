@@ -1,8 +1,8 @@
 """The open connections of one server by peer, and which of them has to go when a peer, or all together, have too many.
 
-Closed first is the connection that has waited longest for its own client: an unfinished request, or none. So whoever
-opens connections and sends nothing on them closes only such connections, and a client that sends its request at once
-is answered, also while somebody else floods the server from the same address.
+Closed first is the connection that has waited longest for its own client: for a request, for the rest of one, or until
+a response is read. So whoever opens connections and neither sends nor reads on them closes only such connections, and a
+client that sends its request at once is answered, also while somebody else floods the server from the same address.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ class Connection(Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for its client: no whole request has come that is not answered."""
+        """Whether it waits for its client: for a whole request, or until a response is read."""
         ...
 
     def drop(self) -> None:

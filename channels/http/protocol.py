@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from channels.http.body import BODY_TIMEOUT_S
 from channels.http.listen import BACKLOG
 from channels.http.peers import Peers, connections_max, peer_of
+from daemon import metrics
 from daemon.config import WebLimitsConfig
 
 SHUTDOWN_S = 2
@@ -85,6 +86,7 @@ class Protocol(H11Protocol):
         super().connection_made(transport)
         if not self._peers.opened(self, peer_of(self.client[0]) if self.client else ""):
             self.app = _refuse
+            metrics.CONNECTIONS.labels("refused").inc()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -110,7 +112,7 @@ class Protocol(H11Protocol):
         """The client does not read."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)
+            self._unread = self.loop.call_later(UNREAD_S, self._close, "unread")
 
     def resume_writing(self) -> None:
         """The client has read."""
@@ -121,11 +123,17 @@ class Protocol(H11Protocol):
     def waits(self) -> bool:
         """Whether the connection waits for its client, and not the client for a response."""
         is_owing = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        # uvicorn reads no second request before the response to the first; clients that read send none.
+        is_unread = self._unread is not None or self.flow.read_paused
         # Before the first request, uvicorn has no cycle.
-        return is_owing or getattr(self.cycle, "response_complete", True)
+        return is_owing or is_unread or getattr(self.cycle, "response_complete", True)
 
     def drop(self) -> None:
-        """Close the connection at once."""
+        """Close the connection at once, for another one."""
+        self._close("replaced")
+
+    def _close(self, reason: str) -> None:
+        metrics.CONNECTIONS.labels(reason).inc()
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
@@ -151,7 +159,10 @@ class Protocol(H11Protocol):
 
     def _overdue(self) -> None:
         """End a connection whose client is late; without an answer if nothing has come, as from browsers in advance."""
-        if self._phase is h11.IDLE and self._begun and not self.transport.get_write_buffer_size():
+        if self._phase is not h11.IDLE:
+            self._close("late")
+        elif self._begun and not self.transport.get_write_buffer_size():
+            metrics.CONNECTIONS.labels("late").inc()
             self._end_with(HTTPStatus.REQUEST_TIMEOUT, _TOO_SLOW)
         else:
             self.transport.abort()

@@ -48,7 +48,11 @@ NO_METADATA = frozenset(
 
 _blank_lines = re.compile(r"\A(?:[ \t]*\n)+")
 """Models begin with some, and the reply has none: it would not go on with what was shown."""
-_own_marks = re.compile(r"<(?=!(?:channel|here|everyone|group|subteam\b)|[a-z][a-z0-9+.-]*:[^<>\s|]*\|)", re.IGNORECASE)
+_own_marks = re.compile(
+    r"<(?=!(?:channel|here|everyone|group|subteam\b)|[a-z][a-z0-9+.-]*:[^<>\s|]*\||(?!https?:)[a-z][a-z0-9+.-]*://)",
+    re.IGNORECASE,
+)
+"""Marks of Slack's own that call a crowd, or hide where a link goes, and addresses that act in an app."""
 _half_escaped = re.compile(r"&(?=(?:amp|lt|gt);)")
 
 

@@ -194,8 +194,7 @@ class TelegramChannel:
         return Health(ok=all(each.state != "error" for each in remarks), text="; ".join(each.text for each in remarks))
 
     async def _register(self) -> None:
-        language = self._process.bot(self._config.bot).language
-        await commands.register(self._api, channel=self.name, language=language)
+        await commands.register(self._api, channel=self.name, bot=self._process.bot(self._config.bot))
 
     async def _me(self, api: Api) -> Me:
         """Who the bot is; asked until it is known, for without that nobody can tell whether it is meant."""

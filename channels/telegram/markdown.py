@@ -38,8 +38,8 @@ NESTING_MAX = 100
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with tables and strike-through."""
-    made = MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
+    """CommonMark with tables and strike-through, and without HTML: a tag is text, which begins no block."""
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
     # An address is shown as it was written: decoded, a name in Punycode may look like another one.
     made.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return made
@@ -191,9 +191,6 @@ class _Blocks:
             case "hr":
                 self._gap()
                 self.writer.write(RULE)
-            case "html_block":
-                self._gap()
-                self.writer.write(token.content.rstrip("\n"))
             case _:
                 pass
 

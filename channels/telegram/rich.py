@@ -15,12 +15,14 @@ COLUMNS_MAX = 20
 BLOCKS_MAX = 400
 """Blocks of a message; the platform takes 500, and may count what is inside of others more than once."""
 
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_ADDRESS = r"<(?:https?://|mailto:)[^\s<>]*>"
+# The first sign counts: an escaped backtick begins no code, nor does one in an address. Then come whole runs of
+# backticks, also those that no other run of their length ends.
+_CODE = re.compile(rf"\\.|{_ADDRESS}|(`+)(?!`).+?(?<!`)\1(?!`)|`+", re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(")
-# Escaped characters are found first, so that a backslash that is escaped itself escapes nothing.
-_TAG = re.compile(r"\\.|<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
+_TAG = re.compile(rf"\\.|(?!{_ADDRESS})<")
 _SIGNS = re.compile(r"\\.|\$|==|\|\||\+\+|!(?=\[)")
-_BREAK = re.compile(r"[ \t]*\\?\n[ \t]*(?=\S)")
+_BREAK = re.compile(r"(?<=\S)[ \t]*\\?\n[ \t]*(?=\S)")
 
 
 def fits(tokens: list[Token]) -> bool:
@@ -43,12 +45,9 @@ def rich_of(text: str, tokens: list[Token]) -> str:
     for token in tokens:
         if token.type == "inline" and token.map and token.map[0] < len(lines):
             first, last = token.map
-            in_table = first in rows
-            said = _plain_signs("\n".join(lines[first:last]), in_table=in_table)
-            lines[first:last] = said.split("\n") if in_table else _kept_breaks(said).split("\n")
-        elif token.type == "html_block" and token.map:
-            first, last = token.map
-            lines[first:last] = [_plain_signs(line, in_table=False) for line in lines[first:last]]
+            said = "\n".join(lines[first:last])
+            said = _plain_row(said) if first in rows else _kept_breaks(_plain_signs(said))
+            lines[first:last] = said.split("\n")
     return "\n".join(lines)
 
 
@@ -56,20 +55,27 @@ def _lines_of(tokens: list[Token], kind: str) -> frozenset[int]:
     return frozenset(line for token in tokens if token.type == kind and token.map for line in range(*token.map))
 
 
-def _plain_signs(text: str, *, in_table: bool) -> str:
-    """``text`` without what only the platform takes for a sign; code stays as it is."""
+def _plain_signs(text: str) -> str:
+    """``text`` without what only the platform takes for a sign; code of one line stays as it is."""
     pieces: list[str] = []
     at = 0
     for code in _CODE.finditer(text):
-        pieces += (_escaped(text[at : code.start()], in_table=in_table), code[0])
-        at = code.end()
-    return "".join((*pieces, _escaped(text[at:], in_table=in_table)))
+        # In code of several lines, a line that begins with a tag would end the paragraph and so the code.
+        if code[1] and "\n" not in code[0]:
+            pieces += (_escaped(text[at : code.start()]), code[0])
+            at = code.end()
+    return "".join((*pieces, _escaped(text[at:])))
 
 
-def _escaped(text: str, *, in_table: bool) -> str:
+def _plain_row(row: str) -> str:
+    """A row of a table, in which code ends with its cell. Parsers differ on where a cell with an escaped line ends."""
+    return _escaped(row) if "\\|" in row else "|".join(map(_plain_signs, row.split("|")))
+
+
+def _escaped(text: str) -> str:
     text = _IMAGE.sub(lambda found: f"[{found[1] or 'image'}](", text)
     text = _TAG.sub(lambda found: "\\<" if found[0] == "<" else found[0], text)
-    return _SIGNS.sub(lambda found: found[0] if in_table and found[0] == "||" else _backslashed(found[0]), text)
+    return _SIGNS.sub(lambda found: _backslashed(found[0]), text)
 
 
 def _backslashed(signs: str) -> str:

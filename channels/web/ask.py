@@ -118,7 +118,7 @@ def words_of(request: Request) -> str:
     """
     words = request.query_params.get("q", "")
     if not words.strip():
-        raise HTTPException(400, "The search words are missing. Add ?q=<words>.")
+        raise HTTPException(400, "The search terms are missing. Add ?q=<words>.")
     if len(words) > WORDS_MAX_CHARS:
         raise HTTPException(
             400, f"The search text q has {len(words):,} characters. Use at most {WORDS_MAX_CHARS} characters."

@@ -63,8 +63,8 @@ class Messages:
         if message.user is not None and is_member(request):
             raise HTTPException(
                 403,
-                "Only operators may choose the user of a message. Send the operators' token, or remove user from the "
-                "message: the sender is then named after the session.",
+                "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
+                "Without this field, the sender is named after the session.",
             )
         inbound = make_inbound(
             self._site.process,
@@ -100,7 +100,7 @@ class Messages:
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes
-        advice = f"A text can have at most {most:,} bytes (queue.message_max_bytes)."
+        advice = f"The text can be at most {most:,} bytes long (queue.message_max_bytes)."
         return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:

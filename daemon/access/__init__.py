@@ -6,7 +6,7 @@ codes by which strangers are let in, ``Lines`` says a thing once.
 
 from daemon.access.access import Access
 from daemon.access.admins import is_admin, is_listed, person_of
-from daemon.access.commands import is_kept_from_members, may, may_take
+from daemon.access.commands import allowed, is_kept_from_members, may, may_take
 from daemon.access.lines import Line, Lines
 from daemon.access.pairing import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger, welcome
 from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
@@ -27,6 +27,7 @@ __all__ = [
     "Speaker",
     "Stranger",
     "Verdict",
+    "allowed",
     "chat_of",
     "is_admin",
     "is_kept_from_members",

@@ -14,10 +14,14 @@ def may(bot: BotConfig, inbound: Inbound, command: str) -> bool:
 
     This function does not check whose data the memory contains: see ``may_take``.
     """
-    in_group = inbound.chat_kind == "group"
+    return allowed(bot, command, in_group=inbound.chat_kind == "group", is_admin=is_admin(bot, inbound))
+
+
+def allowed(bot: BotConfig, command: str, *, in_group: bool, is_admin: bool) -> bool:
+    """Whether an administrator or another person may use ``command`` in a group or in a direct chat."""
     if in_group and command in DIRECT_COMMANDS:
         return False
-    if is_admin(bot, inbound):
+    if is_admin:
         return True
     if command in ADMIN_COMMANDS:
         return False

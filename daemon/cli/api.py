@@ -22,15 +22,17 @@ async def examine_tokens(bus: Bus, config: Config, folder: Path) -> list[Finding
     channels = {name: each for name, each in config.channels.items() if isinstance(each, WebConfig) and each.enabled}
     configured = {name: each.token for name, each in channels.items() if each.token}
     findings = [ok(CHECK, f"set by channels.{name}.token or token_file") for name in configured]
-    tokens = dict(configured)
+    prints = {name: fingerprint(token) for name, token in configured.items()}
     if len(configured) < len(channels):
         try:
             local = await to_thread.run_sync(known_token, folder)
         except ConfigError as failure:
             return [*findings, error(CHECK, str(failure))]
         if local is None:
-            return [*findings, ok(CHECK, "`millpond run` makes a token at its first start")]
-        findings.append(warning(CHECK, local.warning) if local.warning else ok(CHECK, f"stored in {local.path}"))
-        tokens = {name: configured.get(name, local.secret) for name in channels}
-    prints = {name: fingerprint(token) for name, token in tokens.items()}
+            findings.append(ok(CHECK, "`millpond run` makes a token at its first start"))
+        else:
+            findings.append(warning(CHECK, local.warning) if local.warning else ok(CHECK, f"stored in {local.path}"))
+        # Without the file, every token that a process accepts is another one.
+        made = fingerprint(local.secret) if local else ""
+        prints = {name: prints.get(name, made) for name in channels}
     return [*findings, *(warning(CHECK, text) for text in await token_conflicts(bus, prints))]

@@ -52,7 +52,8 @@ async def _trimming(bus: Bus, archive: Archive) -> Finding:
     marker, known = await marker_in(archive.storage), await noted(bus)
     if marker is None and not known:
         return ok(
-            "trimming", "no messages are archived yet; Millpond archives messages before it removes them from Redis"
+            "trimming",
+            "no messages have been archived yet; Millpond archives messages before it removes them from Redis",
         )
     if marker is None:
         places = "; ".join(each.told for each in known.values())

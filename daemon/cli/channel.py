@@ -159,8 +159,8 @@ def _push(ctx: click.Context, name: str) -> "PushConfig":
         raise ConfigError(f"channel {name} was not found. Choose one of: {', '.join(channels)}.")
     if not isinstance(config, PushConfig):
         raise InboundError(
-            f"{name} is not the channel of a chat platform and accepts messages from anyone, so people cannot be "
-            "approved or banned on it"
+            f"{name} is not a channel of a chat platform and accepts messages from anyone, so you cannot approve or "
+            "ban people on it"
         )
     return config
 

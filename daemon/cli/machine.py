@@ -4,6 +4,7 @@ import http.client
 import importlib.metadata
 import os
 import platform
+import shlex
 import shutil
 import socket
 import sys
@@ -77,13 +78,21 @@ def _free_bytes(folder: Path) -> int:
 
 
 def open_to_others(folder: Path) -> str:
-    """A sentence if other users of the machine can enter the data directory.
+    """A sentence if other users of the machine can enter the data directory, or if it is another user's.
 
     It is not closed here, for an administrator may have opened it.
     """
-    if not folder.is_dir() or not folder.stat().st_mode & OTHERS:
+    if not folder.is_dir():
         return ""
-    return f"Other users of this machine can enter {folder}. Run chmod -R go= {folder}"
+    state = folder.stat()
+    if state.st_uid not in (0, os.geteuid()):
+        return (
+            f"{folder} belongs to another user of this machine, who can read and replace everything in it. Run "
+            "Millpond as this user, or set another folder in data_dir."
+        )
+    if state.st_mode & OTHERS:
+        return f"Other users of this machine can enter {folder}. Run chmod -R go= {shlex.quote(str(folder))}"
+    return ""
 
 
 def ports(config: Config) -> Iterator[Finding]:

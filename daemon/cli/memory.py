@@ -167,10 +167,10 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
 
 
 async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
-    """The scope that a name means: one that has a memory, or a session's own.
+    """The scope that a name means: one that has a memory, a session's own, or that of a person as a channel names them.
 
     Raises:
-        InboundError: it is neither.
+        InboundError: it is none of them.
     """
     from daemon.session import SessionReader
 
@@ -184,9 +184,21 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
             f"{name} is neither a scope with a memory nor a session. `millpond session list` shows the sessions."
         ) from error
     state = await SessionReader(bus).state(session)
-    if not state.scope:
+    scope = state.scope or await _scope_of_person(bus, [f"{bot}:person:{session}" for bot in loaded(ctx).config.bots])
+    if not scope:
         raise InboundError(await unknown(bus, session))
-    return state.scope
+    return scope
+
+
+async def _scope_of_person(bus: "Bus", scopes: "Sequence[str]") -> str:
+    """The first of the scopes that has a memory or a session; else empty. A session may have another name."""
+    from daemon.recall import SessionBook
+
+    book = SessionBook(bus)
+    for scope in scopes:
+        if await bus.call("EXISTS", bus.keys.memory(scope)) or await book.of([scope]):
+            return scope
+    return ""
 
 
 # What is shown

@@ -6,6 +6,7 @@ other users of the machine can see it.
 """
 
 import hashlib
+import os
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,6 +57,10 @@ def known_token(data_dir: Path) -> LocalToken | None:
     if not path.exists():
         return None
     text, warning = read_secret_file(path)
+    if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):
+        raise ConfigError(
+            f"{path} belongs to another user, who knows the token in it. Delete the file and start again."
+        )
     secret = Secret(text.removeprefix(HEADER))
     if not text.startswith(HEADER) or secret_problem(secret):
         raise ConfigError(

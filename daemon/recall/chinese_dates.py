@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from daemon.recall import spans
-from daemon.recall.spans import DAY, Days, Span
+from daemon.recall.spans import DAY, Days, Kind, Span
 
 _NUMERALS = "零〇 一 二两兩 三 四 五 六 七 八 九"
 _DIGITS = {sign: number for number, signs in enumerate(_NUMERALS.split()) for sign in signs}
@@ -32,7 +32,7 @@ _FEASTS = {
     "跨年": (12, 31, 31),
 }
 """Month, first and last day of those that the sun's calendar gives a date."""
-_UNITS = {"天": "day", "日": "day", "月": "month", "年": "year"}
+_UNITS: dict[str, Kind] = {"天": "day", "日": "day", "月": "month", "年": "year"}
 """All others are weeks."""
 _FEW = frozenset("几幾数數")
 
@@ -75,24 +75,36 @@ def chinese_spans(text: str, today: dt.date) -> Iterator[Span]:
         OverflowError: a day is meant that the calendar does not have.
     """
     for found in _SPAN.finditer(text):
-        named, is_relative = _days_of(found, today)
+        kind, named, is_relative = _days_of(found, today)
         if named:
-            yield Span(found.start(), found.end(), *named, is_relative=is_relative)
+            has_year = bool(found["year"] or found["season_year"] or found["feast_year"] or found["only_year"])
+            yield Span(found.start(), found.end(), *named, is_relative=is_relative, kind=kind, has_year=has_year)
 
 
-def _days_of(found: re.Match[str], today: dt.date) -> tuple[Days | None, bool]:
+def _days_of(found: re.Match[str], today: dt.date) -> tuple[Kind, Days | None, bool]:
     if found["month"]:
-        return _of_month(found, today), False
+        return ("day" if found["day"] else "month"), _of_month(found, today), False
     if found["season"]:
         year, name = _year(found["season_year"], today), _SEASONS[found["season"]]
-        return (spans.recent_season(name, today) if year is None else spans.season(name, year)), False
+        return "season", (spans.recent_season(name, today) if year is None else spans.season(name, year)), False
     if found["only_year"]:
-        return _of_year(found, today), not found["only_year"].isdigit()
+        return ("" if found["half"] else "year"), _of_year(found, today), not found["only_year"].isdigit()
     if found["feast"]:
-        return _of_feast(found, today), False
+        return "day", _of_feast(found, today), False
     if found["only_day"]:
-        return spans.recent_number(number_of(found["only_day"]), today), False
-    return _relative(found, today), True
+        return "day", spans.recent_number(number_of(found["only_day"]), today), False
+    return _kind_of(found), _relative(found, today), True
+
+
+def _kind_of(found: re.Match[str]) -> Kind:
+    if found["days"] or found["day_of"]:
+        return "day"
+    if found["weeks"] or found["bare"]:
+        day = found["of_week"] if found["weeks"] else found["bare_day"]
+        return "weekend" if day == "末" else "week" if not day else "day" if found["weeks"] else "weekday"
+    if found["number"] and found["number"] not in _FEW:
+        return _unit(found["unit"])
+    return "month" if found["months"] else ""
 
 
 def _relative(found: re.Match[str], today: dt.date) -> Days | None:
@@ -142,7 +154,7 @@ def _before(found: re.Match[str], today: dt.date) -> Days:
     return spans.ago(7 if unit == "day" else 5, unit, today)[0], today
 
 
-def _unit(sign: str) -> str:
+def _unit(sign: str) -> Kind:
     return _UNITS.get(sign.strip("个個"), "week")
 
 

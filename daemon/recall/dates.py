@@ -7,15 +7,17 @@ Who asks for something remembered means the past: the last 3 June, not the next.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.clock import stamp
 from daemon.recall import spans
 from daemon.recall.chinese_dates import chinese_spans
 from daemon.recall.other_dates import other_spans
-from daemon.recall.spans import DAY, Days, Span
+from daemon.recall.periods import periods
+from daemon.recall.spans import DAY, Days, Kind, Span
 
 SPANS_MAX = 8
 """Of a text; who names more days means none of them in particular."""
@@ -24,12 +26,24 @@ TEXT_MAX_CHARS = 8_000
 """A longer text is no question about a day; what is pasted in holds many."""
 
 
+LONG_DAYS = 31
+
+
+QUICK_MAX_CHARS = 400
+"""Of a passage whose days are looked for while a query waits: 50 µs."""
+
+FOLLOWING = dt.timedelta(days=8)
+"""So long after a day people still speak of it as "yesterday", "on Friday" or "last week"."""
+
+
 class DateRange(msgspec.Struct, frozen=True, kw_only=True):
     """A range of times in the stored format, ISO 8601 in UTC with milliseconds, which can be compared as text."""
 
     since: str
     until: str
     """The first moment after it."""
+    is_long: bool = False
+    """Whether it is longer than ``LONG_DAYS``: too much was written then to show it without words of the query."""
 
 
 _MONTHS = (
@@ -46,24 +60,35 @@ _NUMBERS = {"a": 1, "an": 1, "couple": 2, "few": 0, "several": 0} | {
 }
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _FEASTS = {"christmas": (12, 24, 26), "halloween": (10, 31, 31), "valentine": (2, 14, 14), "new year": (12, 31, 32)}
+_BEFORE_MONTH = (
+    "in|last|this|past|since|during|of|early|late|mid|by|until|till|before|after|from|between|around|through|throughout"
+)
+_REL_YEAR = r"(?:last|this|previous)\ year"
 _ENGLISH = re.compile(
     rf"""(?<![\w/.@-])(?:
     (?P<iso>\d{{4}}([-/.])(?:1[0-2]|0?[1-9])\2(?:3[01]|[12]\d|0?[1-9]))(?![\w/-]|\.\d)
     |(?P<iso_year>\d{{4}})-(?P<iso_month>1[0-2]|0[1-9])(?![\w/-])
     |(?P<slashed>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}})(?!\d)
-    |(?P<absolute>(?:{_DAY}\ (?:of\ )?(?:{_MONTHS})|(?:{_MONTHS})\.?\ (?:the\ )?{_DAY}(?![\d:]))(?:,?\ \d{{4}})?)(?!\w)
-    |(?P<month>{_MONTHS}),?\ (?P<month_year>\d{{4}})(?!\w)
-    |(?:in|last|this|since|during|of|early|late|mid|back\ in|by|until)\ (?P<named_month>{_MONTHS})(?![\w'])
+    |(?:{_DAY}-)?(?P<absolute>(?:{_DAY}\ (?:of\ )?(?:{_MONTHS})|(?:{_MONTHS})\.?\ (?:the\ )?{_DAY}(?![\d:]))
+        (?:,?\ \d{{4}})?)(?!\w)
+    |(?:mid-)?(?P<month>{_MONTHS})\.?,?\ (?:of\ )?(?P<month_year>\d{{4}})(?!\w)
+    |(?:{_BEFORE_MONTH}|and|to|or)[\ -](?P<named_month>{_MONTHS})(?![\w']|\.?,?\ \d|\ (?:the\ )?{_DAY}(?!\w))
+    |(?P<possible_month>(?<=year's\ )(?:{_MONTHS})(?!\w)
+        |(?:{_MONTHS})(?=(?:,|\ in|\ of)?\ {_REL_YEAR}|\ (?:to|through|until|and|or|-)\ (?:{_MONTHS})(?!\w)))
     |(?P<plain_month>january|february|july|september|october|november|december)(?!\w)
-    |(?:in|since|during|of|year|back\ in)\ (?P<year>(?:19|20)\d\d)(?![\w.,]\d|\w)
+    |(?:{_BEFORE_MONTH}|year)\ (?P<year>(?:19|20)\d\d)(?![\w.,-]\d|\w)
+    |(?<=and\ |.to\ )(?P<last_year>(?:19|20)\d\d)(?=[?.!,]?$)
     |(?P<day>(?:the\ day\ before\ )?yesterday|today|tonight|last\ night|this\ (?:morning|afternoon|evening))(?!\w)
     |(?:next|coming|every|each)\ (?:{_UNIT}|{_MONTHS}|{_WEEKDAYS}|{_SEASON})(?!\w)  # names no day that was
+    |(?:the\ )?(?P<before_last>{_UNIT})\ before\ last(?!\w)
     |(?P<which>last|past|previous|this)\ (?P<unit>{_UNIT})(?!\w)
-    |(?:(?P<season_which>last|this|in|during|of|in\ the|during\ the)\ )?(?P<season>{_SEASON})
-        (?:\ (?:of\ )?(?P<season_year>\d{{4}}))?(?!\w)
+    |(?:(?P<season_which>last|this|past|in|during|of|early|late|mid|since|before|after|in\ the|during\ the)[\ -])?
+        (?P<season>{_SEASON})
+        (?:\ (?:of\ )?(?P<season_year>\d{{4}})|(?P<season_rel>(?=,?(?:\ of|\ in)?\ {_REL_YEAR})))?(?!\w)
     |(?:the|on\ the|over\ the|at\ the)\ (?P<weekend>weekend)(?!\w)
     |(?:a\ )?(?P<number>\d{{1,3}}|an?|{_COUNTS}|couple|few|several)\ (?:of\ )?
         (?P<ago>day|week|month|year)s?\ (?:ago|back|earlier|before)(?!\w)
+        (?!\ (?:the\ )?(?:{_DAY}|{_MONTHS}|\d|christmas))
     |(?:(?P<weekday_which>last|this|on|past)\ )?(?P<weekday>{_WEEKDAYS})(?!\w)
     |(?:on|since|of)\ the\ (?P<number_of_month>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))(?!\w|\ \w+\ of)
     |(?P<feast>christmas|halloween|valentine|new\ year)(?:'?s)?(?:\ (?:eve|day))?(?:\ (?P<feast_year>\d{{4}}))?(?!\w)
@@ -80,9 +105,16 @@ _HINTS = frozenset(
 _TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "where", "which", "with", "and"))
 """Who uses one of them writes no other language that is looked for."""
 
+_OF_YEAR = ("year's ", "year in ", "year in the ")
+_WHICH = ("last", "this", "past")
+_KINDS: dict[str, Kind] = {"day": "day", "week": "week", "weekend": "weekend", "month": "month", "year": "year"}
+_may_name_day = re.compile(
+    r"\b(?:yesterday|last|ago|on|this|past|weekend)\b|[昨前今]天|上个?[周星礼週月]|[月号日]", re.IGNORECASE
+).search
 _AROUND_DAY = frozenset(("st", "nd", "rd", "th", "of", "the"))
 _numbers = re.compile(r"\d+").findall
 _words = re.compile(r"[a-z]+").findall
+_ends_with_month = re.compile(rf"(?:{_MONTHS})\.?(?:,?\ \d{{4}})?\s$", re.IGNORECASE | re.VERBOSE).search
 _has_digit = re.compile(r"[0-9]").search
 
 
@@ -105,8 +137,14 @@ def spans_in(text: str, now: dt.datetime) -> list[Span]:
     kept = list[Span]()
     for span in sorted(found, key=lambda span: (span.begin, -span.end)):
         # Words that can mean one day or another stand here twice.
-        if not kept or span.begin >= kept[-1].end or (span.begin, span.end) == (kept[-1].begin, kept[-1].end):
+        last = kept[-1] if kept else None
+        is_other = last and (span.begin, span.end) == (last.begin, last.end) and span.first != last.first
+        if not last or span.begin >= last.end or is_other:
             kept.append(span)
+    try:
+        kept = [span for span in periods(text, kept, today) if span.first <= min(today, span.last)]
+    except OverflowError:
+        return []
     return kept if len(kept) <= SPANS_MAX else []
 
 
@@ -115,11 +153,34 @@ def dates_in(text: str, now: dt.datetime) -> tuple[DateRange, ...]:
     return ranges_of(spans_in(text, now), now)
 
 
+def names_any(text: str, said: dt.datetime, dates: Iterable[DateRange]) -> bool:
+    """Whether a text that was written at ``said`` names a day in one of ``dates``: "yesterday" on the day after it."""
+    if len(text) > QUICK_MAX_CHARS or not _may_name_day(text):
+        return False
+    named = [each for each in dates_in(text, said) if not each.is_long]
+    return any(each.since < date.until and date.since < each.until for each in named for date in dates)
+
+
+def with_following(date: DateRange) -> DateRange:
+    """The range and the days in which people still speak of it as of yesterday."""
+    if date.is_long:
+        return date
+    until = dt.datetime.fromisoformat(date.until)
+    return replace(date, until=stamp(until + FOLLOWING if until.year < dt.MAXYEAR else until))
+
+
 def ranges_of(found: list[Span], now: dt.datetime) -> tuple[DateRange, ...]:
     """The ranges of spans, without duplicates."""
     zone = now.tzinfo or dt.UTC
     ranges = dict.fromkeys((span.first, span.last) for span in found)
-    return tuple(DateRange(since=_midnight(first, zone), until=_midnight(last, zone, days=1)) for first, last in ranges)
+    return tuple(
+        DateRange(
+            since=_midnight(first, zone),
+            until=_midnight(last, zone, days=1),
+            is_long=(last - first).days >= LONG_DAYS,
+        )
+        for first, last in ranges
+    )
 
 
 def _midnight(date: dt.date, zone: dt.tzinfo, *, days: int = 0) -> str:
@@ -145,55 +206,76 @@ def _readings(text: str, now: dt.datetime) -> Iterator[Iterator[Span]]:
 def _english(text: str, now: dt.datetime) -> Iterator[Span]:
     today = now.date()
     for found in _ENGLISH.finditer(text):
-        for days in filter(None, _calendar(found, now)):
-            yield Span(found.start(), found.end(), *days, is_relative=False)
-        for days in filter(None, _relative(found, today)):
-            yield Span(found.start(), found.end(), *days)
+        for kind, days, has_year in _calendar(found, today):
+            if days:
+                yield Span(_begin(found), found.end(), *days, is_relative=False, kind=kind, has_year=has_year)
+        for kind, days in _relative(found, today):
+            if days:
+                yield Span(found.start(), found.end(), *days, kind=kind)
 
 
-def _calendar(found: re.Match[str], now: dt.datetime) -> Iterator[Days | None]:
-    """Days that a calendar names, whenever somebody says it."""
-    today = now.date()
+def _begin(found: re.Match[str]) -> int:
+    """Where a date begins, without the word before it that shows that it is one."""
+    if found["season"] and (found["season_which"] or "").lower() not in _WHICH:
+        return found.start("season")
+    if found["named_month"] and not found[0].lower().startswith(_WHICH):
+        return found.start("named_month")
+    groups = ("year", "month", "absolute")
+    return next((found.start(group) for group in groups if found[group]), found.start())
+
+
+def _calendar(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Days | None, bool]]:
+    """Days that a calendar names, whenever somebody says it; whether the year is among them."""
     if found["iso"]:
-        yield spans.day(*map(int, re.split(r"[-/.]", found["iso"])))
+        yield "day", spans.day(*map(int, re.split(r"[-/.]", found["iso"]))), True
     elif found["iso_year"]:
-        yield spans.month(int(found["iso_year"]), int(found["iso_month"]))
+        yield "month", spans.month(int(found["iso_year"]), int(found["iso_month"])), True
     elif found["slashed"]:
         one, other, year = map(int, re.split(r"[/.]", found["slashed"]))
         # In America the month comes first.
-        yield from dict.fromkeys((spans.day(year, one, other), spans.day(year, other, one)))
+        for days in dict.fromkeys((spans.day(year, one, other), spans.day(year, other, one))):
+            yield "day", days, True
     elif found["absolute"]:
-        yield _absolute(found["absolute"].lower(), now.date())
-    elif name := found["month"] or found["named_month"] or found["plain_month"]:
-        yield _month(found, _month_number(name), today)
-    elif found["year"]:
-        yield spans.year_of(int(found["year"]))
+        yield "day", _absolute(found["absolute"].lower(), today), bool(re.search(r"\d{4}", found["absolute"]))
+    elif name := found["month"] or found["named_month"] or found["possible_month"] or found["plain_month"]:
+        if not found["named_month"] or _is_month(found):
+            yield "month", _month(found, _month_number(name), today), bool(found["month_year"])
+    elif found["year"] or found["last_year"]:
+        yield "year", spans.year_of(int(found["year"] or found["last_year"])), True
     elif found["season"]:
-        yield _season(found, today)
+        yield "season", _season(found, today), bool(found["season_year"])
     elif found["feast"]:
-        yield _feast(found, today)
+        yield "day", _feast(found, today), bool(found["feast_year"])
     elif found["number_of_month"]:
-        yield spans.recent_number(int(found["number_of_month"][:-2]), today)
+        yield "day", spans.recent_number(int(found["number_of_month"][:-2]), today), False
 
 
-def _relative(found: re.Match[str], today: dt.date) -> Iterator[Days | None]:
+def _is_month(found: re.Match[str]) -> bool:
+    """Whether what stands behind ``and``, ``to`` or ``or`` is a month: another month stands before it."""
+    word = found[0].split()[0].lower()
+    return word not in ("and", "to", "or") or bool(_ends_with_month(found.string[: found.start()]))
+
+
+def _relative(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Days | None]]:
     if found["day"]:
         low = found["day"].lower()
-        yield spans.ago(2 if "before" in low else low in ("yesterday", "last night"), "day", today)
-    elif found["unit"]:
-        yield _unit(found["unit"].lower(), 0 if found["which"].lower() == "this" else 1, today)
+        yield "day", spans.ago(2 if "before" in low else low in ("yesterday", "last night"), "day", today)
+    elif unit := found["unit"] or found["before_last"]:
+        back = 2 if found["before_last"] else 0 if found["which"].lower() == "this" else 1
+        yield _KINDS[unit.lower()], _unit(unit.lower(), back, today)
     elif found["weekend"]:
-        yield spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
+        yield "weekend", spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
     elif found["ago"]:
         number, unit = found["number"].lower(), found["ago"].lower()
         count = int(number) if number.isdigit() else _NUMBERS[number]
-        yield spans.ago(count, unit, today) if count else (spans.ago(6, unit, today)[0], today)
+        days = spans.ago(count, unit, today) if count else (spans.ago(6, unit, today)[0], today)
+        yield _KINDS[unit], days
     elif found["weekday"]:
         number = _NUMBER_OF_DAY[found["weekday"].lower()]
-        yield spans.recent_weekday(number, today)
+        yield "weekday", spans.recent_weekday(number, today)
         if (found["weekday_which"] or "").lower() == "last":
             # Said on a Sunday, "last Friday" is two days ago, or nine.
-            yield spans.weekday_from(today, -1, number)
+            yield "weekday", spans.weekday_from(today, -1, number)
 
 
 def _absolute(text: str, today: dt.date) -> Days | None:
@@ -214,7 +296,8 @@ def _season(found: re.Match[str], today: dt.date) -> Days | None:
     name, which = found["season"].lower(), found["season_which"]
     if found["season_year"]:
         return spans.season(name, int(found["season_year"]))
-    return spans.recent_season(name, today, ended=which.lower() == "last") if which else None
+    is_named = which or found["season_rel"] is not None or found.string[: found.start()].endswith(_OF_YEAR)
+    return spans.recent_season(name, today, ended=(which or "").lower() == "last") if is_named else None
 
 
 def _unit(unit: str, back: int, today: dt.date) -> Days | None:

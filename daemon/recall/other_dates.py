@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from daemon.recall import spans
-from daemon.recall.spans import Days, Span
+from daemon.recall.spans import Days, Kind, Span
 
 # A language each: words for days, then what stands between a day's number and the month, then the months.
 _LANGUAGES = {
@@ -53,13 +53,61 @@ _SPAN = re.compile(
     + "|(?P<ja>一昨日|先週|先月)",
     re.IGNORECASE,
 )
+_MONTHS = {language: _LANGUAGES[language][2].split("|") for language in ("de", "fr")}
+_WEEKDAYS = {
+    "de": ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
+    "fr": ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+}
+_SEASONS = {
+    "de": {"frühling": "spring", "frühjahr": "spring", "sommer": "summer", "herbst": "autumn", "winter": "winter"},
+    "fr": {"printemps": "spring", "été": "summer", "automne": "autumn", "hiver": "winter"},
+}
+_CALENDAR = {
+    "de": re.compile(
+        rf"""\b(?:(?P<which>im|letzte[nrs]?|seit|vor|nach|bis|anfang|mitte|ende|am|zwischen|von|und)\ )?(?:
+        (?P<month>{"|".join(_MONTHS["de"])})|(?P<weekday>{"|".join(_WEEKDAYS["de"])})|(?P<season>{"|".join(_SEASONS["de"])})
+        )(?:\ (?P<year>\d{{4}}))?\b""",
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    "fr": re.compile(
+        rf"""\b(?:(?P<which>en|depuis|avant|après|jusqu'en|début|mi|fin|l'|le|au|entre|et|de)[\ -]?)?(?:
+        (?P<month>{"|".join(_MONTHS["fr"])})|(?P<weekday>{"|".join(_WEEKDAYS["fr"])})|(?P<season>{"|".join(_SEASONS["fr"])})
+        )(?:\ (?P<year>\d{{4}})|(?P<last>\ derni(?:er|ère)))?\b""",
+        re.IGNORECASE | re.VERBOSE,
+    ),
+}
+"""Months, weekdays and seasons, which Millpond understands without ``dateparser``."""
 
 
 def other_spans(text: str, now: dt.datetime) -> Iterator[Span]:
-    """The dates in ``text``, in order."""
+    """The dates in ``text``."""
     for found in _SPAN.finditer(text):
         if days := parsed(found[0], str(found.lastgroup), now):
-            yield Span(found.start(), found.end(), *days, is_relative=not any(map(str.isdigit, found[0])))
+            is_relative = not any(map(str.isdigit, found[0]))
+            kind: Kind = "day" if days[0] == days[1] else ""
+            yield Span(found.start(), found.end(), *days, is_relative=is_relative, kind=kind)
+    for language, expression in _CALENDAR.items():
+        for found in expression.finditer(text):
+            yield from _calendar(found, language, now.date())
+
+
+def _calendar(found: re.Match[str], language: str, today: dt.date) -> Iterator[Span]:
+    named, year = found[0].lower(), int(found["year"]) if found["year"] else None
+    is_last = "letzte" in named or "derni" in named
+    if not (found["which"] or year or is_last):
+        return
+    if found["month"]:
+        kind: Kind = "month"
+        number = _MONTHS[language].index(found["month"].lower()) + 1
+        days = spans.recent_month(number, today, ended=is_last) if year is None else spans.month(year, number)
+    elif found["weekday"]:
+        kind, days = "weekday", spans.recent_weekday(_WEEKDAYS[language].index(found["weekday"].lower()), today)
+    else:
+        kind, name = "season", _SEASONS[language][found["season"].lower()]
+        days = spans.recent_season(name, today, ended=is_last) if year is None else spans.season(name, year)
+    if days:
+        begin = found.start("month" if found["month"] else "weekday" if found["weekday"] else "season")
+        yield Span(begin, found.end(), *days, is_relative=False, kind=kind, has_year=year is not None)
 
 
 def parsed(text: str, language: str, now: dt.datetime) -> Days | None:

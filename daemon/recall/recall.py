@@ -37,9 +37,6 @@ MESSAGES_LOOKED_AT = 60
 FEW_BYTES = 24
 """Words that take less say too little by themselves: four short English ones, eight Chinese characters."""
 
-OWN_WORD = "millpondrecall"
-"""A word that nobody says."""
-
 THREAD_CHARS = 50_000
 """A prompt that holds more is compared in a thread: so much takes a millisecond."""
 
@@ -203,6 +200,8 @@ class Recaller:
         return above(fresh, self._config.min_score, relative=mode != "vsearch")
 
     async def _queries(self, asked: Asked) -> list[str]:
+        from daemon.recall.words import says_something  # noqa: PLC0415 - see ``_import``
+
         words = asked.words.strip()
         if says_something(words):
             return queries_of(asked, is_telling=True)
@@ -260,20 +259,14 @@ def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
 
     What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
     """
+    from daemon.recall.words import says_something  # noqa: PLC0415 - see ``_import``
+
     words = asked.words.strip()
     queries = [words] if is_telling else []
     if not queries or len(words.encode(errors="replace")) < FEW_BYTES:
         before = asked.before().strip()
         queries += [f"{words}\n{before}"] if says_something(before) else []
     return queries
-
-
-def says_something(text: str) -> bool:
-    """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
-    from daemon.recall.words import query_terms  # noqa: PLC0415 - see ``_import``
-
-    # Beside a word that says something the others are not looked for, so that this one is left alone.
-    return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
 
 
 def names_day(text: str, now: dt.datetime) -> bool:

@@ -3,11 +3,16 @@
 import calendar
 import datetime as dt
 from dataclasses import dataclass
+from typing import Literal
 
 DAY = dt.timedelta(days=1)
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The month in which each begins, north of the equator."""
+
+
+Kind = Literal["day", "weekday", "week", "weekend", "month", "season", "year", ""]
+"""What a date names; empty: a period of another length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,9 @@ class Span:
     """Of the days, among them."""
     is_relative: bool = True
     """Whether it can be understood only by who knows when it was said: nobody who wrote then wrote these words."""
+    kind: Kind = ""
+    has_year: bool = False
+    """Whether the text names the year."""
 
 
 Days = tuple[dt.date, dt.date]

@@ -65,6 +65,10 @@ _is_run = re.compile(f"[{SIGNS}]").match
 class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What of a question is looked for."""
 
+    text: str = ""
+    """The question."""
+    now: dt.datetime | None = None
+    """When it is asked, in the time zone of whoever asks."""
     terms: tuple[str, ...] = ()
     """The words that say something, each once; any of them may stand in what is found."""
     rest: tuple[str, ...] = ()
@@ -136,7 +140,13 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
             rest |= dict.fromkeys(terms(text[span.begin : span.end]))
     wanted = wanted | otherwise if wanted else rest
     dates = ranges_of(spans, now) if now else ()
-    return Query(terms=_chosen(wanted), rest=_chosen(term for term in rest if term not in wanted), dates=dates)
+    others = (term for term in rest if term not in wanted)
+    return Query(text=text, now=now, terms=_chosen(wanted), rest=_chosen(others), dates=dates)
+
+
+def says_something(text: str) -> bool:
+    """Whether any word of ``text`` is more than one of those that stand everywhere."""
+    return any(_asked(word)[0] for word in _words(text))
 
 
 def match_expression(terms: Iterable[str]) -> str:

@@ -671,7 +671,7 @@ async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:
 async def test_the_doctor_tries_the_archive_and_leaves_nothing_behind(anywhere: Place) -> None:
     before = await told(anywhere)
     assert before["archive"].startswith("ok: ")
-    assert before["trimming"].startswith("ok: no messages are archived yet")
+    assert before["trimming"].startswith("ok: no messages have been archived yet")
     assert await noted(anywhere.lab.bus) == {}, "whoever asks is no process that shows messages"
 
     await anywhere.say(4)

@@ -207,6 +207,16 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
     assert (nothing.returncode, nothing.stdout) == (0, "No relevant memories found.\n")
 
 
+def test_a_person_is_named_as_a_channel_names_them_without_a_session_of_that_name(talk: Talk) -> None:
+    kind, channel, sender = talk.scope.split(":")[1:]
+
+    found = json.loads(talk.place("memory", "search", f"{channel}:{sender}", "Where does Ann live?", "--json").stdout)
+
+    assert kind == "person"
+    assert found["scope"] == talk.scope
+    assert "- lives in Bern" in found["hits"][0]["snippet"]
+
+
 @each_row(
     ("name", "said"),
     [

@@ -21,6 +21,7 @@ from tests.integration.test_asides import answered
 from tests.integration.test_recall_turns import calls, contents, remember, results
 from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
+from tests.tables import each_row
 
 TOOLS = ("memory_search", "memory_get", "conversation_search")
 
@@ -138,6 +139,32 @@ async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab
 
     assert "rain at the pond" in contents(model, 0)[-1]
     assert sorted(indexes(process)) == [folder_of("pond:person:web:ann"), folder_of(scope)]
+
+
+@each_row(
+    "told, asked, nothing, wanted",
+    [
+        (
+            "We got a beagle and named it Biscuit.",
+            "What is the name of our beagle?",
+            "I don't know its name.",
+            "Biscuit",
+        ),
+        ("我们养了一只比格犬，名叫饼干。", "我们的比格犬叫什么名字？", "我不知道你们的比格犬叫什么。", "饼干"),
+    ],
+)
+async def test_a_question_that_was_asked_before_is_answered_from_the_statement(
+    process: Process, lab: Lab, told: str, asked: str, nothing: str, wanted: str
+) -> None:
+    model, person = ScriptedModel("I see", then=nothing), f"ann-{len(told)}"
+    await say(process, lab, f"web:told-{person}", told, model=model, sender=person)
+    for number in range(7):
+        await say(process, lab, f"web:{number}-{person}", asked, model=model, sender=person)
+
+    recalled = contents(model)[-1].replace(asked, "")
+
+    assert wanted in recalled
+    assert nothing not in recalled
 
 
 async def test_what_is_said_is_taken_in_beside_turns_where_somebody_searches(process: Process, lab: Lab) -> None:

@@ -1,15 +1,16 @@
 """An application served for the length of a block: what is under way at its end is answered, and nothing is left."""
 
 import socket
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 
 import anyio
 import httpx2
 import pytest
+from prometheus_client import REGISTRY
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
@@ -18,17 +19,17 @@ from channels.http import address_of, body, listen, protocol, read_body, serving
 from channels.http.peers import Peers
 from daemon.errors import ConfigError
 from tests import weblab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.loop_clock import put_forward
 from tests.tables import each_row
 
 
 class App:
-    """``/now`` answers, ``/gate`` once it may, ``/bug`` raises, ``/body`` takes 100 bytes."""
+    """``/now`` answers, ``/gate`` once it may, ``/bug`` raises, ``/body`` takes 100 bytes, ``/flood`` answers 50 MB."""
 
     def __init__(self) -> None:
         self.entered, self.gate = anyio.Event(), anyio.Event()
-        paths = {"/now": self.now, "/gate": self.wait, "/bug": self.bug, "/body": self.body}
+        paths = {"/now": self.now, "/gate": self.wait, "/bug": self.bug, "/body": self.body, "/flood": self.flood}
         self.asgi = Starlette(routes=[Route(path, to, methods=["GET", "POST"]) for path, to in paths.items()])
 
     async def now(self, _request: Request) -> Response:
@@ -41,6 +42,13 @@ class App:
 
     async def bug(self, _request: Request) -> Response:
         raise RuntimeError("a bug")
+
+    async def flood(self, _request: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            for _ in range(50):  # more than the kernel keeps
+                yield b"x" * 1_000_000
+
+        return StreamingResponse(pieces())
 
     async def body(self, request: Request) -> Response:
         return PlainTextResponse(str(len(await read_body(request, max_bytes=100))))
@@ -149,6 +157,19 @@ HEAD = b"GET /now HTTP/1.1\r\nHost: x\r\n"
 POST = b"POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
 
 
+@contextmanager
+def closed(outcome: str, times: int = 1) -> Iterator[None]:
+    """The block in which the server closes ``times`` connections for the reason ``outcome``, as the metrics tell."""
+    labels = {"outcome": outcome}
+
+    def count() -> float:
+        return REGISTRY.get_sample_value("millpond_connections_closed_total", labels) or 0.0
+
+    before = count()
+    yield
+    assert count() - before == times
+
+
 async def rest_of(stream: anyio.abc.SocketStream) -> bytes:
     """All that is still sent on a connection, up to its end."""
     found = b""
@@ -171,16 +192,17 @@ async def rest_of(stream: anyio.abc.SocketStream) -> bytes:
 )
 async def test_no_drip_of_bytes_puts_off_a_deadline(sent: bytes, limit_s: float, answer: bytes) -> None:
     listening = await listen("channels.x.webhook", "127.0.0.1", 0)
-    async with serving(App().asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as dripping:
-        await dripping.send(sent)
-        for _ in range(5):
-            with suppress(anyio.BrokenResourceError):
-                await dripping.send(b"x" if sent else b"")
-            async with client_of(listening) as client:
-                assert (await client.get("/now")).text == "now"  # the byte has arrived too
-            put_forward(limit_s / 4)
+    with closed("late", bool(sent)):
+        async with serving(App().asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as dripping:
+            await dripping.send(sent)
+            for _ in range(5):
+                with suppress(anyio.BrokenResourceError):
+                    await dripping.send(b"x" if sent else b"")
+                async with client_of(listening) as client:
+                    assert (await client.get("/now")).text == "now"  # the byte has arrived too
+                put_forward(limit_s / 4)
 
-        found = await rest_of(dripping)
+            found = await rest_of(dripping)
 
     assert answer in found if answer else found == b""
 
@@ -197,23 +219,19 @@ async def test_a_request_that_came_whole_has_no_deadline() -> None:
 
 
 async def test_a_client_that_reads_nothing_is_disconnected() -> None:
-    ended = anyio.Event()
-
-    async def floods(_scope: Scope, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        for _ in range(50):  # more than the kernel keeps
-            await send({"type": "http.response.body", "body": b"x" * 1_000_000, "more_body": True})
-        ended.set()
-
     listening = await listen("channels.x.webhook", "127.0.0.1", 0)
-    async with serving(floods, listening), await anyio.connect_tcp(*listening.getsockname()) as stream:
-        await stream.send(HEAD + b"\r\n")
-        await anyio.wait_all_tasks_blocked()
-        put_forward(protocol.UNREAD_S)
-        await ended.wait()
+    async with serving(App().asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as stream:
+        with closed("unread"):
+            await stream.send(HEAD.replace(b"/now", b"/flood") + b"\r\n")
+            await anyio.wait_all_tasks_blocked()
+            put_forward(protocol.UNREAD_S)
+            await rest_of(stream)
 
 
-async def test_many_dripping_connections_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+@each_row("sent", [b"G", HEAD.replace(b"/now", b"/flood") + b"\r\n", 2 * (HEAD.replace(b"/now", b"/gate") + b"\r\n")])
+async def test_connections_that_send_or_read_nothing_keep_nobody_out(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app, listening, peers = App(), await listen("channels.x.webhook", "127.0.0.1", 0), Peers(per_peer=8, total=0)
     monkeypatch.setattr(protocol, "Peers", lambda **_limits: peers)
     async with AsyncExitStack() as stack:
@@ -222,10 +240,12 @@ async def test_many_dripping_connections_keep_nobody_out(monkeypatch: pytest.Mon
         tg = await stack.enter_async_context(anyio.create_task_group())
         tg.start_soon(client.get, "/gate")
         await app.entered.wait()
-        for _ in range(80):
-            dripping = await stack.enter_async_context(await anyio.connect_tcp(*listening.getsockname()))
-            await dripping.send(b"G")
-        assert (await client.get("/now")).text == "now"
+        with closed("replaced", 74):
+            for _ in range(80):
+                idle = await stack.enter_async_context(await anyio.connect_tcp(*listening.getsockname()))
+                await idle.send(sent)
+                await until(lambda: sum(not each.waits for each in peers._peers) == 1)
+            assert (await client.get("/now")).text == "now"
         assert len(peers._peers) == 8
         app.gate.set()
 
@@ -236,7 +256,8 @@ async def test_a_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch)
     async with serving(app.asgi, listening), client_of(listening) as client, anyio.create_task_group() as tg:
         tg.start_soon(client.get, "/gate")
         await app.entered.wait()
-        refused = await client.get("/now")
+        with closed("refused"):
+            refused = await client.get("/now")
         app.gate.set()
 
     assert refused.status_code == 429 and int(refused.headers["retry-after"]) > 0

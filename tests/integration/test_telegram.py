@@ -241,15 +241,17 @@ async def test_a_silent_server_is_left_for_a_new_connection(process: Process, mo
     assert "poll.silent" in [each["event"] for each in logs]
 
 
-async def test_commands_are_registered_once_in_two_languages(process: Process) -> None:
+async def test_commands_are_registered_once_in_two_languages_and_for_groups_too(process: Process) -> None:
     async with fake_telegram() as telegram:
         for _ in range(2):
             async with receiving(process, telegram, Heard()):
-                await telegram.until(lambda: len(telegram.called("getMyCommands")) in (2, 4) and telegram.bot.poll)
-                await telegram.until(lambda: len(telegram.bot.commands) == 2)
+                await telegram.until(lambda: len(telegram.called("getMyCommands")) in (6, 12) and telegram.bot.poll)
+                await telegram.until(lambda: len(telegram.bot.commands) == 6)
 
-    assert len(telegram.called("setMyCommands")) == 2
+    assert len(telegram.called("setMyCommands")) == 6
     assert {language for _, language in telegram.bot.commands} == {"", "zh"}
+    shown = {len(commands) for (scope, _), commands in telegram.bot.commands.items() if "all_group_chats" in scope}
+    assert shown == {6}, "members of groups are offered what they may use"
 
 
 async def test_a_group_that_moved_goes_on_as_the_same_conversation(process: Process) -> None:

@@ -209,9 +209,11 @@ async def test_processes_with_different_tokens_are_told_by_the_log_and_by_the_do
             [warning] = await told()
             seen = len(looks)
             await until(lambda: len(looks) > seen + 4)
+            (process.data_dir / "api.header").unlink()
+            assert len(await told()) == 2, "a process has a token that nobody can read any more"
             tg.cancel_scope.cancel()
 
-    assert "on lotus accept another API token" in warning and "channels.web.token_file" in warning
+    assert "on lotus expect a different API token" in warning and "channels.web.token_file" in warning
     reasons = [each["reason"] for each in lines if each["event"] == "token.differs"]
     assert sorted(reasons) == sorted({*reasons}), "each is logged once"
 

@@ -3,6 +3,7 @@
 from tests.mutants.mutant import mutants_of
 
 _GROUPS = "test_members_of_a_group_use_the_commands_that_the_configuration_allows"
+_MENU = "test_the_menu_of_a_group_has_the_commands_that_its_members_may_use"
 _TAKEN = "test_members_of_a_group_take_no_memory_that_is_not_the_groups"
 
 MUTANTS = (
@@ -31,7 +32,7 @@ MUTANTS = (
         "integration/test_admitting.py",
         (
             "Administrators may use every command.",
-            "    if is_admin(bot, inbound):\n        return True\n    if command",
+            "    if is_admin:\n        return True\n    if command",
             "    if command",
             _GROUPS,
         ),
@@ -49,6 +50,12 @@ MUTANTS = (
             "",
             _TAKEN,
         ),
+    ),
+    *mutants_of(
+        "channels/telegram/commands.py",
+        "unit/test_telegram_commands.py",
+        ("Members are offered what they may use.", "_in_groups(bot, commands, is_admin=False)", "commands", _MENU),
+        ("Administrators are offered more.", "_in_groups(bot, commands, is_admin=True)", "commands[:6]", _MENU),
     ),
     *mutants_of(
         "channels/intake/intake.py",

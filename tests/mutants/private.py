@@ -7,6 +7,7 @@ _UNCAUGHT = "test_what_nobody_caught_is_a_line_without_values"
 _LOGS = "test_logs_are_their_owners_alone_and_those_of_before_become_so"
 _NOT_QUOTED = "test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape"
 _INLINE = "test_a_configuration_with_secrets_that_others_can_read_is_a_warning"
+_SEEN = "test_no_form_of_a_text_loses_a_word_or_is_refused"
 _PLATFORMS = "test_platforms_get_no_link_that_names_another_address"
 _BOTH = "test_a_link_whose_text_names_another_address_shows_both"
 _HIDDEN = "test_names_lists_and_terminals_show_no_hidden_characters"
@@ -285,14 +286,30 @@ MUTANTS = (
         ),
         (
             "An address that acts within Telegram is no link.",
-            '{found[0]}\\u2060"',
-            '{found[0]}"',
-            "test_an_address_that_acts_within_telegram_is_text_except_in_code",
+            '\\\\g<0>\\u2060"',
+            '\\\\g<0>"',
+            "test_an_address_that_acts_within_telegram_is_text",
         ),
+    ),
+    *mutants_of(
+        "channels/telegram/rich.py",
+        "unit/test_telegram_seen.py",
+        ("An escaped backtick begins no code.", 'rf"\\\\.|{_ADDRESS}|(`+)', 'rf"{_ADDRESS}|(`+)', _SEEN),
+        ("A backtick in an address begins no code.", "|{_ADDRESS}|(`+)", "|(`+)", _SEEN),
+        ("Backticks that nothing ends begin no code.", '|`+", re.DOTALL', '", re.DOTALL', _SEEN),
+        ("A tag in code of several lines is text.", ' and "\\n" not in code[0]', "", _SEEN),
+        ("Code ends with its cell.", '"|".join(map(_plain_signs, row.split("|")))', "_plain_signs(row)", _SEEN),
+        ("An escaped line in a row leaves no code.", '_escaped(row) if "\\\\|" in row else ', "", _SEEN),
+    ),
+    *mutants_of(
+        "channels/telegram/markdown.py",
+        "unit/test_telegram_seen.py",
+        ("A tag begins no block.", '"html": False, ', "", _SEEN),
     ),
     *mutants_of(
         "channels/slack/forms.py",
         "unit/test_link_texts.py",
+        ("An address that acts in an app is text on Slack.", "|(?!https?:)[a-z][a-z0-9+.-]*://)", ")", _PLATFORMS),
         (
             "Slack gets honest links.",
             'honest(_blank_lines.sub("", text))',
@@ -349,9 +366,15 @@ MUTANTS = (
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",
-            "folder.stat().st_mode & OTHERS:",
-            "folder.stat().st_mode & 0o007:",
+            "if state.st_mode & OTHERS:",
+            "if state.st_mode & 0o007:",
             "test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_start",
+        ),
+        (
+            "A data directory of another user is reported.",
+            "if state.st_uid not in (0, os.geteuid()):",
+            "if False:",
+            "test_a_data_directory_of_another_user_is_a_finding",
         ),
     ),
     *mutants_of(

@@ -23,4 +23,74 @@ MUTANTS = (
             "test_what_is_recalled_stands_beside_the_runtime_context_by_default",
         ),
     ),
+    *mutants_of(
+        "daemon/recall/evidence.py",
+        "unit/test_recall_evidence.py",
+        (
+            "A repeated question is no evidence.",
+            "        if self._is_repetition(text, its_terms) or (speaker",
+            "        if (speaker",
+            "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
+        ),
+        (
+            "An empty answer is no evidence.",
+            '(speaker == "assistant" and is_empty_answer(text))',
+            "False",
+            "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
+        ),
+        (
+            "A question counts less than a statement.",
+            "QUESTION_WORTH = 0.35",
+            "QUESTION_WORTH = 1.0",
+            "test_a_question_counts_less_than_a_statement_with_the_same_words",
+        ),
+        (
+            "A statement that contrasts is no empty answer.",
+            "and not _but(text)",
+            "",
+            "test_an_answer_is_empty_if_it_only_says_that_nothing_is_known",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/scoring.py",
+        "unit/test_recall_evidence.py",
+        (
+            "The answer to a repeated question is found.",
+            "near.speaker != chunk.speaker and chunk.worth == 1",
+            "False",
+            "test_the_answer_to_an_earlier_question_is_found_without_words_of_the_question",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/scoring.py",
+        "unit/test_recall_ranking.py",
+        (
+            "The shortest message of a day does not represent it.",
+            "about * min(1.0, length)",
+            "about",
+            "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
+        ),
+        (
+            "A message is found by the day of which it speaks.",
+            "return names_any(text, said, self._dates)",
+            "return False",
+            "test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/periods.py",
+        "unit/test_recall_dates.py",
+        (
+            "Since a month begins with the month.",
+            "return replace(span, last=max(span.last, today))",
+            "return replace(span, first=span.last, last=max(span.last, today))",
+            "test_since_a_month_means_from_its_first_day_until_today",
+        ),
+        (
+            "After a month does not contain the month.",
+            "first=span.last + DAY, last=max(span.last + DAY, today)",
+            "first=span.first, last=max(span.last + DAY, today)",
+            "test_after_a_month_means_from_the_day_behind_it_until_today",
+        ),
+    ),
 )

@@ -4,6 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 _GUARD_TESTS = "unit/test_web_guard.py"
 _TOKEN = 'secrets.compare_digest(given.strip().encode("latin-1"), token.reveal().encode())'
+_WRONG = "test_wrong_codes_keep_no_operator_out_and_push_nothing_out_of_the_audit"
 _COOKIE = "test_the_cookie_is_kept_from_scripts_and_from_other_sites"
 _POLICY = "test_the_policy_of_the_page_allows_only_its_own_files"
 _HEADERS = "test_every_answer_has_all_security_headers"
@@ -23,6 +24,7 @@ _RATE = "test_each_client_has_its_own_requests_of_a_minute"
 _GIVEN_BACK = "test_requests_of_a_minute_are_given_back_one_by_one"
 _PEER = "test_addresses_that_one_client_can_choose_from_are_one_peer"
 _FIRST = "test_the_connection_that_has_waited_longest_goes_first"
+_IDLE = "test_connections_that_send_or_read_nothing_keep_nobody_out"
 _DRIP = "test_no_drip_of_bytes_puts_off_a_deadline"
 _READER = "test_a_link_is_shown_where_one_person_reads"
 
@@ -118,14 +120,20 @@ MUTANTS = (
             "Wrong codes are counted from the first of the last ten.",
             "self._wrong[0] + WRONG_S",
             "self._wrong[-1] + WRONG_S",
-            "test_wrong_codes_count_for_a_minute_each",
+            "test_wrong_codes_count_for_ten_minutes_each",
         ),
         (
             "Ten wrong codes are let through.",
             "if len(self._wrong) < WRONG_MAX:",
             "if len(self._wrong) < WRONG_MAX - 1:",
-            "test_wrong_codes_count_for_a_minute_each",
+            "test_wrong_codes_count_for_ten_minutes_each",
         ),
+    ),
+    *mutants_of(
+        "channels/web/access/login.py",
+        "integration/test_web_access.py",
+        ("Wrong codes keep no operator out.", "0.0 if secret else self", "self", _WRONG),
+        ("Wrong codes push nothing out of the audit.", "        if wait_s:\n", "        if False:\n", _WRONG),
     ),
     *mutants_of(
         "daemon/operators/logins.py",
@@ -292,6 +300,12 @@ MUTANTS = (
             "if not text.startswith(HEADER):",
             "test_a_file_without_a_token_is_told_and_not_shown",
         ),
+        (
+            "A file of another user is refused.",
+            "if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):",
+            "if False:",
+            "test_a_file_of_another_user_is_refused_unless_the_folder_is_theirs_too",
+        ),
         ("A token has 256 bits.", "TOKEN_BYTES = 32", "TOKEN_BYTES = 16", _NO_TWO_TOKENS),
         (
             "A fingerprint tells nothing of its token.",
@@ -454,8 +468,8 @@ MUTANTS = (
             "if self.transport.is_closing():",
             _DRIP,
         ),
-        ("A late client is told so.", "if self._phase is h11.IDLE and self._begun and", "if False and", _DRIP),
-        ("A client that sent nothing gets no response.", " and self._begun and ", " and ", _DRIP),
+        ("A late client is told so.", "elif self._begun and not", "elif False and not", _DRIP),
+        ("A client that sent nothing gets no response.", "elif self._begun and not", "elif not", _DRIP),
         (
             "A whole request has no deadline.",
             "        self._cancel_timer()\n        if self._phase",
@@ -464,16 +478,19 @@ MUTANTS = (
         ),
         (
             "A client has to read.",
-            "self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)",
+            'self._unread = self.loop.call_later(UNREAD_S, self._close, "unread")',
             "pass",
             "test_a_client_that_reads_nothing_is_disconnected",
         ),
         (
             "A request in progress is not closed for another.",
-            "return is_owing or getattr",
+            "return is_owing or is_unread or getattr",
             "return True or getattr",
-            "test_many_dripping_connections_keep_nobody_out",
+            _IDLE,
         ),
+        ("A client that reads nothing makes room for others.", "self._unread is not None or ", "", _IDLE),
+        ("A client that waits for no response makes room for others.", " or self.flow.read_paused\n", "\n", _IDLE),
+        ("Closed connections are counted.", "metrics.CONNECTIONS.labels(reason).inc()\n", "pass\n", _IDLE),
         (
             "A connection too many is refused.",
             "            self.app = _refuse\n",

@@ -77,6 +77,17 @@ def test_a_file_that_others_can_read_is_told(tmp_path: Path) -> None:
     assert "chmod 600" in local_token(tmp_path).warning
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+def test_a_file_of_another_user_is_refused_unless_the_folder_is_theirs_too(tmp_path: Path) -> None:
+    path = local_token(tmp_path).path
+    os.chown(path, 12345, -1)
+
+    with pytest.raises(ConfigError, match="belongs to another user"):
+        local_token(tmp_path)
+    os.chown(tmp_path, 12345, -1)
+    assert known_token(tmp_path)
+
+
 def test_a_folder_that_takes_no_file_is_told_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 

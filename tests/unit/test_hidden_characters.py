@@ -85,3 +85,12 @@ def test_names_lists_and_terminals_show_no_hidden_characters(
     text = said or (printed.out + printed.err).splitlines()[-1].removeprefix("millpond: ")
     assert INVISIBLE.search(text) is None
     assert text in (SHOWN, "“Ann \ufffd\ufffd\ufffd\ufffd \ufffd 31mBea” (web:a)")
+
+
+@each_row(
+    "sign",
+    "\xad\u034f\u061c\u115f\u180e\u200b\u2028\u202e\u2066\u206f\u3164\ufeff\uffa0\ufff0\U0001bca0\U0001d17a\U000e0041",
+)
+def test_signs_without_a_glyph_are_hidden_characters(sign: str) -> None:
+    # Of each range of Unicode's Default_Ignorable_Code_Point one, except the selectors of emoji and of Mongolian
+    assert INVISIBLE.match(sign)

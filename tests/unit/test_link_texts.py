@@ -73,13 +73,14 @@ def test_platforms_get_no_link_that_names_another_address():
         assert "[https://bank.com] (https://evil.com)" in form
     assert [each["type"] for each in entities.fields["entities"]] == ["bold"]
     assert clean("see <https://evil.com|https://bank.com>") == "see <\u2060https://evil.com|https://bank.com>"
+    assert clean("<https://e.x> <slack://open>") == "<https://e.x> <\u2060slack://open>"
 
 
-def test_an_address_that_acts_within_telegram_is_text_except_in_code():
-    for form in forms_of("**Pay** TG://resolve?domain=x `tg://a`"):
+@each_row("text", ["**Pay** {}", "`{}` **a**", r"\`{}\`", "`\n\n{}\n\n`", "x{}"])
+def test_an_address_that_acts_within_telegram_is_text(text):
+    for form in forms_of(text.format("TG://resolve?domain=x")):
         said = form.fields.get("text") or form.fields["rich_message"]["markdown"]
         assert "TG:\u2060//resolve" in said
-        assert "tg://a" in said
 
 
 def test_a_name_in_punycode_is_shown_as_it_was_written():

@@ -138,6 +138,15 @@ def test_a_data_directory_that_others_can_enter_is_a_finding_and_told_at_the_sta
         assert ("chmod -R go=" in capsys.readouterr().out) == (state == "warning")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders to other users")
+def test_a_data_directory_of_another_user_is_a_finding(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12345, -1)
+
+    found = data_directory(tmp_path)
+
+    assert found.state == "warning" and "Run Millpond as this user" in found.text
+
+
 def test_no_folder_is_reached_by_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from daemon.recall.chinese_dates import number_of
 from daemon.recall.dates import SPANS_MAX, dates_in, spans_in
 from daemon.recall.other_dates import parsed
+from daemon.recall.spans import DAY
 from daemon.recall.words import query_terms, terms
 from tests.tables import each_row
 
@@ -214,3 +215,167 @@ def test_chinese_numbers(number: int) -> None:
 @each_row("text", ["", "x", "三十十", "十x", "x十", "²"])
 def test_what_is_no_chinese_number(text: str) -> None:
     assert number_of(text) <= 0
+
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+_FRENCH = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+YEARS = st.integers(2015, 2025)
+NUMBERS = st.integers(1, 12)
+
+
+@given(
+    NUMBERS,
+    YEARS,
+    st.sampled_from(
+        (
+            *("{en} {y}", "in {en} {y}", "during {en} {y}", "{en}, {y}", "{en} of {y}", "back in {en} {y}"),
+            "{y}-{n:02}",
+            *("{short} {y}", "{short}. {y}", "in the {en} {y} notes", "{y}年{n}月", "{y}年{n}月份"),
+            *("im {de} {y}", "en {fr} {y}"),
+        )
+    ),
+)  # fmt: skip
+def test_a_month_of_a_year_is_that_month_in_every_form(number: int, year: int, form: str) -> None:
+    assert _days(form, number, year) == (_first(year, number), _last(year, number))
+
+
+@given(NUMBERS, YEARS, st.sampled_from(("since {en} {y}", "{y}年{n}月以来", "seit {de} {y}", "depuis {fr} {y}")))
+def test_since_a_month_means_from_its_first_day_until_today(number: int, year: int, form: str) -> None:
+    assert _days(form, number, year) == (_first(year, number), NOW.date())
+
+
+@given(
+    NUMBERS,
+    YEARS,
+    st.sampled_from(("after {en} {y}", "{y}年{n}月之后", "{y}年{n}月以后", "nach {de} {y}", "après {fr} {y}")),
+)
+def test_after_a_month_means_from_the_day_behind_it_until_today(number: int, year: int, form: str) -> None:
+    assert _days(form, number, year) == (_last(year, number) + DAY, NOW.date())
+
+
+@given(
+    NUMBERS,
+    YEARS,
+    st.sampled_from(
+        ("before {en} {y}", "prior to {en} {y}", "{y}年{n}月之前", "{y}年{n}月以前", "vor {de} {y}", "avant {fr} {y}")
+    ),
+)
+def test_before_a_month_means_until_the_day_before_it(number: int, year: int, form: str) -> None:
+    assert _days(form, number, year)[1] == _first(year, number) - DAY
+
+
+@given(
+    NUMBERS,
+    YEARS,
+    st.sampled_from(
+        (
+            (0, "early {en} {y}"), (0, "in early {en} {y}"), (0, "at the beginning of {en} {y}"), (0, "{y}年{n}月初"),
+            (0, "{y}年{n}月上旬"), (0, "Anfang {de} {y}"), (0, "début {fr} {y}"), (1, "mid {en} {y}"),
+            (1, "mid-{en} {y}"),
+            (1, "in the middle of {en} {y}"), (1, "{y}年{n}月中旬"), (1, "Mitte {de} {y}"), (2, "late {en} {y}"),
+            (2, "at the end of {en} {y}"), (2, "{y}年{n}月底"), (2, "{y}年{n}月下旬"), (2, "Ende {de} {y}"),
+            (2, "fin {fr} {y}"),
+        )
+    ),
+)  # fmt: skip
+def test_a_third_of_a_month_is_early_mid_or_late(number: int, year: int, form: tuple[int, str]) -> None:
+    third, said = form
+    first, last = _days(said, number, year)
+
+    assert (_first(year, number).toordinal() + 10 * third - first.toordinal()) in (-2, -1, 0, 1)
+    assert 9 <= (last - first).days + 1 <= 11
+    assert third < 2 or last == _last(year, number)
+
+
+@given(
+    NUMBERS,
+    NUMBERS,
+    YEARS,
+    st.sampled_from(
+        (
+            "between {en} and {en2} {y}", "from {en} to {en2} {y}", "{en} to {en2} {y}",
+            "from {en} {y} until {en2} {y}",
+            "{y}年{n}月到{n2}月", "{y}年{n}月至{y}年{n2}月", "zwischen {de} {y} und {de2} {y}",
+            "between {en} {y} and {en2} {y}",
+        )
+    ),
+)  # fmt: skip
+def test_two_months_are_a_period(one: int, other: int, year: int, form: str) -> None:
+    first, last = sorted((one, other))
+
+    found = _days(form, first, year, last) if first != last else None
+
+    assert found is None or found == (_first(year, first), _last(year, last))
+
+
+@given(
+    st.dates(dt.date(2016, 1, 10), dt.date(2026, 10, 20)),
+    st.sampled_from(("{d} {en} {y}", "{en} {d}, {y}", "{y}-{n:02}-{d:02}", "{y}年{n}月{d}日")),
+    st.sampled_from(
+        (
+            ("the day before {}", -1, 0), ("two days before {}", -2, 0), ("the day after {}", 1, 0),
+            ("the {weekday} before {}", -7, 0), ("the {weekday} after {}", 7, 0), ("{weekday}, {}", 0, 0),
+            ("{}之前", None, -1), ("before {}", None, -1), ("until {}", None, 0), ("since {}", 0, None),
+            ("from {} until today", 0, None),
+        )
+    ),
+)  # fmt: skip
+def test_a_day_with_words_beside_it(day: dt.date, written: str, form: tuple[str, int | None, int | None]) -> None:
+    said, first, last = form
+    weekday = f"{day:%A}"
+    date = written.format(d=day.day, en=MONTHS[day.month - 1], y=day.year, n=day.month)
+
+    (span,) = spans_in(said.replace("{weekday}", weekday).replace("{}", date), NOW)
+
+    if first is not None and last == 0:
+        assert (span.first, span.last) == (day + DAY * first, day + DAY * first)
+    elif first is not None:
+        assert (span.first, span.last) == (day, NOW.date())
+    else:
+        assert span.last == day + DAY * (last or 0)
+
+
+@each_row(
+    ("said", "first", "last"),
+    [
+        ("last weekend before April 10", "2026-04-04", "2026-04-05"), ("the week of May 3", "2026-04-27", "2026-05-03"),
+        ("two weeks after 3 May", "2026-05-15", "2026-05-19"), ("3-10 June 2025", "2025-06-03", "2025-06-10"),
+        ("from June 3 to 10", "2026-06-03", "2026-06-10"), ("5月3日到10日", "2026-05-03", "2026-05-10"),
+        ("Friday last week", "2026-11-13", "2026-11-13"), ("last week on Friday", "2026-11-13", "2026-11-13"),
+        ("March last year", "2025-03-01", "2025-03-31"), ("last year in March", "2025-03-01", "2025-03-31"),
+        ("last year's summer", "2025-06-01", "2025-08-31"), ("Christmas last year", "2025-12-24", "2025-12-26"),
+        ("the month before last", "2026-09-01", "2026-09-30"), ("at the end of last year", "2025-09-01", "2025-12-31"),
+        ("between 2023 and 2025", "2023-01-01", "2025-12-31"), ("since 2023", "2023-01-01", "2026-11-22"),
+        ("上个月底", "2026-10-22", "2026-10-31"), ("去年三月到五月", "2025-03-01", "2025-05-31"),
+        ("去年底", "2025-09-01", "2025-12-31"), ("两年前的三月", "2024-03-01", "2024-03-31"),
+        ("上周五到周日", "2026-11-13", "2026-11-15"), ("letzten Sommer", "2026-06-01", "2026-08-31"),
+        ("vendredi dernier", "2026-11-20", "2026-11-20"), ("in the summer of 2025", "2025-06-01", "2025-08-31"),
+        ("early last month", "2026-10-01", "2026-10-10"), ("by Monday", "1970-01-01", "2026-11-16"),
+    ],
+)  # fmt: skip
+def test_periods(said: str, first: str, last: str) -> None:
+    (span,) = spans_in(said, NOW)
+
+    assert (span.first.isoformat(), span.last.isoformat()) == (first, last)
+
+
+def _days(form: str, number: int, year: int, other: int = 1) -> tuple[dt.date, dt.date]:
+    """The only date in a form, filled in with months and a year."""
+    names = {"en": MONTHS, "de": _GERMAN.split(), "fr": _FRENCH.split()}
+    values = {name: months[number - 1] for name, months in names.items()}
+    others = {f"{name}2": months[other - 1] for name, months in names.items()}
+    short = MONTHS[number - 1][:3]
+    (span,) = spans_in(form.format(y=year, n=number, n2=other, short=short, **values, **others), NOW)
+    return span.first, span.last
+
+
+def _first(year: int, number: int) -> dt.date:
+    return dt.date(year, number, 1)
+
+
+def _last(year: int, number: int) -> dt.date:
+    return dt.date(year + number // 12, number % 12 + 1, 1) - DAY

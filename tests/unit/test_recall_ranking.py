@@ -130,3 +130,38 @@ def said(*texts: str, session: str = "web:ann", first: int = 0) -> list[Chunk]:
         for index, text in enumerate(texts, first)
         for chunk in message_chunks(text, session=session, index=index, time="2026-11-20T09:00:00.000Z")
     ]
+
+
+def test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting() -> None:
+    told = [
+        ("2026-11-08T18:00:00.000Z", "I made noodles."),
+        ("2026-11-09T08:00:00.000Z", "I spent the whole evening on a coconut curry with lime leaves."),
+        ("2026-11-09T18:00:00.000Z", "Bye Joanna!"),
+    ]
+
+    best, *_ = _found("What dish did Nate make on 9 November?", told)
+
+    assert "coconut curry" in best.splitlines()[0]
+
+
+def test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks() -> None:
+    told = [
+        ("2026-05-02T18:00:00.000Z", "Yesterday I went to the pottery workshop."),
+        *((f"2026-06-{day:02}T18:00:00.000Z", "We went to the pottery workshop.") for day in range(1, 29)),
+    ]
+
+    best, *_ = _found("When on 1 May 2026 did I go to the pottery workshop?", told)
+
+    assert best.startswith("ann: Yesterday")
+
+
+def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
+    """The snippets of hits among messages with their times."""
+    index, chunks = Index.in_memory(forgets=0), list[Chunk]()
+    for number, (time, text) in enumerate(told):
+        chunks += message_chunks(text, session="web:ann", index=number, time=time, speaker="ann")
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    scored = index.ask(lambda found: ranked(found, query_terms(query, NOW), limit=30))
+    hits = index.ask(lambda found: hits_of(found, scored, limit=5, query=query))
+    index.close()
+    return [hit.snippet for hit in hits]

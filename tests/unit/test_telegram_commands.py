@@ -1,6 +1,7 @@
 from channels.commands import CHINESE, ENGLISH
-from channels.telegram.commands import menu
+from channels.telegram.commands import menus
 from daemon.bus.publish import ADMIN_COMMANDS, COMMANDS
+from daemon.config import BotConfig
 
 DESCRIPTION_MAX = 256  # characters (Bot API, ``BotCommand``)
 
@@ -14,4 +15,16 @@ def test_the_menu_has_every_command_that_is_for_everybody():
 
 def test_descriptions_fit():
     for language in ("en", "zh"):
-        assert all(0 < len(command.description) <= DESCRIPTION_MAX for command in menu(language))
+        for commands in menus(BotConfig(), language).values():
+            assert all(0 < len(command.description) <= DESCRIPTION_MAX for command in commands)
+
+
+def test_the_menu_of_a_group_has_the_commands_that_its_members_may_use():
+    found = {
+        scope: {each.command for each in commands}
+        for scope, commands in menus(BotConfig(groups_may=("memory", "new")), "en").items()
+    }
+
+    assert found["default"] == set(ENGLISH)
+    assert found["all_group_chats"] == {"help", "status", "usage", "whoami", "memory", "new"}
+    assert found["all_chat_administrators"] == set(ENGLISH) - {"link", "unlink"}

@@ -102,12 +102,12 @@ def test_every_text_has_a_last_form_that_shows_it_whole(text):
     [
         ("it costs $5 or $6", r"it costs \$5 or \$6"), ("`$HOME` and **$x**", r"`$HOME` and **\$x**"),
         ("a\nb", "a  \nb"), ("a  \nb\\\nc", "a  \nb  \nc"), ("> a\n> b", "> a  \n> b"), ("- a\n  b", "- a  \n  b"),
-        ("<b>x</b> <https://e.x> 1 < 2", r"\<b>x\</b> <https://e.x> 1 < 2"),
+        ("<b>x</b> <https://e.x> 1 < 2", r"\<b>x\</b> <https://e.x> 1 \< 2"),
         ("![p](https://e.x/p.png) ![](u)", "[p](https://e.x/p.png) [image](u)"),
         ("==m== ||s||", r"\=\=m\=\= \|\|s\|\|"), ("```\n$a\n<b>\nc\n```", "```\n$a\n<b>\nc\n```"),
         ("    $indented", "    $indented"),
         ("| a | $b |\n|---|---|\n| $1 | `$2` |", "| a | \\$b |\n|---|---|\n| \\$1 | `$2` |"),
-        ("<details>\nx\n</details>", "\\<details>\nx\n\\</details>"),
+        ("<details>\nx\n</details>", "\\<details>  \nx  \n\\</details>"),
     ],
 )  # fmt: skip
 def test_signs_of_the_platforms_own_mean_nothing(text, expected):

@@ -35,7 +35,7 @@ CONVERSATION_SEARCH = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": QUERY_MAX_CHARS,
-                "description": "A question or search words. If the question names a day or month, results from that "
+                "description": "A question or search terms. If the question names a day or month, results from that "
                 "period come first.",
             },
             "max_results": {

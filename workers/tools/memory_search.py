@@ -28,7 +28,7 @@ MEMORY_SEARCH = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": QUERY_MAX_CHARS,
-                "description": "A question or search words. If the question names a day or month, results from that "
+                "description": "A question or search terms. If the question names a day or month, results from that "
                 "period come first.",
             },
             "max_results": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},

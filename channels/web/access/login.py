@@ -21,8 +21,10 @@ from daemon.operators import Audit, short_id
 from daemon.version import __version__
 
 WRONG_MAX = 10
-"""Wrong codes within ``WRONG_S`` in one process and channel; after that, codes are refused unchecked."""
-WRONG_S = 60.0
+"""Wrong codes within ``WRONG_S`` in one process and channel that are recorded in the audit. Further ones would push the
+actions of operators out of it. A right code is accepted all the same, or anybody could keep operators out; nobody
+guesses its 128 bits."""
+WRONG_S = 600.0
 
 CODE_MAX = 100
 """Longest text that is checked as a code."""
@@ -31,7 +33,7 @@ BAD_LOGIN = (
     "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
     "print a new link."
 )
-TOO_MANY = "Too many wrong codes were entered. Wait a minute, then open a new link from `millpond page`."
+TOO_MANY = f"{BAD_LOGIN} Too many wrong codes were entered, so this code is not recorded in the audit."
 
 
 class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -52,11 +54,12 @@ class Login:
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
         code = (await decoded(request, _Login, 'The body of a log-in must be {"code": "<string>"}.')).code
-        if wait_s := self._tries.wait_s():
-            return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
         secret = ""
         if 0 < len(code) <= CODE_MAX:
             secret = await self._operators.logins.redeem(code, self._site.name)
+        wait_s = 0.0 if secret else self._tries.wait_s()
+        if wait_s:
+            return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
         who = short_id(secret) if secret else ""
         async with audited(request, "login", self._site.name, who=who) as doing:
             doing.outcome = "done" if secret else "refused"
@@ -102,7 +105,7 @@ class Login:
 
 
 class Tries:
-    """The wrong codes of the last minute."""
+    """The wrong codes of the last ten minutes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -113,7 +116,7 @@ class Tries:
         self._wrong.append(self._clock.monotonic())
 
     def wait_s(self) -> float:
-        """Seconds until codes are checked again; 0 if they are checked now."""
+        """Seconds until a wrong code is recorded again; 0 if it is recorded now."""
         if len(self._wrong) < WRONG_MAX:
             return 0.0
         return max(0.0, self._wrong[0] + WRONG_S - self._clock.monotonic())

@@ -117,7 +117,7 @@ class Reading:
         return json_response({"scope": scope, "day": day, "days": days, "notes": chosen})
 
     async def search(self, request: Request) -> Response:
-        """The passages that match the search words, the best first."""
+        """The passages that match the search terms, the best first."""
         scope, words, limit = await self._scope(request, 5), words_of(request), limit_of(request, default=20)
         current = await self._memories.current(scope)
         passages = passages_of(current.text, await self._memories.history(scope), await self._memories.notes(scope))

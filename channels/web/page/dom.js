@@ -11,7 +11,7 @@ const SAFE = /^(https?:|mailto:|\/(?!\/)|#|\?)/i;
  */
 const INVISIBLE = new RegExp(
   "[\\0-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f" +
-    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
+    "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]", "gu");
 
 /** A text in which each such character is shown as �. */
 export const visible = (text) => text.replace(INVISIBLE, "\ufffd");

@@ -146,7 +146,8 @@ class BuiltinEngine:
             asked = self._asked(scope, query)
 
             def both(found: Connection) -> tuple[Hit, ...]:
-                return hits_of(found, ranked(found, asked, limit=WIDER * limit, prompt=prompt), limit=limit)
+                scored = ranked(found, asked, limit=WIDER * limit, prompt=prompt)
+                return hits_of(found, scored, limit=limit, prompt=prompt, query=query)
 
             return index.ask(both)
 
@@ -222,7 +223,8 @@ class BuiltinEngine:
             asked = self._asked(scope, query)
 
             def both(found: Connection) -> tuple[Hit, ...]:
-                return hits_of(found, blend(_scored(found, asked, depth, prompt)), limit=limit, prompt=prompt)
+                scored = blend(_scored(found, asked, depth, prompt))
+                return hits_of(found, scored, limit=limit, prompt=prompt, query=query)
 
             return index.ask(both)
 
@@ -232,10 +234,10 @@ class BuiltinEngine:
     async def shown(
         self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
     ) -> tuple[Hit, ...]:
-        """Rows as hits, as ``search`` shows them, in this order and with these scores; ``query`` does not matter."""
+        """Rows as hits, as ``search`` shows them, in this order and with these scores."""
         hits, _ = await self._done(
             scope,
-            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit, prompt=prompt)),
+            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit, prompt=prompt, query=query)),
             empty=_NO_HITS,
             in_step_s=0,
         )

@@ -11,6 +11,7 @@ from msgspec import json
 
 from daemon.recall.chunk import DOCID_CHARS, Chunk
 from daemon.recall.chunks import CHUNK_TOKENS, tokens_about
+from daemon.recall.evidence import Evidence
 from daemon.recall.found import SNIPPET_CHARS, Hit, InPrompt
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.place import Place
@@ -45,13 +46,16 @@ def hits_of(
     *,
     limit: int,
     prompt: InPrompt | None = None,
+    query: str = "",
 ) -> tuple[Hit, ...]:
     """The first ``limit`` of the rows as hits, in this order.
 
-    Those are left out that are gone, that say the same again, and those of ``prompt``. What a better hit shows beside
-    it is not shown again beside another one, which has room for more instead.
+    Rows are left out if they are gone, if they repeat a better row, if the prompt already contains them, or if they are
+    no evidence for ``query`` (``Evidence``). Text that a better hit shows beside it is not shown again beside another
+    hit, which shows more of the text behind it instead.
     """
     found, said, shown = list[Hit](), set[str](), set[int]()
+    evidence = Evidence(query, in_turn=prompt is not None)
     for first in range(0, len(scored), limit):
         part = scored[first : first + limit]
         near = _near(connection, [row for row, _ in part])
@@ -61,7 +65,7 @@ def hits_of(
                 continue
             said.add(record[-1])
             chunk = _chunk_of(record)
-            if _is_held(record, prompt):
+            if _is_held(record, prompt) or not evidence.worth(chunk.text, record[-1], chunk.speaker):
                 continue
             beside = _Beside(connection, near, record, prompt, shown)
             snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1))

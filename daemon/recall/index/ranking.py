@@ -6,16 +6,13 @@ closely, as BM25 does it. In FTS5 itself ranking costs some microseconds for eac
 """
 
 import heapq
-import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from msgspec import json
-
-from daemon.recall.dates import DateRange
+from daemon.recall.dates import DateRange, with_following
 from daemon.recall.found import InPrompt
-from daemon.recall.index.schema import ONE_OF
+from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.words import Query, match_expression
 
 ROWS_EACH = 500
@@ -37,20 +34,8 @@ ENOUGH = 8
 UNSURE = 2.0
 """How much better than counted a chunk may be than another one: it is shorter, or says a word twice."""
 
-K1, B = 1.2, 0.75
-"""Of BM25: how much more a second occurrence says, how much less a long text; FTS5 has the same ones."""
-
-ABOUT = 0.6
-"""What an occurrence beside the text counts, in the speaker's name, heading or date."""
-
-NEAR = 0.1
-"""Which part of its better neighbour's score a chunk is given: what is said next to each other belongs together."""
-
-DATED = 3.0
-"""What a chunk's score is multiplied by when it is of a date that the query names."""
-
-DATED_ALONE = 0.3
-"""What such a chunk is worth that has no word of the query, as a part of what the rarest word is worth."""
+REPEATED_MAX = 1_000
+"""Chunks that are looked at where most of them only repeat the question."""
 
 DATED_MAX = 30
 """Of those without a word so many are taken, the newest."""
@@ -110,8 +95,7 @@ def _postings(connection: sqlite3.Connection, terms: Sequence[str], held: _Held)
         # What a word weighs that is the only one does not matter.
         is_known = docs < ROWS_EACH or len(read) == 1
         every = docs if is_known else _one(connection, "SELECT doc FROM term WHERE term = ?", term)
-        weight = math.log(1 + max(0.5, last + 1 - every + 0.5) / (every + 0.5))
-        found.append(_Posting(every, term, weight, rows))
+        found.append(_Posting(every, term, weight_of(every, last), rows))
     return sorted(found)
 
 
@@ -216,68 +200,41 @@ def _closely(
     min_score = prompt.min_score if prompt else 0.0
     # Of one word alone all count the same, and the newest are looked at.
     rows_max = ROWS_DATED_MAX if asked.dates else ROWS_MAX if len(postings) > 1 else most
-    scores = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
-    rows = {int(row) for row in sorted(scores, key=scores.__getitem__, reverse=True)[:most]}
+    counted = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
+    order = sorted(counted, key=counted.__getitem__, reverse=True)
+    rows = {int(row) for row in order[:most]}
     if asked.dates:
-        dated = [row for row in _dated(connection, asked.dates) if not _is_held(row, held)]
+        dated = [row for row in _dated(connection, map(with_following, asked.dates)) if not _is_held(row, held)]
         with_words = heapq.nlargest(
-            most, (row for row in dated if str(row) in scores), key=lambda row: scores[str(row)]
+            most, (row for row in dated if str(row) in counted), key=lambda row: counted[str(row)]
         )
-        rows |= {*with_words, *dated[:DATED_MAX]}
-    records = connection.execute(
-        f"SELECT id, time, terms, about FROM chunk WHERE id {ONE_OF}",  # noqa: S608 - words of our own
-        (json.encode(list(rows)).decode(),),
-    ).fetchall()
-    mean = _mean_length(connection)
-    base = max((posting.weight for posting in postings), default=1.0) * DATED_ALONE
-    wanted = [(f" {term} ", weight) for _, term, weight, _ in postings]
-    found = list[tuple[float, str, int]]()
-    for row, time, terms, about in records:
-        score = _score(wanted, f" {terms} ", f" {about} ", mean)
-        if asked.dates and _is_within(time, asked.dates):
-            score = score * DATED or base
-        if score > 0:
-            found.append((score, time, row))
-    near = {row: score for score, _, row in found}
-    found = [
-        (score + NEAR * max(near.get(row - 1, 0.0), near.get(row + 1, 0.0)), time, row) for score, time, row in found
-    ]
-    found.sort(reverse=True)
-    top = found[0][0] if found else 1.0
-    return [(row, score / top) for score, _, row in found[:limit]]
+        short = [date for date in asked.dates if not date.is_long]
+        alone = _dated(connection, short, DATED_MAX) if short else []
+        rows |= {*with_words, *(row for row in alone if not _is_held(row, held))}
+    last = _one(connection, "SELECT max(id) FROM chunk")
+    docs = {posting.term: posting.docs for posting in postings}
+    scoring = Scoring(
+        connection, docs, asked, last=last, in_turn=prompt is not None, is_held=lambda row: _is_held(row, held)
+    )
+    scoring.add(rows)
+    for at in range(most, min(len(order), REPEATED_MAX), most):
+        if not scoring.are_mostly_repeated:
+            break
+        scoring.add({int(row) for row in order[at : at + most]})
+    return scoring.best(limit)
 
 
 def _is_held(row: int, held: _Held) -> bool:
     return held.first <= row <= held.last or str(row) in held.others
 
 
-def _score(weights: Iterable[tuple[str, float]], terms: str, about: str, mean: float) -> float:
-    """Of a chunk; its terms with a blank on both sides of each, as those of ``weights`` have."""
-    score, norm = 0.0, K1 * (1 - B + B * (terms.count(" ") - 1) / mean)
-    for term, weight in weights:
-        times = float(terms.count(term)) or (ABOUT if term in about else 0.0)
-        if times:
-            score += weight * times * (K1 + 1) / (times + norm)
-    return score
-
-
-def _mean_length(connection: sqlite3.Connection) -> float:
-    """Terms of a chunk, by the newest twenty."""
-    newest: list[tuple[str]] = connection.execute("SELECT terms FROM chunk ORDER BY id DESC LIMIT 20").fetchall()
-    return sum(terms.count(" ") + 1 for (terms,) in newest) / max(1, len(newest))
-
-
-def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> list[int]:
+def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange], most: int = DATED_ROWS_MAX) -> list[int]:
     """Rows of these dates, the newest first."""
     found = list[int]()
     for date in dates:
         rows = connection.execute(
             "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?",
-            (date.since, date.until, DATED_ROWS_MAX),
+            (date.since, date.until, most),
         )
         found += [row for (row,) in rows]
     return found
-
-
-def _is_within(time: str, dates: Iterable[DateRange]) -> bool:
-    return any(date.since <= time < date.until for date in dates)

@@ -31,7 +31,7 @@ _EXCLUDED = re.compile(r"(?<!\S)-+(?=\S)")
 
 
 def typed_lines(query: str, mode: Mode) -> str:
-    """The lines for a message or question; empty if it contains no search words."""
+    """The lines for a message or question; empty if it contains no search terms."""
     plain = _plain(query)
     lines = [f"lex: {word}" for word in asked_words(plain)] if mode != "vsearch" else []
     if mode != "search" and (meant := _meant(plain)):

@@ -37,7 +37,7 @@ class ServerEmbedder:
         dims = int(vectors.shape[1])
         if self.dims and dims != self.dims:
             raise InvalidAnswer(
-                f"{self.name} returned vectors with {dims} numbers, but earlier vectors had {self.dims} numbers"
+                f"{self.name} returned vectors with {dims} dimensions, but earlier vectors had {self.dims} dimensions"
             )
         self.dims = dims
         return vectors

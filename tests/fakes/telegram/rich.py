@@ -29,12 +29,15 @@ EMAIL = re.compile(r"[\w.+/-]+:[\w.+-]+@[\w-]+\.\w+")
 # Characters that stand for themselves whatever they look like are moved here while marks are looked for.
 ASIDE = 0xF0000
 
+HTML = frozenset({"html_inline", "html_block"})
+
 
 @dataclass(frozen=True)
 class Rich:
     text: str  # as a person reads it, blocks a line each
     blocks: int
     kinds: tuple[str, ...]  # the types of its blocks, in order: ``heading``, ``table``, …
+    tags: tuple[str, ...] = ()  # its HTML
 
 
 class Unreadable(Exception):
@@ -62,7 +65,8 @@ def read(markdown: str, *, detect: bool = True) -> Rich:
     if detect and any(token.type == "inline" and EMAIL.search(_spoken(token)) for token in tokens):
         raise Unreadable("RICH_MESSAGE_EMAIL_INVALID")
     kinds = tuple(token.type.removesuffix("_open") for token in tokens if token.type in BLOCKS)
-    return Rich(text=text, blocks=len(kinds), kinds=kinds)
+    tags = [each.content for token in tokens for each in (token, *(token.children or ())) if each.type in HTML]
+    return Rich(text=text, blocks=len(kinds), kinds=kinds, tags=tuple(tags))
 
 
 def _see_limits(tokens: list[Token]) -> None:

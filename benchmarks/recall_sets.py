@@ -1,0 +1,195 @@
+"""Searches conversations that nobody made up, and repeats questions, against FTS5 and BM25 in the same run.
+
+``RECALL_DATA`` names a folder with the sets (``recall_files``). Without it only the repeated questions are asked.
+Every second question is for tuning. The figures are those of the others.
+"""
+
+import datetime as dt
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from benchmarks.recall_baseline import BM25, Baseline
+from benchmarks.recall_corpus import Life, lives
+from benchmarks.recall_files import Conversation, Message, Question, conversations
+from benchmarks.recall_measure import Ground
+from benchmarks.result import Result
+from daemon import log
+from daemon.clock import stamp
+from daemon.recall.found import Hit, InPrompt
+from daemon.recall.index.passages import hits_of, places_of
+from daemon.recall.index.ranking import ranked
+from daemon.recall.index.records import add_messages
+from daemon.recall.index.store import NOWHERE, Fed, Index
+from daemon.recall.words import query_terms
+
+DATA = "RECALL_DATA"
+FEW, MANY = 5, 10
+"""Hits."""
+NOT_BELOW = 0.95
+"""Times the better of the plain searches: with 80 questions one of them is more than a point."""
+SHOWN_SHARE = 0.8
+"""A message is shown if so much of its beginning stands in a snippet, of at most ``SHOWN_CHARS``."""
+SHOWN_CHARS = 320
+PEOPLE = 4
+"""Of each language whose questions are repeated."""
+REPEATED = 3
+"""Times."""
+EMPTY_ANSWERS = {"en": "I don't know that.", "zh": "我不知道。"}
+LOST_LIMIT = 4.0
+"""Points that the repetitions may cost: 2 of 50 questions."""
+_bare = re.compile(r"\W+").sub
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome:
+    """The results for one question: shares of its evidence, as percentages."""
+
+    found: tuple[float, float]
+    """Among the first ``FEW`` and ``MANY`` hits."""
+    shown: float
+    """100 if the first ``FEW`` snippets contain all of it."""
+    plain: tuple[float, float]
+    """Found by FTS5, any word."""
+    bm25: tuple[float, float]
+    cpu_ms: float
+
+
+def measure() -> list[Result]:
+    """Each value a conversation."""
+    log.configure("error")
+    folder = os.environ.get(DATA)
+    sets = dict[str, list[list[_Outcome]]]()
+    for told in conversations(Path(folder)) if folder else ():
+        sets.setdefault(f"{told.set_name}, {told.language}", []).append(_asked(told))
+    return [
+        *(result for name, outcomes in sets.items() for result in _results(name, outcomes)),
+        *_repetitions(),
+    ]
+
+
+def _results(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
+    for at, most in enumerate((FEW, MANY)):
+        plain = _mean(one.plain[at] for some in told for one in some)
+        bm25 = _mean(one.bm25[at] for some in told for one in some)
+        yield Result(
+            name=f"{name}: found among {most}",
+            unit="%",
+            values=tuple(_mean(one.found[at] for one in some) for some in told),
+            floor=max(plain, bm25),
+            floor_is=f"FTS5 by OR {plain:.1f}, BM25 {bm25:.1f}",
+            limit=NOT_BELOW,
+            limit_is="ratio, at least",
+        )
+    shown = tuple(_mean(one.shown for one in some) for some in told)
+    yield Result(
+        name=f"{name}: shown by {FEW}", unit="%", values=shown, floor=0, floor_is="-", limit=0, limit_is="at least"
+    )
+    cpu = tuple(median(one.cpu_ms for one in some) for some in told)
+    yield Result(name=f"{name}: CPU of a query", unit="ms", values=cpu, floor=0, floor_is="-", limit=20)
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = [*values]
+    return sum(listed) / len(listed)
+
+
+def _asked(told: Conversation) -> list[_Outcome]:
+    index = _index_of(told.messages)
+    texts = [message.text for message in told.messages]
+    plain, bm25 = Baseline(texts), BM25(texts)
+    outcomes = [_outcome(told, index, question, plain, bm25) for question in told.questions[1::2]]
+    index.close()
+    return outcomes
+
+
+def _outcome(told: Conversation, index: Index, question: Question, plain: Baseline, bm25: BM25) -> _Outcome:
+    began = time.process_time()
+    hits = found(index, question.text, told.now, limit=MANY)
+    cpu_ms = 1_000 * (time.process_time() - began)
+    places = index.ask(lambda connection: places_of(connection, [hit.docid for hit in hits]))
+    at = [places[hit.docid].first for hit in hits]
+    snippets = [_bare("", hit.snippet) for hit in hits[:FEW]]
+    shown = all(_is_shown(told.messages[index].text, snippets) for index in question.evidence)
+    return _Outcome(
+        found=_shares(question, at),
+        shown=100.0 * shown,
+        plain=_shares(question, plain.search(question.text, MANY)),
+        bm25=_shares(question, bm25.search(question.text, MANY)),
+        cpu_ms=cpu_ms,
+    )
+
+
+def _shares(question: Question, at: Sequence[int]) -> tuple[float, float]:
+    few, many = (100 * len(question.evidence & {*at[:most]}) / len(question.evidence) for most in (FEW, MANY))
+    return few, many
+
+
+def _is_shown(text: str, snippets: Sequence[str]) -> bool:
+    bare = _bare("", text)[:SHOWN_CHARS]
+    begin = bare[: max(20, int(SHOWN_SHARE * len(bare)))]
+    return any(begin in snippet for snippet in snippets)
+
+
+def _index_of(messages: Sequence[Message]) -> Index:
+    index = Index.in_memory(forgets=0)
+    records = [
+        _encode({"time": stamp(each.time), "sender": each.speaker, "wire": {"role": "user", "content": each.text}})
+        for each in messages
+    ]
+    index.feed("log", NOWHERE, Fed(len(records), "last"), lambda _, write: add_messages(write, "told", 0, records))
+    return index
+
+
+def found(index: Index, query: str, now: dt.datetime, *, limit: int) -> tuple[Hit, ...]:
+    """Hits as a turn of another session gets them."""
+    prompt = InPrompt(file="transcript/other", first=0)
+    asked = query_terms(query, now)
+    scored = index.ask(lambda connection: ranked(connection, asked, limit=2 * limit, prompt=prompt))
+    return index.ask(lambda connection: hits_of(connection, scored, limit=limit, prompt=prompt, query=query))
+
+
+# Repeated questions
+
+
+def _repetitions() -> Iterable[Result]:
+    for language in EMPTY_ANSWERS:
+        some = [life for life in lives(3, people=PEOPLE) if life.language == language]
+        yield Result(
+            name=f"found among {FEW} after {REPEATED} repetitions of every question, {language}",
+            unit="points fewer",
+            values=tuple(_share_found(life, times=0) - _share_found(life, times=REPEATED) for life in some),
+            floor=0,
+            floor_is="-",
+            limit=LOST_LIMIT,
+        )
+
+
+def _share_found(life: Life, *, times: int) -> float:
+    ground = Ground(life)
+    index = Index.in_memory(forgets=0)
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(ground.chunks))
+    for number in range(times):
+        records, at = list[bytes](), life.now + dt.timedelta(hours=number)
+        for question in life.questions:
+            at += dt.timedelta(seconds=30)
+            for role, text in (("user", question.text), ("assistant", EMPTY_ANSWERS[life.language])):
+                records.append(_encode({"time": stamp(at), "wire": {"role": role, "content": text}}))
+        _feed(index, f"again{number}", records)
+    shares = [
+        ground.asked(question, ground.numbers(hit.docid for hit in found(index, question.text, life.now, limit=FEW)))
+        for question in life.questions
+    ]
+    index.close()
+    return _mean(100 * one.shares[0] for one in shares)
+
+
+def _feed(index: Index, session: str, records: Sequence[bytes]) -> None:
+    index.feed(f"log {session}", NOWHERE, Fed(1, session), lambda _, write: add_messages(write, session, 0, records))

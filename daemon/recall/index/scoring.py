@@ -1,0 +1,201 @@
+"""Scores chunks for a query by their words, dates, neighbors and worth as evidence. All methods block."""
+
+import datetime as dt
+import math
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from msgspec import json
+
+from daemon.recall.dates import DateRange, names_any
+from daemon.recall.evidence import Evidence, asks
+from daemon.recall.index.schema import ONE_OF
+from daemon.recall.words import Query
+
+K1, B = 1.2, 0.5
+"""Of BM25: the saturation of repeated words, and the share of the length by which a score is divided. A long message
+holds more facts than a short one, so that less is taken off than by FTS5 (0.75)."""
+
+ABOUT = 0.6
+"""What an occurrence beside the text counts, in the speaker's name, heading or date."""
+
+_MESSAGE_SHARES = ((-1, 0.5), (-2, 0.35), (1, 0.35), (2, 0.25))
+"""Of the scores of the two messages before it and the two behind it a message receives these shares; only the largest
+counts. An answer rarely repeats the words of its question. (``python -m benchmarks recall_sets``.)"""
+
+_LINE_SHARES = ((-1, 0.1), (1, 0.1))
+"""The same for the lines of a file."""
+
+APART = dt.timedelta(hours=6)
+"""Messages that are further apart belong to different conversations."""
+
+DATED = 3.0
+"""What a chunk's score is multiplied by when it is of a date that the query names."""
+
+DATED_ALONE = 0.3
+"""What such a chunk is worth that has no word of the query, as a part of what the rarest word is worth."""
+
+
+_SELECT = "SELECT id, time, terms, about, file, kind, speaker, text FROM chunk WHERE id"
+
+
+class _Chunk(NamedTuple):
+    """A chunk as it is scored."""
+
+    file: int
+    kind: str
+    time: str
+    speaker: str
+    terms: str
+    """With a blank on both sides of each."""
+    about: str
+    """As ``terms``."""
+    worth: float
+    """As ``Evidence.worth``."""
+    asks: bool
+    """Whether it contains a question."""
+    is_dated: bool
+    """Whether it is of a day that the query names, or speaks of it."""
+
+
+class Scoring:
+    """The scores of the chunks of an index for one query."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        docs: Mapping[str, int],
+        asked: Query,
+        *,
+        last: int,
+        in_turn: bool,
+        is_held: Callable[[int], bool],
+    ) -> None:
+        """No chunk is scored yet.
+
+        Args:
+            connection: of the index.
+            docs: by term of the query, the number of chunks that contain it.
+            asked: the query.
+            last: the number of all chunks.
+            in_turn: as for ``Evidence``.
+            is_held: whether the prompt already contains a row. Such a row is not scored.
+        """
+        self._is_held = is_held
+        self._connection = connection
+        self._docs = {f" {term} ": count for term, count in docs.items()}
+        self._dates = asked.dates
+        self._zone = asked.now and asked.now.tzinfo
+        self._short = [date for date in asked.dates if not date.is_long]
+        self._last = last
+        self._evidence = Evidence(asked.text, in_turn=in_turn)
+        self._chunks: dict[int, _Chunk] = {}
+        self._scores: dict[int, float] = {}
+
+    @property
+    def are_mostly_repeated(self) -> bool:
+        """Whether most of the chunks so far are no evidence."""
+        return 2 * sum(not chunk.worth for chunk in self._chunks.values()) > len(self._chunks)
+
+    def add(self, rows: Collection[int]) -> None:
+        """Read chunks by their rows."""
+        records = self._connection.execute(f"{_SELECT} {ONE_OF}", (json.encode(list(rows)).decode(),))
+        for row, time, terms, about, file, kind, speaker, text in records:
+            worth = self._evidence.worth(text, terms, speaker)
+            self._chunks[row] = _Chunk(
+                file, kind, time, speaker, f" {terms} ", f" {about} ", worth, asks(text), self._is_dated(time, text)
+            )
+
+    def best(self, limit: int) -> list[tuple[int, float]]:
+        """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer."""
+        weights, mean = self._weights(), self._mean_length()
+        dated_alone = max((weight for _, weight in weights), default=1.0) * DATED_ALONE
+        for row, chunk in self._chunks.items():
+            score = self._score(chunk, weights, mean)
+            # The shortest messages of a day are greetings.
+            length = min(1.0, (chunk.terms.count(" ") - 1) / mean)
+            self._scores[row] = score or (dated_alone * length if _is_within(chunk.time, self._short) else 0.0)
+        top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
+        near = {row + step for row in top for step in (-2, -1, 1, 2)} - self._chunks.keys()
+        self.add([row for row in near if not self._is_held(row)])
+        for row in near & self._chunks.keys():
+            self._scores[row] = self._score(self._chunks[row], weights, mean)
+        found = [
+            ((self._scores[row] + self._from_neighbors(row, chunk)) * chunk.worth, chunk.time, row)
+            for row, chunk in self._chunks.items()
+            if chunk.worth
+        ]
+        found = sorted((each for each in found if each[0] > 0), reverse=True)[:limit]
+        return [(row, score / found[0][0]) for score, _, row in found]
+
+    def _weights(self) -> list[tuple[str, float]]:
+        """What each term says, by the chunks that state something: many repetitions of a question say no more."""
+        asking = [chunk.terms for chunk in self._chunks.values() if chunk.worth < 1]
+        counts = ((term, max(1, docs - sum(term in terms for terms in asking))) for term, docs in self._docs.items())
+        return [(term, weight_of(docs, self._last)) for term, docs in counts]
+
+    def _mean_length(self) -> float:
+        lengths = [chunk.terms.count(" ") - 1 for chunk in self._chunks.values() if chunk.worth == 1]
+        return sum(lengths) / len(lengths) if lengths else 1.0
+
+    def _score(self, chunk: _Chunk, weights: Iterable[tuple[str, float]], mean: float) -> float:
+        """By the words of the query in the text, and beside it; a few words beside a short text say little."""
+        text, about, length = 0.0, 0.0, (chunk.terms.count(" ") - 1) / mean
+        norm = K1 * (1 - B + B * length)
+        for term, weight in weights:
+            if times := chunk.terms.count(term):
+                text += weight * times * (K1 + 1) / (times + norm)
+            elif term in chunk.about:
+                about += weight * ABOUT * (K1 + 1) / (ABOUT + K1)
+        score = text + about if text else about * min(1.0, length)
+        return score * DATED if chunk.is_dated else score
+
+    def _is_dated(self, time: str, text: str) -> bool:
+        if not self._dates or not self._zone:
+            return False
+        if _is_within(time, self._dates):
+            return True
+        try:
+            said = dt.datetime.fromisoformat(time).astimezone(self._zone)
+        except (ValueError, OverflowError):
+            return False
+        return names_any(text, said, self._dates)
+
+    def _from_neighbors(self, row: int, chunk: _Chunk) -> float:
+        """The largest share of a neighbor's score. A chunk without words of the query may only answer a question."""
+        most, has_words = 0.0, self._scores[row] > 0
+        for step, share in _MESSAGE_SHARES if chunk.kind == "message" else _LINE_SHARES:
+            score = share * self._scores.get(row + step, 0.0)
+            if score <= most:
+                continue
+            near = self._chunks[row + step]
+            if (has_words or (near.asks and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
+                most = score
+        return most
+
+
+def _belong_together(chunk: _Chunk, near: _Chunk, *, is_before: bool) -> bool:
+    if near.file != chunk.file:
+        return False
+    if not near.worth and not (is_before and near.speaker != chunk.speaker and chunk.worth == 1):
+        return False  # of what stands beside a repeated question only its answer says something
+    return chunk.kind != "message" or not _are_apart(chunk.time, near.time)
+
+
+def weight_of(docs: int, last: int) -> float:
+    """The weight of a term in ``docs`` of ``last`` chunks, as BM25 has it."""
+    return math.log(1 + max(0.5, last + 1 - docs + 0.5) / (docs + 0.5))
+
+
+def _is_within(time: str, dates: Iterable[DateRange]) -> bool:
+    return any(date.since <= time < date.until for date in dates)
+
+
+def _are_apart(one: str, other: str) -> bool:
+    if one[:13] == other[:13]:
+        return False  # the same hour
+    try:
+        return abs(dt.datetime.fromisoformat(one) - dt.datetime.fromisoformat(other)) > APART
+    except (ValueError, TypeError):
+        return False  # nobody knows when
