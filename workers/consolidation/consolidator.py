@@ -93,6 +93,7 @@ class Consolidator:
         """
         if self._tasks is not None:
             return await _Awaited(self, session, want).report_of(self._tasks, within_s=within_s)
+        report = Report(outcome="skipped")
         async with anyio.create_task_group() as tasks:
             report = await _Awaited(self, session, want).report_of(tasks, within_s=within_s)
             tasks.cancel_scope.cancel()
