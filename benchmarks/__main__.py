@@ -18,6 +18,7 @@ from benchmarks import (
     engine,
     first_turn,
     flood,
+    growth,
     idle,
     imports,
     kept,
@@ -27,6 +28,7 @@ from benchmarks import (
     recall,
     recall_sets,
     recall_speed,
+    silence,
     slack,
     stalls,
     startup,
@@ -51,12 +53,14 @@ ALL = {
     "memory": memory,
     "kept": kept,
     "backups": backups,
+    "growth": growth,
     "cache": cache,
     "recall": recall,
     "recall_sets": recall_sets,
     "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
+    "silence": silence,
 }
 if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
     from benchmarks import page

@@ -180,13 +180,14 @@ class ModelError(MillpondError):
 class ModelUnavailable(ModelError):
     """The model cannot be reached or answers with 5xx. A later call may succeed."""
 
+    def __init__(self, message: str, *, retry_after_s: float | None = None, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
+        self.retry_after_s = retry_after_s
+        """The pause that the server asked for; None: it did not ask for any."""
+
 
 class RateLimited(ModelUnavailable):
     """The model answers with 429."""
-
-    def __init__(self, message: str, *, retry_after_s: float | None, brief: str = "") -> None:
-        super().__init__(message, brief=brief)
-        self.retry_after_s = retry_after_s
 
 
 class ModelTimeout(ModelUnavailable):

@@ -21,7 +21,8 @@ def after_waiting(parked_s: float, config: QueueConfig, *, at_least_s: float = 0
 
     ``at_least_s`` is what the other side asked for; never more than ``backoff_max_s``.
     """
-    rest_s = _jittered(max(config.backoff_min_s, parked_s * PARK_SHARE))
+    # No longer than others look: one of them may find out meanwhile that it is back.
+    rest_s = _jittered(max(config.backoff_min_s, min(LOOK_MAX_S, parked_s * PARK_SHARE)))
     return min(config.backoff_max_s, max(rest_s, at_least_s))
 
 

@@ -1,6 +1,6 @@
 """Moving old messages to the archive, reading them back, and removing them from Redis."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from daemon.archive.orphans import COLLECT_EVERY_S, Collected, Orphans
 from daemon.archive.places import storage_of
 from daemon.archive.segment import Segment, lines_of, raws_of, segment_from, segment_of
 from daemon.archive.shelf import Shelf
-from daemon.archive.storage import Storage
+from daemon.archive.storage import CALLS, Storage
+from daemon.batch import at_once
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, SystemClock, stamp
 from daemon.config import ArchiveConfig
@@ -187,31 +188,38 @@ class Archive:
         await self._lists.shorten(shelf)
         return int(base)
 
-    async def rewrite(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
-        """Replace the contents of a segment with ``raws``: write and list a new file, and delete the old one.
+    async def rewrite(self, contents: Mapping[Segment, Sequence[bytes]]) -> list[Segment]:
+        """Replace the contents of segments of one shelf: write and list new files, and delete the old ones.
 
         Raises:
-            ValueError: they are more or fewer.
-            ArchiveError: the new file was not written, or the segment is not listed any more; the old one is as it was.
+            ValueError: a segment has more or fewer records.
+            ArchiveError: a new file was not written, or a segment is not listed any more; that one is as it was.
             BusUnavailable: Redis is away; the same call may be made again.
         """
-        if len(raws) != segment.upto - segment.first:
-            raise ValueError(f"{segment.name} holds {segment.upto - segment.first} messages, not {len(raws)}")
-        marker = await self.files.opened()
-        lines = lines_of(raws)
-        new = segment_of(segment.shelf, segment.first, raws, time=segment.time, archive=marker.archive)
-        if new.checksum == segment.checksum:
-            return segment
-        new = await self.files.store_anew(new, lines)
+        for segment, raws in contents.items():
+            if len(raws) != segment.count:
+                raise ValueError(f"{segment.name} holds {segment.count} messages, not {len(raws)}")
+        stored = await at_once(list(contents.items()), lambda content: self._stored_anew(*content), most=CALLS)
+        left: dict[Segment, Segment] = {old: new for old, new in zip(contents, stored, strict=True) if old != new}
         for _ in range(TRIES):
-            if await self._lists.replaced(segment, new):
-                await self.storage.delete(segment.place)
-                return new
-        await self.storage.delete(new.place)
-        raise ArchiveError(
-            f"{segment.shelf.label}: {segment.name} is no longer in the list of archive segments, or the list keeps "
-            "changing. Try again."
-        )
+            if not left:
+                break
+            done = await self._lists.replaced(next(iter(left)).shelf, left)
+            await self.storage.delete(*(old.place for old, new in left.items() if new in done))
+            left = {old: new for old, new in left.items() if new not in done}
+        await self.storage.delete(*(new.place for new in left.values()))
+        for segment in left:
+            raise ArchiveError(
+                f"{segment.shelf.label}: {segment.name} is no longer in the list of archive segments, or the list "
+                "keeps changing. Try again."
+            )
+        return stored
+
+    async def _stored_anew(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
+        """The segment with other contents, whose file is written but not listed."""
+        marker, lines = await self.files.opened(), lines_of(raws)
+        new = segment_of(segment.shelf, segment.first, raws, time=segment.time, archive=marker.archive)
+        return segment if new.checksum == segment.checksum else await self.files.store_anew(new, lines)
 
     async def drop(self, shelf: Shelf | str) -> None:
         """Delete the whole archive of a shelf: its list, and every file, listed or not.
@@ -237,12 +245,10 @@ class Archive:
             raise ArchiveError(
                 f"{shelf.label}: the list of archive segments keeps changing. Repeat the deletion in a moment."
             )
-        for stored in await self.storage.list(shelf.folder):
-            name = stored.name.rpartition("/")[2]
-            if name.startswith(f"{shelf.word}_") or (not others and name.startswith("catalogue_")):
-                await self.storage.delete(stored.name)
-        for _, catalogue in listing.catalogues:
-            await self.storage.delete(f"{shelf.folder}/{catalogue.catalogue}")
+        words = (f"{shelf.word}_",) if others else (f"{shelf.word}_", "catalogue_")
+        names = [stored.name for stored in await self.storage.list(shelf.folder)]
+        await self.storage.delete(*(name for name in names if name.rpartition("/")[2].startswith(words)))
+        await self.storage.delete(*(f"{shelf.folder}/{catalogue.catalogue}" for _, catalogue in listing.catalogues))
 
     async def expire(self, session: str, *, before: str) -> int:
         """Delete the oldest segments of a log that were archived before a time (ISO 8601, UTC); how many.
@@ -268,8 +274,7 @@ class Archive:
                 break
         else:
             return 0  # the list changes all the time; the next pass finds them again
-        for segment in gone:
-            await self.storage.delete(segment.place)
+        await self.storage.delete(*(segment.place for segment in gone))
         return len(gone)
 
     async def collect(self) -> Collected:

@@ -65,9 +65,9 @@ class Breaker:
         """See ``Storage``."""
         return await self._guarded(self._storage.folders)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, *names: str) -> None:
         """See ``Storage``."""
-        await self._guarded(lambda: self._storage.delete(name))
+        await self._guarded(lambda: self._storage.delete(*names))
 
     async def probe(self) -> None:
         """Probe the storage whenever the breaker is open, for ever, so that no other call has to."""

@@ -1,7 +1,7 @@
 """The lists of segments in Redis: a segment is listed, older ones go to a catalogue, one takes the place of another."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import anyio
 import structlog
@@ -110,24 +110,25 @@ class ShelfLists:
         # The catalogue before stays until it is old: a failover may bring back the list that names it.
         await self.swap(shelf, entry_of(catalogue), replaced)
 
-    async def replaced(self, old: Segment, new: Segment) -> bool:
-        """Whether ``new`` has replaced ``old`` in the list or in the catalogue."""
-        shelf = old.shelf
-        listing = await listing_of(self._bus, shelf)
+    async def replaced(self, shelf: Shelf, changes: Mapping[Segment, Segment]) -> set[Segment]:
+        """List the values in the place of the keys; returns the values that are listed now.
+
+        The catalogue is written once for all of them.
+        """
+        listing, new, done = await listing_of(self._bus, shelf), set(changes.values()), set[Segment]()
         for raw, segment in listing.entries:
-            if segment == new:
-                return True
-            if segment == old:
-                return await self.swap(shelf, listed(new), [raw])
+            if segment in new:
+                done.add(segment)
+            elif segment in changes and await self.swap(shelf, listed(changes[segment]), [raw]):
+                done.add(changes[segment])
         for raw, catalogue in listing.catalogues:
             inside = await self._files.load_catalogue(shelf, catalogue)
-            if new in inside:
-                return True
-            if old in inside:
-                changed = [new if segment == old else segment for segment in inside]
-                entry = entry_of(await self._files.store_catalogue(shelf, changed))
-                return await self.swap(shelf, entry, [raw])
-        return False
+            after = [changes.get(segment, segment) for segment in inside]
+            if after == inside or await self.swap(
+                shelf, entry_of(await self._files.store_catalogue(shelf, after)), [raw]
+            ):
+                done |= new.intersection(after)
+        return done
 
     async def _in_time(self, shelf: Shelf, script: Script, keys: Sequence[str], args: Sequence[Part]) -> bytes:
         """The result of a script, once no process deletes files of the shelf."""

@@ -18,6 +18,9 @@ LOCK_WAIT_S = 10.0
 THREADS = 4
 """Calls at a time: a disk that hangs holds up the archive, and nothing else of the process."""
 
+DELETED = 500
+"""Files that are deleted in one call."""
+
 _T = TypeVar("_T")
 
 
@@ -62,9 +65,14 @@ class LocalStorage:
         """See ``Storage``."""
         return await self._run(self._folders, "")
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, *names: str) -> None:
         """See ``Storage``."""
-        await self._run(lambda: self._delete(name), name)
+        by_folder = dict[str, list[str]]()
+        for name in names:
+            by_folder.setdefault(name.rpartition("/")[0], []).append(name)
+        for inside in by_folder.values():
+            for first in range(0, len(inside), DELETED):
+                await self._delete(inside[first : first + DELETED])
 
     def _write(self, name: str, content: bytes, *, replace: bool) -> bool:
         folders, file = _parted(self._inside, name)
@@ -108,15 +116,22 @@ class LocalStorage:
         except FileNotFoundError:
             return []
 
-    def _delete(self, name: str) -> None:
-        folders, file = _parted(self._inside, name)
-        with (
-            suppress(FileNotFoundError),
-            folder_below(self._base, *folders, make=False) as folder,
-            folder_lock(folder, wait_s=LOCK_WAIT_S),
-        ):
-            os.unlink(file, dir_fd=folder)
-            os.fsync(folder)
+    async def _delete(self, names: Sequence[str]) -> None:
+        """Delete files of one folder, which is synced once for all of them."""
+        folders = _parted(self._inside, names[0])[0]
+
+        def work() -> None:
+            with (
+                suppress(FileNotFoundError),
+                folder_below(self._base, *folders, make=False) as folder,
+                folder_lock(folder, wait_s=LOCK_WAIT_S),
+            ):
+                for name in names:
+                    with suppress(FileNotFoundError):
+                        os.unlink(_parted(self._inside, name)[1], dir_fd=folder)
+                os.fsync(folder)
+
+        await self._run(work, names[0])
 
     async def _run(self, work: Callable[[], _T], name: str) -> _T:
         folder = self._root / name.rpartition("/")[0]

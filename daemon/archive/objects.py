@@ -4,13 +4,16 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+import msgspec
 
-from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.archive.storage import CALLS, FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.batch import at_once
 from daemon.config import Secret, masked_url
-from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -28,9 +31,18 @@ _SERVICES = {
 }
 _ENDPOINTS = ("ENDPOINT", "ENDPOINT_URL", "ENDPOINT_URL_S3", "STORAGE_ENDPOINT", "BASE_URL")
 """Variables of the library (https://docs.rs/object_store), after the prefix of the service."""
+_ACCOUNTS = ("GOOGLE_SERVICE_ACCOUNT_KEY", "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_PATH")
+"""Variables with a service account: JSON, or the path of a file."""
 _TRUE = ("1", "true", "on", "yes", "y")
 """What the library takes for true."""
 
+
+class _Account(msgspec.Struct):
+    gcs_base_url: str = ""
+    """Of an emulator."""
+
+
+_decode_account = msgspec.json.Decoder(_Account).decode
 _T = TypeVar("_T")
 
 
@@ -73,7 +85,19 @@ def object_storage(url: Secret, *, allow_http: bool = False) -> "ObjectStorage":
 def _plain_endpoint(service: str) -> str:
     """The variable that names an address without TLS for the store; empty: none does."""
     names = (f"{service}_{each}" for each in _ENDPOINTS)
-    return next((name for name in names if os.environ.get(name, "").lower().startswith("http://")), "")
+    found = next((name for name in names if os.environ.get(name, "").lower().startswith("http://")), "")
+    return found or (_plain_account() if service == "GOOGLE" else "")
+
+
+def _plain_account() -> str:
+    """The variable with Google's service account, if the account names an address without TLS; else empty."""
+    for name in _ACCOUNTS:
+        text = os.environ.get(name, "")
+        with suppress(OSError, *UNREADABLE):
+            account = _decode_account(text if name.endswith("_KEY") else Path(text).read_bytes())
+            if account.gcs_base_url.lower().startswith("http://"):
+                return name
+    return ""
 
 
 class ObjectStorage:
@@ -139,8 +163,11 @@ class ObjectStorage:
         found = await self._run(store.list_with_delimiter_async, "")
         return sorted(prefix.rstrip("/") for prefix in found["common_prefixes"])
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, *names: str) -> None:
         """See ``Storage``."""
+        await at_once(names, self._delete, most=CALLS)
+
+    async def _delete(self, name: str) -> None:
         with suppress(ArchiveMissing):
             await self._run(lambda: self._store.delete_async(name), name)
 

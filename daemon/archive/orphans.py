@@ -13,7 +13,7 @@ from daemon.archive.files import ArchiveFiles
 from daemon.archive.listing import listing_of
 from daemon.archive.marker import database_id, marker_in
 from daemon.archive.shelf import SCOPE_FOLDER, Shelf
-from daemon.archive.storage import Stored
+from daemon.archive.storage import CALLS, Stored
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import ArchiveError, brief
@@ -113,12 +113,13 @@ class Orphans:
         key, deleted = shelf.clearing_key(self._bus.keys), list[str]()
         await self._bus.call("SET", key, "1", "PX", round(CLEARING_TTL_S * 1000))
         began = anyio.current_time()
-        for name in await self.of(shelf, older_s=older_s):
+        names = await self.of(shelf, older_s=older_s)
+        for first in range(0, len(names), CALLS):
             # The rest comes with the next pass.
             if anyio.current_time() - began > CLEARING_S:
                 break
-            await self._files.storage.delete(name)
-            deleted.append(name)
+            await self._files.storage.delete(*names[first : first + CALLS])
+            deleted += names[first : first + CALLS]
         await self._bus.call("DEL", key)
         return deleted
 

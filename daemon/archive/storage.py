@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+CALLS = 8
+"""Files that are read or written at a time: an object store takes 20 to 100 ms for each."""
+
 STORAGE_LIMIT_S = 30.0
 """How long is waited for a disk or a store; one that hangs must not hold a lock for ever."""
 
@@ -66,6 +69,6 @@ class Storage(Protocol):
         """The folders there are, by name."""
         ...
 
-    async def delete(self, name: str) -> None:
-        """Delete a file; one that is not there is none."""
+    async def delete(self, *names: str) -> None:
+        """Delete files, as far as they exist."""
         ...

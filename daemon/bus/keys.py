@@ -332,9 +332,9 @@ class Keys:
         """``learnt``, string, TTL 7 days: the learned properties of a server's model (JSON)."""
         return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"
 
-    def failing(self, server: str, model: str) -> str:
+    def failing(self, server: str, model: str, account: str) -> str:
         """``failing``, hash, TTL a day: why a server's model cannot be called, and the time of the next call."""
-        return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}"
+        return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}:{account}"
 
     # Who may speak on a push channel; what one script touches lies in one slot.
     def access(self, channel: str) -> str:

@@ -4,7 +4,9 @@ from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.config import Config, ModelConfig, summary_model_of
 from daemon.durations import duration
-from daemon.model import read_failing, stored
+from daemon.model import account_of, read_failing, stored
+
+_NAMES = {"outage": "outage", "setup": "set-up fault", "refused": "refusals"}
 
 
 async def examine_models(bus: Bus, config: Config) -> list[Finding]:
@@ -19,14 +21,13 @@ async def examine_models(bus: Bus, config: Config) -> list[Finding]:
 def _models(config: Config) -> list[ModelConfig]:
     """Each model of the configuration once, fallbacks and summary models too."""
     models = [model for bot in config.bots.values() for model in (bot.model, summary_model_of(bot))]
-    return list({(each.name, each.base_url): each for model in models for each in model.chain}.values())
+    return list({(each.name, account_of(each)): each for model in models for each in model.chain}.values())
 
 
 async def _examine(bus: Bus, model: ModelConfig) -> list[Finding]:
     found: list[Finding] = []
     if failing := await read_failing(bus, model):
-        kind = "outage" if failing.kind == "outage" else "set-up fault"
-        text = f"{failing.reason} ({kind} for {duration(failing.since_s, 'en')})"
+        text = f"{failing.reason} ({_NAMES[failing.kind]} for {duration(failing.since_s, 'en')})"
         found.append(error(f"model {model.name}", text))
     learnt = await stored(bus, model)
     if learnt and (lines := learnt.lines(model)):

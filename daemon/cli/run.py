@@ -94,7 +94,7 @@ def introduce(config: "Config", data_dir: "Path") -> None:
         )
     for name, bot in config.bots.items():
         if not bot.model.offline:
-            _say(f"Model of {name}: {bot.model.name} at {server_of(bot.model)}")
+            _say(f"Model of {name}: {bot.model.name} at {server_of(bot.model).removeprefix('anthropic:')}")
 
 
 def _announce(line: str) -> None:

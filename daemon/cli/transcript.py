@@ -13,9 +13,10 @@ from daemon.cli.table import print_json, say, table
 from daemon.errors import ArchiveError, InboundError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from daemon.process import Process
+    from daemon.recall.index.messages import MessageIndex
 
 NAME = click.argument("name", metavar="NAME|SESSION")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -170,37 +171,61 @@ def _end(reasons: "Sequence[str]") -> None:
     show_default=True,
     help="Show at most this many of the newest hits.",
 )
+@click.option("--all", "reads_all", is_flag=True, help="Read all archive files instead of the search index.")
 @JSON
 @click.pass_context
-def search(ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, as_json: bool) -> None:
+def search(  # noqa: PLR0913 - the options of the command
+    ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, reads_all: bool, as_json: bool
+) -> None:
     """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
 
     Sessions are ordered by their last activity. Words also match inside longer words, because Chinese has no spaces
-    between words.
+    between words. Archived messages are searched in the search index, if the index contains all messages of their
+    session. The index contains no tool calls and no long results of tools.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")
     if name and scope:
         raise click.UsageError("use only one of --session and --scope")
 
-    async def work(process: "Process") -> tuple[list[Any], list[Any]]:
+    async def work(process: "Process") -> "tuple[list[Any], list[Any], MessageIndex]":
+        from daemon.recall.index.messages import MessageIndex
         from daemon.transcripts import Hit, Needle
         from daemon.transcripts import search as search_all
 
         found: list[Any] = []
         sessions = await _among(ctx, process, name, scope)
-        async with aclosing(search_all(process.transcripts, sessions, Needle(text), limit=limit)) as matches:
+        index = MessageIndex(process.bus, process.data_dir)
+        among = search_all(process.transcripts, sessions, Needle(text), limit=limit, index=None if reads_all else index)
+        async with aclosing(among) as matches:
             async for match in matches:
                 found.append(match)
-        return [one for one in found if isinstance(one, Hit)], [one for one in found if not isinstance(one, Hit)]
+        hits = [one for one in found if isinstance(one, Hit)]
+        return hits, [one for one in found if not isinstance(one, Hit)], index
 
-    hits, unread = with_process(ctx, work, makes=False)
+    hits, unread, index = with_process(ctx, work, makes=False)
     if as_json:
-        print_json({"matches": hits, "missing": unread})
+        print_json({"matches": hits, "missing": unread, "indexed": index.found, "not_indexed": index.missed})
+    for note in () if as_json else _notes(index):
+        click.echo(f"millpond: {note}", err=True)
     for hit in () if as_json else hits:
         who = hit.role + (f" {hit.sender}" if hit.sender else "")
         say(f"{hit.session} [{hit.index}] {hit.time} {who}: {hit.excerpt}")
     _end([one.reason for one in unread])
+
+
+def _notes(index: "MessageIndex") -> "Iterator[str]":
+    """Where the archived messages were searched."""
+    if index.found:
+        yield (
+            f"archived messages were searched in the search index (sessions: {index.found:,}), without tool calls and "
+            "without tool results of more than 2,000 characters. To search these too, add --all."
+        )
+    if index.missed:
+        yield (
+            "the search index does not contain all archived messages, so archive files were read (sessions: "
+            f"{index.missed:,})."
+        )
 
 
 async def _among(ctx: click.Context, process: "Process", name: str | None, scope: str | None) -> list[str]:

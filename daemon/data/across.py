@@ -7,8 +7,7 @@ from daemon.bus import Bus, pairs, scan_keys
 from daemon.data.finding import Flaw, Mend
 from daemon.data.moment import session_of
 from daemon.data.names import Name
-from daemon.data.reading import number
-from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+from daemon.data.records import ScopeTaken, SessionTaken, bytes_of, number
 from daemon.errors import BusError, BusUnavailable
 
 OVER = frozenset({b"done", b"failed"})

@@ -3,18 +3,17 @@
 What several keys in different slots must agree about is looked at twice, for in between they need not.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
 
 from daemon.archive import Archive
+from daemon.batch import at_once
 from daemon.bus import Bus
 from daemon.data.across import Across
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.finding import Flaw, Mend
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.mending import is_stray, mend
@@ -101,8 +100,8 @@ class Check:
         """
         await self._all_keys()
         sessions, scopes = sorted(self._names.get("session", ())), sorted(self._names.get("scope", ()))
-        await self._each(sessions, self._session)
-        await self._each(scopes, self._scope)
+        await at_once(sessions, self._session)
+        await at_once(scopes, self._scope)
         await self._streams()
         await self._database()
         return Checked(
@@ -149,18 +148,9 @@ class Check:
                     self._names.setdefault("scope", set()).add(name.owner)
                 elif name.place == "queue":
                     self._queues.add(name)
-            await self._found([flaw for flaws in await self._each_key(new) for flaw in flaws])
+            found = await at_once(new, lambda name: flaws_of_key(self._bus, name))
+            await self._found([flaw for flaws in found for flaw in flaws])
         self._keys = len(seen)
-
-    async def _each_key(self, names: Sequence[Name]) -> list[list[Flaw]]:
-        found: list[list[Flaw]] = []
-        for at in range(0, len(names), AT_ONCE):
-            found += await at_once(names[at : at + AT_ONCE], lambda name: flaws_of_key(self._bus, name))
-        return found
-
-    async def _each(self, names: Sequence[str], look: Callable[[str], Coroutine[Any, Any, None]]) -> None:
-        for at in range(0, len(names), AT_ONCE):
-            await at_once(names[at : at + AT_ONCE], look)
 
     async def _session(self, name: str) -> None:
         taken = await self._read(name)

@@ -3,11 +3,23 @@
 import gzip
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+from daemon.batch import AT_ONCE
 from daemon.bus.migrations import SCHEMA
 from daemon.data.backup import FILES, MANIFEST, REDIS
-from daemon.data.records import FORMAT, FileTaken, Manifest, SessionTaken, Taken, decode, decode_file, decode_manifest
+from daemon.data.records import (
+    FORMAT,
+    FileTaken,
+    LogTaken,
+    Manifest,
+    SessionTaken,
+    Taken,
+    decode,
+    decode_file,
+    decode_manifest,
+)
 from daemon.data.tree import sha256_of
 from daemon.errors import UNREADABLE, DataError
 
@@ -50,11 +62,24 @@ def records_of(folder: Path, manifest: Manifest) -> Iterator[Taken]:
         with gzip.open(folder / REDIS) as lines:
             # No line outlives its record: that of a long log is large.
             for record in map(decode, lines):
-                if isinstance(record, SessionTaken) and record.taken != manifest.retaken.get(record.name, 0):
+                if isinstance(record, SessionTaken | LogTaken) and record.taken != manifest.retaken.get(record.name, 0):
                     continue
                 yield record
     except (OSError, EOFError, zlib.error, *UNREADABLE) as error:
         raise DataError(f"{folder / REDIS} cannot be read: {error}. Use another backup.") from error
+
+
+def together(records: Iterator[Taken]) -> list[Taken]:
+    """The next records, which may be handled at the same time; none at the end. A part of a long log ends them.
+
+    Errors as for ``records_of``.
+    """
+    found = list[Taken]()
+    for record in islice(records, AT_ONCE):
+        found.append(record)
+        if isinstance(record, LogTaken):
+            break
+    return found
 
 
 def files_of(folder: Path) -> Iterator[FileTaken]:

@@ -8,8 +8,7 @@ from daemon.archive.local import LocalStorage
 from daemon.archive.shelf import ScopeKind
 from daemon.bus import Bus
 from daemon.config import ArchiveConfig
-from daemon.data.reading import number
-from daemon.data.records import Loss, ScopeTaken, SessionTaken
+from daemon.data.records import Loss, ScopeTaken, SessionTaken, number
 from daemon.data.scope_rules import covered
 from daemon.errors import ArchiveError
 
@@ -30,13 +29,9 @@ class Archived:
         """Note a record of the backup; of a session that was read twice, the last one counts."""
         match taken:
             case SessionTaken():
-                base = number(taken.fields.get("base"))
-                self._ranges[taken.name, "messages"] = (
-                    Shelf.log(taken.name),
-                    number(taken.fields.get("begins")),
-                    base,
-                )
-                self._short[taken.name] = number(taken.fields.get("head")) - base - len(taken.log)
+                begins = number(taken.fields.get("begins"))
+                self._ranges[taken.name, "messages"] = (Shelf.log(taken.name), begins, taken.base)
+                self._short[taken.name] = number(taken.fields.get("head")) - taken.base - taken.count
             case ScopeTaken():
                 for kind in KINDS:
                     base = number(taken.fields.get(f"{kind}_base"))

@@ -1,12 +1,22 @@
 """Writing records into an empty database. Writing a record twice changes nothing."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from daemon.bus import Bus, Part, load_script
 from daemon.data.names import Name, key_of
-from daemon.data.reading import number
-from daemon.data.records import Entries, Fields, KeyTaken, ScopeTaken, SessionTaken, Taken, bytes_of, name_bytes
+from daemon.data.records import (
+    Entries,
+    Fields,
+    KeyTaken,
+    LogTaken,
+    ScopeTaken,
+    SessionTaken,
+    Taken,
+    bytes_of,
+    name_bytes,
+    number,
+)
 from daemon.data.spread import Spread, renamed
 from daemon.errors import DataError
 
@@ -22,8 +32,16 @@ PIECE_BYTES = 1024 * 1024
 class Placing:
     """Writes the keys of a backup."""
 
-    def __init__(self, bus: Bus, spread: Spread, *, now_ms: int) -> None:
-        """``now_ms``: the server's clock; expired data is left out."""
+    def __init__(self, bus: Bus, spread: Spread, bases: Mapping[str, int], *, now_ms: int) -> None:
+        """Nothing is written yet.
+
+        Args:
+            bus: of the database.
+            spread: the streams of the backup.
+            bases: by session with a long log, the index of its first message.
+            now_ms: the server's clock; expired data is left out.
+        """
+        self._bases = bases
         self._bus = bus
         self._spread = spread
         self._now_ms = now_ms
@@ -39,7 +57,7 @@ class Placing:
                 await self._bus.call("PEXPIRE", self._key(name), 7 * 86_400_000)
 
     async def put(self, record: Taken) -> None:
-        """Write the data of a record; streams were written before.
+        """Write the data of a record; streams, and the older messages of a long log, were written before.
 
         Raises:
             DataError: somebody else writes the same keys.
@@ -48,6 +66,10 @@ class Placing:
         match record:
             case SessionTaken():
                 await self._session(renamed(record, self._changed))
+            case LogTaken() if record.name in self._bases:
+                base, name = self._bases[record.name], self._log_of(record.name)
+                words = ([bytes_of(raw)] for raw in record.since(base))
+                await self._put("list", name, words, at=max(0, record.first - base))
             case ScopeTaken():
                 await self._scope(record)
             case KeyTaken():
@@ -67,7 +89,8 @@ class Placing:
             return Name(kind=kind, partition=partition, rest=taken.name)
 
         await self._put("hash", named("session"), hash_words(taken.fields))
-        await self._put("list", named("log"), ([bytes_of(raw)] for raw in taken.log))
+        words = ([bytes_of(raw)] for raw in taken.log)
+        await self._put("list", self._log_of(taken.name), words, at=taken.count - len(taken.log))
         await self._put("list", named("waiting"), [[each] for each in taken.waiting])
         await self._put("hash", named("lock"), hash_words(taken.lock))
         await self._put("list", named("segments"), [[bytes_of(raw)] for raw in taken.segments])
@@ -95,8 +118,12 @@ class Placing:
                 continue
             await self._put(key.form, name, words_of(key), ends_ms=key.expires_ms)
 
-    async def _put(self, kind: str, name: Name, words: Iterable[Sequence[Part]], *, ends_ms: int = 0) -> None:
-        at = 0
+    def _log_of(self, session: str) -> Name:
+        return Name(kind="log", partition=self._spread.partition(session), rest=session)
+
+    async def _put(
+        self, kind: str, name: Name, words: Iterable[Sequence[Part]], *, ends_ms: int = 0, at: int = 0
+    ) -> None:
         for piece in pieces(words):
             flat = [word for each in piece for word in each]
             status = await self._bus.run(PUT, [self._key(name)], [kind, at, ends_ms or "", *flat])

@@ -1,13 +1,17 @@
 """Reading what lies in Redis, piece by piece: a session or a scope in one step each, and any other key."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
+
+import msgspec
 
 from daemon.bus import Bus, load_script, scan_keys
 from daemon.data.names import TYPES, Name, name_of
 from daemon.data.records import (
     Entries,
     KeyTaken,
+    LogTaken,
     ScopeTaken,
     SessionTaken,
     StreamTaken,
@@ -15,6 +19,7 @@ from daemon.data.records import (
     entries_of,
     fields_of,
     name_text,
+    number,
     text_of,
     texts_of,
 )
@@ -42,28 +47,55 @@ async def all_names(bus: Bus) -> AsyncGenerator[list[Name]]:
         yield [name for name in names if name is not None]
 
 
-async def read_session(bus: Bus, session: str, *, partition: int | None = None) -> SessionTaken:
-    """All data of a session; empty if the session does not exist.
+async def read_session(bus: Bus, session: str, *, first: int = 0) -> SessionTaken:
+    """All data of a session, with the messages from index ``first`` on; empty if the session does not exist.
 
     Raises:
         DamagedData: a key of the session has the wrong type, or holds bytes that are not text where text must be.
         BusUnavailable: Redis cannot be reached.
     """
-    keys = bus.keys
-    at = keys.partition(session) if partition is None else partition
+    pieces, taken = list[LogTaken](), SessionTaken(name=session)
+    async with aclosing(session_pieces(bus, session, first=first)) as found:
+        async for piece in found:
+            if isinstance(piece, LogTaken):
+                pieces.append(piece)
+            else:
+                taken = piece
+    log = [raw for piece in pieces for raw in piece.since(taken.base)] + taken.log
+    return msgspec.structs.replace(taken, log=log, log_first=first if first > taken.base else 0)
+
+
+async def read_short_session(bus: Bus, session: str) -> SessionTaken | None:
+    """As ``read_session``; None if the log has more than ``LOG_PIECE`` messages."""
+    async with aclosing(session_pieces(bus, session, keep=0)) as found:
+        piece = await anext(found)
+        return piece if isinstance(piece, SessionTaken) else None
+
+
+async def session_pieces(
+    bus: Bus, session: str, *, first: int = 0, keep: int = LOG_PIECE
+) -> AsyncGenerator[LogTaken | SessionTaken]:
+    """A session as ``read_session``, its log in pieces: at last the ``SessionTaken``, with the newest messages.
+
+    ``keep``: so many messages at least the last record holds, if there are so many.
+    """
+    keys, at = bus.keys, bus.keys.partition(session)
     channel = session.partition(":")[0]
     own = keys.of(session)
     named = [own.session, own.log, own.waiting, own.lock, keys.segments(session), own.inbox, own.ready, own.due]
     named += [own.unsettled, own.asides, _out(bus, at, channel), own.dead]
     try:
-        return await _read_session(bus, session, named)
+        async with aclosing(_pieces(bus, session, named, first, keep)) as pieces:
+            async for piece in pieces:
+                yield piece
     except (BusError, UnicodeDecodeError) as error:
         raise await _explained(bus, f"session {session}", named, error) from error
 
 
-async def _read_session(bus: Bus, session: str, named: list[str]) -> SessionTaken:
-    # As text at once: a long log would stand in memory twice.
-    have, log = 0, list[Text]()
+async def _pieces(
+    bus: Bus, session: str, named: list[str], have: int, keep: int
+) -> AsyncGenerator[LogTaken | SessionTaken]:
+    log = list[Text]()
     while True:
         status, first, raws, *rest = await bus.run(SESSION, named, [session, have, LOG_PIECE])
         # What left for the archive meanwhile is not needed any more.
@@ -71,7 +103,12 @@ async def _read_session(bus: Bus, session: str, named: list[str]) -> SessionTake
         log += texts_of(raws)
         have = int(first) + len(raws)
         if status == b"whole":
-            return _session(session, log, have, rest)
+            yield _session(session, log, have, rest)
+            return
+        older = log[: len(log) - keep] if len(log) > keep else []
+        if older:
+            yield LogTaken(name=session, first=have - len(log), log=older)
+            log = log[len(older) :]
 
 
 def _out(bus: Bus, partition: int, channel: str) -> str:
@@ -82,11 +119,12 @@ def _out(bus: Bus, partition: int, channel: str) -> str:
 def _session(session: str, log: Sequence[Text], upto: int, rest: Sequence[Any]) -> SessionTaken:
     found, waiting, entries, lock, segments, scores, asides, out_upto, dead_upto = rest
     fields = fields_of(found)
-    base = number(fields.get("base"))
+    base, log_first = number(fields.get("base")), upto - len(log)
     return SessionTaken(
         name=session,
         fields=fields,
-        log=list(log[max(0, len(log) - (upto - base)) :]),
+        log=list(log[max(0, base - log_first) :]),
+        log_first=log_first if log_first > base else 0,
         waiting=[each.decode() for each in waiting],
         inbox=entries_of(entries),
         asides=[each.decode() for each in asides],
@@ -96,14 +134,6 @@ def _session(session: str, log: Sequence[Text], upto: int, rest: Sequence[Any]) 
         out_upto=out_upto.decode(),
         dead_upto=dead_upto.decode(),
     )
-
-
-def number(value: Any, otherwise: int = 0) -> int:
-    """What a field counts; ``otherwise`` when it is not there, or no number."""
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        return otherwise
 
 
 async def read_scope(bus: Bus, scope: str) -> ScopeTaken:

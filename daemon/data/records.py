@@ -13,8 +13,8 @@ import msgspec
 
 from daemon.bus import pairs
 
-FORMAT = 1
-"""Of the folder; a higher one is refused."""
+FORMAT = 2
+"""Of the folder; a higher one is refused. Since 2, the log of a long session stands in records of its own."""
 
 
 class Bytes(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,9 @@ class SessionTaken(msgspec.Struct, frozen=True, kw_only=True, tag="session", omi
     name: str
     fields: Fields = {}
     log: list[Text] = []
-    """From the index ``base`` of ``fields`` on."""
+    """From ``log_first`` on; from the index ``base`` of ``fields`` on if it is 0."""
+    log_first: int = 0
+    """Index in the log. The messages between ``base`` and this one stand in the ``LogTaken`` before this record."""
     waiting: list[str] = []
     inbox: Entries = []
     """What stands in ``in`` of ``waiting`` and ``asides``."""
@@ -51,6 +53,32 @@ class SessionTaken(msgspec.Struct, frozen=True, kw_only=True, tag="session", omi
     dead_upto: str = ""
     taken: int = 0
     """How often it was read before, in this backup: the highest counts."""
+
+    @property
+    def base(self) -> int:
+        """Index of the first message that Redis holds."""
+        return number(self.fields.get("base"))
+
+    @property
+    def count(self) -> int:
+        """Messages that Redis holds, with those in ``LogTaken``."""
+        return len(self.log) + (self.log_first - self.base if self.log_first else 0)
+
+
+class LogTaken(msgspec.Struct, frozen=True, kw_only=True, tag="log", omit_defaults=True):
+    """Messages of a long log. Those before the ``base`` of the ``SessionTaken`` behind it do not count."""
+
+    name: str
+    """The session."""
+    first: int
+    """Index of the first of them."""
+    log: list[Text]
+    taken: int = 0
+    """As of the session."""
+
+    def since(self, base: int) -> list[Text]:
+        """The messages from the index ``base`` on."""
+        return self.log[max(0, base - self.first) :]
 
 
 class ScopeTaken(msgspec.Struct, frozen=True, kw_only=True, tag="scope", omit_defaults=True):
@@ -90,7 +118,7 @@ class KeyTaken(msgspec.Struct, frozen=True, kw_only=True, tag="key", omit_defaul
     """When it ends, ms since 1970; 0: never."""
 
 
-Taken: TypeAlias = SessionTaken | ScopeTaken | StreamTaken | KeyTaken
+Taken: TypeAlias = SessionTaken | LogTaken | ScopeTaken | StreamTaken | KeyTaken
 
 
 class FileTaken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -162,6 +190,14 @@ encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Taken).decode
 decode_file = msgspec.json.Decoder(FileTaken).decode
 decode_manifest = msgspec.json.Decoder(Manifest).decode
+
+
+def number(value: Any, otherwise: int = 0) -> int:
+    """The number in a field; ``otherwise`` when it is not there, or no number."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return otherwise
 
 
 def text_of(value: bytes) -> Text:

@@ -7,18 +7,17 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import msgspec
 from anyio import to_thread
 
 from daemon.archive import Storage
+from daemon.batch import at_once
 from daemon.bus import Bus, Keys, pairs, scan_keys
 from daemon.clock import Clock, SystemClock, age_s
 from daemon.data.backup import ARCHIVE, BOTS
-from daemon.data.batch import AT_ONCE, at_once
-from daemon.data.folder import files_of, manifest_of, records_of
+from daemon.data.folder import files_of, manifest_of, records_of, together
 from daemon.data.placing import Placing
 from daemon.data.records import FileTaken, KeyTaken, Manifest, SessionTaken, StreamTaken, Taken, bytes_of
 from daemon.data.spread import Spread
@@ -190,6 +189,7 @@ async def _put(folder: Path, taken: FileTaken, target: Target) -> None:
 
 
 async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) -> None:
+    bases = dict[str, int]()
     spread = Spread(partition=bus.keys.partition, partitions=partitions, before=manifest.partitions)
     meta: Mapping[str, object] = {}
     # Twice over: where streams become one, sessions are written once it is known how their entries are called.
@@ -198,6 +198,8 @@ async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) ->
             match record:
                 case SessionTaken():
                     spread.add_session(record)
+                    if record.log_first:
+                        bases[record.name] = record.base
                 case StreamTaken():
                     spread.add_stream(record)
                 case KeyTaken(kind="meta"):
@@ -205,7 +207,7 @@ async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) ->
                 case _:
                     pass
     seconds, _ = await bus.call("TIME")
-    placing = Placing(bus, spread, now_ms=int(seconds) * 1000)
+    placing = Placing(bus, spread, bases, now_ms=int(seconds) * 1000)
     await placing.begin()
     async for records in _pieces(folder, manifest):
         await at_once(records, placing.put)
@@ -218,5 +220,5 @@ async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) ->
 async def _pieces(folder: Path, manifest: Manifest) -> AsyncGenerator[list[Taken]]:
     """The records of a backup, some at a time, read in a thread."""
     records: Iterator[Taken] = records_of(folder, manifest)
-    while piece := await to_thread.run_sync(lambda: list(islice(records, AT_ONCE))):
+    while piece := await to_thread.run_sync(together, records):
         yield piece

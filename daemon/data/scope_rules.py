@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from daemon.data.finding import Flaw, Mend
-from daemon.data.reading import number
-from daemon.data.records import ScopeTaken, bytes_of
+from daemon.data.records import ScopeTaken, bytes_of, number
 from daemon.memory.records import HistoryEntry, Note, Version
 
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode

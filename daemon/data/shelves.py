@@ -10,8 +10,7 @@ from daemon.archive import Archive, Segment, Shelf
 from daemon.archive.segment import lines_of, raws_of
 from daemon.archive.shelf import ScopeKind
 from daemon.data.finding import Flaw
-from daemon.data.reading import number
-from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+from daemon.data.records import ScopeTaken, SessionTaken, bytes_of, number
 from daemon.data.scope_rules import covered
 from daemon.durable import folder_below
 from daemon.errors import ArchiveError, BusUnavailable, MillpondError

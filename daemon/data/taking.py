@@ -10,16 +10,25 @@ delivered, so the order matters, as it does for what heals a failover (see docs/
 """
 
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 import msgspec
 
+from daemon.batch import AT_ONCE, at_once
 from daemon.bus import Bus
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.moment import Moment
 from daemon.data.names import PASSING, SCOPE, STREAMS, TYPES, ZSETS, Name, key_of
-from daemon.data.reading import all_names, read_key, read_scope, read_session, read_stream, wrong_type
-from daemon.data.records import KeyTaken, ScopeTaken, SessionTaken, StreamTaken, Taken
+from daemon.data.reading import (
+    all_names,
+    read_key,
+    read_scope,
+    read_short_session,
+    read_stream,
+    session_pieces,
+    wrong_type,
+)
+from daemon.data.records import KeyTaken, LogTaken, ScopeTaken, SessionTaken, StreamTaken, Taken
 from daemon.errors import DamagedData
 
 ALONE = frozenset({"session", "log", "waiting", "lock", "segments"})
@@ -43,6 +52,8 @@ class Taking:
         self.scopes = 0
         self.messages = 0
         self.retaken: dict[str, int] = {}
+        self._long: list[str] = []
+        """Sessions with a long log."""
         self.damaged: dict[str, str] = {}
         """Sessions, memories and keys that cannot be read, and why: the backup does not contain them."""
 
@@ -57,7 +68,7 @@ class Taking:
             yield key
         async for piece in self._streams("dead"):
             self.moment.note_dead(piece)
-        async for session in self._each(sorted(sessions - self._without), self._session):
+        async for session in self._sessions(sorted(sessions - self._without)):
             yield session
         async for scope in self._each(sorted(scopes - self._without), self._scope):
             yield scope
@@ -131,14 +142,37 @@ class Taking:
             self.damaged[name] = str(error)
             return None
 
+    async def _sessions(self, names: Sequence[str]) -> AsyncGenerator[LogTaken | SessionTaken]:
+        async for session in self._each(names, self._session):
+            yield session
+        for name in self._long:
+            async for piece in self._pieces(name):
+                if isinstance(piece, SessionTaken):
+                    self._note(piece)
+                yield piece
+
     async def _session(self, name: str) -> SessionTaken | None:
-        taken = await self._read(name, read_session(self._bus, name))
-        if taken is None:
-            return None
+        """A session; None if it is damaged, or is read later, because its log is long."""
+        taken = await self._read(name, read_short_session(self._bus, name))
+        if taken is not None:
+            self._note(taken)
+        elif name not in self.damaged:
+            self._long.append(name)
+        return taken
+
+    def _note(self, taken: SessionTaken) -> None:
         self.moment.note_session(taken)
         self.sessions += 1
-        self.messages += len(taken.log) + len(taken.waiting)
-        return taken
+        self.messages += taken.count + len(taken.waiting)
+
+    async def _pieces(self, name: str) -> AsyncGenerator[LogTaken | SessionTaken]:
+        """A session, one piece at a time in memory; of a damaged one, which is noted, a part."""
+        try:
+            async with aclosing(session_pieces(self._bus, name)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except DamagedData as error:
+            self.damaged[name] = str(error)
 
     async def _scope(self, name: str) -> ScopeTaken | None:
         taken = await self._read(name, read_scope(self._bus, name))
@@ -148,18 +182,16 @@ class Taking:
         self.scopes += 1
         return taken
 
-    async def _again(self) -> AsyncGenerator[SessionTaken]:
+    async def _again(self) -> AsyncGenerator[LogTaken | SessionTaken]:
         """Sessions of which a memory has taken in messages that they had not yet when they were read."""
         for session in self.moment.behind():
-            for _ in range(RETAKES):
-                found = await self._read(session, read_session(self._bus, session))
-                if found is None:
-                    break
-                taken = msgspec.structs.replace(found, taken=self.retaken.get(session, 0) + 1)
-                self.moment.note_session(taken)
-                self.retaken[session] = taken.taken
-                yield taken
-                if not self.moment.is_behind(session):
+            for taken in range(1, RETAKES + 1):
+                async for piece in self._pieces(session):
+                    if isinstance(piece, SessionTaken):
+                        self.moment.note_session(piece)
+                        self.retaken[session] = taken
+                    yield msgspec.structs.replace(piece, taken=taken)
+                if session in self.damaged or not self.moment.is_behind(session):
                     break
 
     async def _streams(self, kind: str) -> AsyncGenerator[StreamTaken]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import anyio
@@ -15,18 +14,19 @@ from anyio import to_thread
 
 from daemon.archive import Archive
 from daemon.archive.local import LocalStorage
+from daemon.batch import at_once
 from daemon.bus import Bus, open_bus
 from daemon.config import ArchiveConfig, RedisConfig
 from daemon.data.backup import ARCHIVE
-from daemon.data.batch import AT_ONCE, at_once
 from daemon.data.checking import Check
 from daemon.data.finding import Flaw
-from daemon.data.folder import files_of, manifest_of, records_of
+from daemon.data.folder import files_of, manifest_of, records_of, together
 from daemon.data.losses import Archived
 from daemon.data.names import Name, key_of
 from daemon.data.reading import read_key, read_scope, read_session
 from daemon.data.records import (
     KeyTaken,
+    LogTaken,
     Loss,
     Manifest,
     ScopeTaken,
@@ -35,6 +35,8 @@ from daemon.data.records import (
     Taken,
     encode,
     entries_of,
+    number,
+    texts_of,
 )
 from daemon.data.restoring import Target, restore
 from daemon.data.tree import sha256_of
@@ -123,7 +125,7 @@ def _stop(layout: Layout) -> None:
 async def _compared(bus: Bus, folder: Path, manifest: Manifest, archived: Archived) -> int:
     """How many records were read back as they were backed up; ``DataError`` when one was not."""
     records, count = records_of(folder, manifest), 0
-    while piece := await to_thread.run_sync(lambda: list(islice(records, AT_ONCE))):
+    while piece := await to_thread.run_sync(together, records):
         await at_once(piece, lambda record: _compare(bus, record))
         for record in piece:
             archived.note(record)
@@ -136,7 +138,16 @@ async def _compare(bus: Bus, record: Taken) -> None:
     wanted: Taken | None
     match record:
         case SessionTaken():
-            found, wanted = _alone(await read_session(bus, record.name)), _alone(record)
+            session = await read_session(bus, record.name, first=record.log_first)
+            found, wanted = _alone(session), _alone(record)
+        case LogTaken():
+            if not await bus.call("EXISTS", bus.keys.session(record.name)):
+                return  # it became unreadable while it was backed up, or its own record is missed
+            base = number(await bus.call("HGET", bus.keys.session(record.name), "base"))
+            key, log = bus.keys.log(record.name), record.since(base)
+            at = max(record.first, base) - base
+            held = texts_of(await bus.call("LRANGE", key, at, at + len(log) - 1)) if log else []
+            found, wanted = msgspec.structs.replace(record, log=held), msgspec.structs.replace(record, log=log)
         case ScopeTaken():
             found, wanted = await read_scope(bus, record.name), record
         case KeyTaken() if record.kind != "meta":

@@ -8,7 +8,7 @@ import msgspec
 from daemon.bus import Bus
 from daemon.forget.needle import Needle
 from daemon.forget.tombstone import EVERYTHING, Wanted
-from daemon.session import all_sessions, sessions_of
+from daemon.session import sessions_of, sessions_where
 from daemon.sessionkey import SessionKey
 
 KIND = "forget"
@@ -86,13 +86,9 @@ async def ground_of(bus: Bus, order: Order) -> Ground:
     direct = {str(SessionKey.parse(person)) for person in order.people}
     own, others = list(found), list[tuple[str, str]]()
     known = {session for session, _ in found}
-    for session in await all_sessions(bus):
-        if session in known:
-            continue
-        scope = ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
-        bot, kind = (*scope.split(":", 2), "")[:2]
-        if bot == order.bot and session in direct:
+    for session, scope in await sessions_where(bus, lambda scope: scope.split(":")[0] == order.bot):
+        if session in direct and session not in known:
             own.append((session, scope))  # nobody else was in it, whoever the memory belongs to
-        elif bot == order.bot and kind != "person":
+        elif session not in known and scope.split(":")[1:2] != ["person"]:
             others.append((session, scope))
     return Ground(sessions=tuple(sorted(own)), others=tuple(sorted(others)))

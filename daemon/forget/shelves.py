@@ -4,13 +4,15 @@ In this order: what is archived meanwhile is only listed as Redis holds it.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from anyio import to_thread
 
-from daemon.archive import Shelf
+from daemon.archive import Segment, Shelf
+from daemon.archive.storage import CALLS
+from daemon.batch import at_once
 from daemon.bus import load_script
 from daemon.errors import ArchiveError, ArchiveUnavailable
 from daemon.forget.work import Tier, Work
@@ -19,6 +21,9 @@ REPLACE = load_script(__file__, "replace.lua")
 
 PIECE = 500
 """Records that are read and replaced at once."""
+
+REWRITTEN, REWRITTEN_BYTES = 64, 8 * 1024 * 1024
+"""Segments that are rewritten together, and bytes of their records: the catalogue is written once for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,11 @@ async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
 
 async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
     """Everything on ``shelf``, as far as it can be read, in order."""
-    bus, found = work.stores.bus, dict[int, bytes]()
+    bus, archive, found = work.stores.bus, work.stores.archive, dict[int, bytes]()
     try:
-        for segment in await work.stores.archive.segments(shelf):
-            if segment.kind == shelf.kind:
-                found |= dict(enumerate(await work.stores.archive.read(segment), segment.first))
+        segments = await archive.segments(shelf)
+        for segment, read in zip(segments, await at_once(segments, archive.read, most=CALLS), strict=True):
+            found |= dict(enumerate(read, segment.first))
     except ArchiveUnavailable as error:
         work.wait_for_archive(error)
     except ArchiveError as error:
@@ -107,17 +112,44 @@ async def _replaced(work: Work, shelf: Shelf, tier: Tier, found: Sequence[tuple[
 async def _archived(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
     archive = work.stores.archive
     try:
-        for segment in await archive.segments(shelf):
-            if segment.kind == shelf.kind:
-                raws = await archive.read(segment)
-                found = await to_thread.run_sync(partial(_buried, raws, bury))
-                for offset, new in found:
-                    raws[offset] = new.raw
+        for part in _parts(await archive.segments(shelf)):
+            found = await at_once(part, partial(_archived_in, work, bury), most=CALLS)
+            if not work.looks:
+                # Before they are counted: what fails here is done again.
+                await archive.rewrite({segment: raws for segment, (raws, new) in zip(part, found, strict=True) if new})
+            for _, news in found:
+                for new in news:
                     work.found(tier, new.hits, time=new.time)
-                if found and not work.looks:
-                    await archive.rewrite(segment, raws)
     except ArchiveUnavailable as error:
         work.wait_for_archive(error)
     except ArchiveError as error:
+        work.fail(str(error))
+
+
+async def _archived_in(work: Work, bury: Bury, segment: Segment) -> tuple[list[bytes], list[Buried]]:
+    """The records that a segment is to have, and those of them that are new; of an unreadable segment none."""
+    try:
+        raws = await work.stores.archive.read(segment)
+    except ArchiveUnavailable:
+        raise
+    except ArchiveError as error:
         # What lies elsewhere, or is spoilt, is told; all the rest goes on.
         work.fail(str(error))
+        return [], []
+    found = await to_thread.run_sync(partial(_buried, raws, bury))
+    for offset, new in found:
+        raws[offset] = new.raw
+    return (raws if found else []), [new for _, new in found]
+
+
+def _parts(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
+    """``segments`` in parts that are rewritten together."""
+    part, size = list[Segment](), 0
+    for segment in segments:
+        if part and (len(part) == REWRITTEN or size + segment.bytes > REWRITTEN_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(segment)
+        size += segment.bytes
+    if part:
+        yield part

@@ -27,7 +27,16 @@ from daemon.model.base import (
     Usage,
 )
 from daemon.model.dialect import dialect_of, server_of
-from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, note_failing, note_working, read_failing
+from daemon.model.failing import (
+    LASTS_S,
+    RETRY_AFTER_MAX_S,
+    Failing,
+    account_of,
+    failing,
+    note_failing,
+    note_working,
+    read_failing,
+)
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
@@ -59,6 +68,7 @@ __all__ = [
     "ToolCall",
     "Unsaid",
     "Usage",
+    "account_of",
     "connect",
     "embeddings",
     "enclosed",

@@ -224,8 +224,8 @@ def by_status(status: int, body: object, endpoint: Endpoint, retry_s: float | No
         text = f"{endpoint} is rate-limiting requests (429): {words}. {later}"
         return RateLimited(text, retry_after_s=retry_s, brief=rate_limited(endpoint))
     if status in _TRANSIENT or status >= 500:
-        text = f"{endpoint} failed ({status})"
-        return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
+        text, later = f"{endpoint} failed ({status})", "Try again later."
+        return ModelUnavailable(f"{text}: {words}. {later}", brief=f"{text}. {later}", retry_after_s=retry_s)
     return _refused(status, body, endpoint, words)
 
 

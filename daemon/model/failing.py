@@ -4,6 +4,8 @@ A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outa
 caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
 """
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,22 +16,26 @@ from daemon.model.dialect import server_of
 NOTE = load_script(__file__, "failing.lua")
 PROBE = load_script(__file__, "probe.lua")
 
-Kind = Literal["outage", "setup"]
+Kind = Literal["outage", "setup", "refused"]
+"""``refused``: the server refused the messages of several conversations in a row; everybody goes on to ask it."""
 
 LASTS_S = 10.0
 """An outage that lasts for so long is announced, and from then on one caller at a time asks the server."""
-PROBE_S = {"outage": 5.0, "setup": 60.0}
+PROBE_S: Mapping[Kind, float] = {"outage": 5.0, "setup": 60.0, "refused": 0.0}
 """Seconds between two calls that find out whether a server works again."""
 RETRY_AFTER_MAX_S = 60.0
 """A server that asks for a longer pause is asked after this: some name an hour by mistake."""
 PROBING_S = 120.0
 """How long the call that finds out keeps all others waiting, in case that its process ends."""
 TELL_AGAIN_S = 3_600.0
-"""Administrators are told of a set-up fault once in so long."""
+"""Administrators are told of a set-up fault, and of refusals, once in so long."""
 ANEW_S = 600.0
 """A failure after so long without one begins anew: nobody waited meanwhile, so nobody asked."""
-KEPT_S = 86_400.0
-"""How long a failure is reported after it happened last."""
+KEPT_S: Mapping[Kind, float] = {"outage": 86_400.0, "setup": 86_400.0, "refused": 3_600.0}
+"""How long a failure is reported after it happened last. Only the process that noted refusals notes their end."""
+
+
+_KINDS: Mapping[bytes, Kind] = {b"setup": "setup", b"refused": "refused"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +48,7 @@ class Failing:
     since_s: float
     """For how long it has failed."""
     tell_admins: bool = False
-    """Nobody has told the administrators of a set-up fault within the hour, and the caller does."""
+    """Nobody has told the administrators of it within the hour, and the caller does."""
 
 
 async def note_failing(
@@ -50,7 +56,7 @@ async def note_failing(
 ) -> Failing:
     """Note a failed call; errors as for ``Bus.call``."""
     pause_s = min(RETRY_AFTER_MAX_S, max(PROBE_S[kind], retry_after_s or 0.0))
-    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S, TELL_AGAIN_S, ANEW_S)]
+    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S[kind], TELL_AGAIN_S, ANEW_S)]
     since_ms, tell = await bus.run(NOTE, [_key(bus, model)], [kind, reason, *times])
     return Failing(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
 
@@ -80,8 +86,13 @@ async def read_failing(bus: Bus, model: ModelConfig) -> Failing | None:
 
 
 def _kind(value: bytes) -> Kind:
-    return "setup" if value == b"setup" else "outage"
+    return _KINDS.get(value, "outage")
+
+
+def account_of(model: ModelConfig) -> str:
+    """A short digest of a model's address and key: what is wrong with them is of no concern to other bots."""
+    return hashlib.sha256(f"{model.base_url} {model.api_key.reveal()}".encode()).hexdigest()[:8]
 
 
 def _key(bus: Bus, model: ModelConfig) -> str:
-    return bus.keys.failing(server_of(model), model.name)
+    return bus.keys.failing(server_of(model), model.name, account_of(model))

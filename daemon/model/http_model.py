@@ -139,7 +139,7 @@ class HttpModel(ABC):
         while not lines.done:
             piece = await self._next(pieces, silence_s, deadline)
             if is_first and piece.lstrip()[:1] == b"<":
-                raise SetupFault(WEB_PAGE.format(host=self._endpoint.host))
+                raise SetupFault(WEB_PAGE.format(host=self._endpoint.host), status=200)
             is_first = False
             silence_s = self._config.chunk_timeout_s
             if time.perf_counter() > slice_ends:

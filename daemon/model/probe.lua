@@ -7,7 +7,7 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local kind, reason, since, next_at = unpack(redis.call('HMGET', KEYS[1], 'kind', 'reason', 'since', 'next'))
-if not kind then return {} end
+if not kind or kind == 'refused' then return {} end
 local failed_for, left = now - (tonumber(since) or now), (tonumber(next_at) or 0) - now
 if kind == 'outage' and failed_for < tonumber(ARGV[1]) then return {} end
 -- Further off than a probe may take: the server's clock was set back.

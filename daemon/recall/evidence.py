@@ -2,8 +2,10 @@
 
 import re
 from functools import lru_cache
+from typing import Literal
 
-from daemon.recall.words import query_terms, says_something, terms
+from daemon.recall.stopwords import ABOUT_TALKING, CHINESE, CHINESE_ABOUT_TALKING, ENGLISH
+from daemon.recall.words import says_something, terms
 
 QUESTION_WORTH = 0.35
 """The share of its score that a question keeps: a question seldom holds an answer, but may name a fact."""
@@ -27,7 +29,6 @@ _CHINESE_QUESTION = (
 _says_all_chinese = re.compile("(?:什么|谁|哪|多少|怎么)[^，,]*[都也]").search
 """“什么都要” means everything."""
 _asks_chinese = re.compile(_CHINESE_QUESTION).search
-_may_ask = re.compile(rf"[?？]|[A-Za-z]{{2}}|{_CHINESE_QUESTION}").search
 _PRONOUN = "(?:i|you|he|she|it|we|they|there|my|your|our|his|her|their|the|this|that)"
 _asks_english = re.compile(
     rf"""(?:(?:hi|hey|hello|so|and|but|ok|okay|well|please|sorry|again)[\s,]+)*(?:
@@ -58,13 +59,33 @@ _knows_nothing = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 ).search
+_NEGATIVE = (
+    "n't",
+    "n’t",
+    "not",
+    "no ",
+    "No ",
+    "nothing",
+    "Nothing",
+    "never",
+    "unable",
+    "不",
+    "没",
+    "未",
+    "nicht",
+    "keine",
+    "aucune",
+    "sais",
+)
+"""One of them stands in every such answer; looking for it takes less time."""
 _but = re.compile(r"\b(?:but|however|though|although|instead|except)\b|但|不过|可是|然而|只是", re.IGNORECASE).search
 
 
-@lru_cache(maxsize=4_096)
 def is_question(text: str) -> bool:
     """Whether ``text`` only asks. A text that also states something is no question."""
-    if len(text) > TEXT_MAX_CHARS or not _may_ask(text):
+    if len(text) > TEXT_MAX_CHARS:
+        return False
+    if "?" not in text and "？" not in text and not _is_asking(text):
         return False
     asks = False
     for sentence in _sentences(text):
@@ -75,26 +96,46 @@ def is_question(text: str) -> bool:
     return asks
 
 
-def asks(text: str) -> bool:
-    """Whether ``text`` contains a question, beside statements or not."""
-    return "?" in text or "？" in text or is_question(text)
-
-
 def _is_asking(sentence: str) -> bool:
-    return sentence.endswith(("?", "？")) or bool(
-        _asks_english(sentence) or (_asks_chinese(sentence) and not _says_all_chinese(sentence))
-    )
+    if sentence.endswith(("?", "？")) or _asks_english(sentence):
+        return True
+    return not sentence.isascii() and bool(_asks_chinese(sentence)) and not _says_all_chinese(sentence)
 
 
 def is_empty_answer(text: str) -> bool:
     """Whether an answer says that nothing is known, and nothing else."""
-    return len(text) <= TEXT_MAX_CHARS and bool(_knows_nothing(text)) and not _but(text)
+    if len(text) > TEXT_MAX_CHARS or not any(sign in text for sign in _NEGATIVE):
+        return False
+    return bool(_knows_nothing(text)) and not _but(text)
 
 
-@lru_cache(maxsize=4_096)
-def says_nothing(text: str) -> bool:
-    """Whether a text consists of very common words."""
-    return len(text) <= TEXT_MAX_CHARS // 4 and not says_something(text)
+@lru_cache(maxsize=1)
+def _common_terms() -> frozenset[str]:
+    """The terms of words that say nothing by themselves."""
+    words = ENGLISH | ABOUT_TALKING | CHINESE | CHINESE_ABOUT_TALKING
+    return frozenset(terms(" ".join(words)))
+
+
+Form = Literal["states", "asks too", "asks", "empty"]
+"""Of a passage: a statement, a statement with a question, a question, or a text that is no evidence."""
+
+
+def form_of(text: str, its_terms: str, speaker: str) -> Form:
+    """The form of a passage.
+
+    Args:
+        text: of the passage.
+        its_terms: its search terms, separated by blanks.
+        speaker: as of a chunk; ``assistant`` for the bot.
+    """
+    has_question = "?" in text or "？" in text
+    if speaker == "assistant" and is_empty_answer(text):
+        return "asks" if has_question else "empty"
+    if is_question(text):
+        return "asks"
+    if not frozenset(its_terms.split()) - _common_terms():
+        return "empty"
+    return "asks too" if has_question else "states"
 
 
 class Evidence:
@@ -108,32 +149,20 @@ class Evidence:
             in_turn: whether a prompt contains ``query``, so that a passage with the same statement adds nothing.
         """
         self._asks = is_question(query)
-        self._content = frozenset(query_terms(query).terms)
-        all_terms = terms(query) if in_turn and not self._asks else []
-        self._longest = 2 * len(all_terms)
-        self._terms = frozenset(all_terms if len(all_terms) >= STATEMENT_TERMS_MIN else ())
+        self._terms = frozenset(terms(query))
+        self._is_told = in_turn and not self._asks and len(self._terms) >= STATEMENT_TERMS_MIN
+        self._common = _common_terms()
 
-    def worth(self, text: str, its_terms: str, speaker: str) -> float:
-        """The share of its score that a passage keeps: 0 for a repetition of the query or an empty answer.
-
-        Args:
-            text: of the passage.
-            its_terms: its search terms, separated by blanks.
-            speaker: as of a chunk; ``assistant`` for the bot.
-        """
-        if self._is_repetition(text, its_terms) or (speaker == "assistant" and is_empty_answer(text)):
+    def worth(self, form: Form, its_terms: str) -> float:
+        """The share of its score that a passage keeps; 0 for a repetition of the query or a form without evidence."""
+        if form == "empty":
             return 0.0
-        if says_nothing(text):
+        if form != "asks" and not self._is_told:
+            return 1.0
+        its = frozenset(its_terms.split())
+        if self._is_told and len(its & self._terms) >= SAME_SHARE * len(its | self._terms):
             return 0.0
-        return QUESTION_WORTH if is_question(text) else 1.0
-
-    def _is_repetition(self, text: str, its_terms: str) -> bool:
-        if self._terms:
-            if not SAME_SHARE * len(self._terms) <= its_terms.count(" ") + 1 <= self._longest:
-                return False
-            its = frozenset(its_terms.split())
-            return len(its & self._terms) >= SAME_SHARE * len(its | self._terms)
-        if not self._asks or not is_question(text):
-            return False
-        content = frozenset(query_terms(text).terms)
-        return len(content - self._content) <= NEW_SHARE * len(content)
+        if form != "asks":
+            return 1.0
+        content = its - self._common
+        return 0.0 if self._asks and len(content - self._terms) <= NEW_SHARE * len(content) else QUESTION_WORTH

@@ -8,11 +8,12 @@ from daemon.transcripts.naming import Named, find, is_name
 from daemon.transcripts.outline import Outline, outline_of
 from daemon.transcripts.ranges import Range, ranges_of
 from daemon.transcripts.restoring import Restored, Source, restore
-from daemon.transcripts.search import Hit, Needle, Unread, search
+from daemon.transcripts.search import Hit, Index, Needle, Unread, search
 from daemon.transcripts.transcripts import Piece, Transcripts
 
 __all__ = [
     "Hit",
+    "Index",
     "Named",
     "Needle",
     "Outline",

@@ -1,17 +1,22 @@
-"""Searching what was said, from the first message on, with no more in memory than a part of it."""
+"""Searching what was said, from the first message on, with no more in memory than parts of a few sessions."""
 
 import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import anyio.lowlevel
 import msgspec
 
+from daemon.batch import at_once
 from daemon.errors import UNREADABLE
-from daemon.transcripts.transcripts import Piece, Transcripts
+from daemon.transcripts.transcripts import CHUNK, Piece, Transcripts
+
+SESSIONS = 8
+"""Sessions that are read at a time: each has at most a piece of messages in memory."""
 
 BEFORE_CHARS = 30
 EXCERPT_CHARS = 160
@@ -82,6 +87,18 @@ class Needle:
         self._words = [folded(word) for word in text.split()]
         if not self._words:
             raise ValueError("the search text is empty. Write some words.")
+        self._is_plain = all(word.isalnum() for word in self._words)
+
+    def stands_in(self, text: str) -> bool:
+        """Whether all words stand in ``text``."""
+        plain = folded(text)
+        return all(word in plain for word in self._words)
+
+    def may_stand_in(self, raws: Sequence[bytes]) -> bool:
+        """Whether stored messages are worth decoding, which takes most of the time: none that matches is missed."""
+        whole = b" ".join(raws)
+        # JSON writes these signs in another form, and tool calls are JSON within JSON.
+        return b"\\u" in whole or not self._is_plain or self.stands_in(whole.decode(errors="replace"))
 
     def excerpt(self, text: str) -> str:
         """What stands around the first word in ``text``, on one line; empty when not all of them stand there."""
@@ -110,35 +127,91 @@ def _unfolded(text: str, at: int) -> int:
     return max(0, len(text) - 1)
 
 
+class Index(Protocol):
+    """Finds archived messages without reading the archive."""
+
+    async def candidates(self, session: str, upto: int, needle: Needle) -> Sequence[int] | None:
+        """The messages before index ``upto`` that may match, in order; None: the index does not contain the session.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        ...
+
+
 async def search(
-    transcripts: Transcripts, sessions: Sequence[str], needle: Needle, *, limit: int
+    transcripts: Transcripts, sessions: Sequence[str], needle: Needle, *, limit: int, index: Index | None = None
 ) -> AsyncGenerator[Hit | Unread]:
     """Up to ``limit`` messages, session by session, the newest first, and after each session what could not be read.
+
+    With ``index`` only those archived messages are read that it names.
 
     Raises:
         BusUnavailable: Redis is away.
     """
     left = limit
-    for session in sessions:
-        newest, unread = deque[Hit](maxlen=left), list[Unread]()
-        async with aclosing(transcripts.pieces(session)) as pieces:
+    for first in range(0, len(sessions), SESSIONS):
+        looks = [_Look(transcripts, session, needle, left) for session in sessions[first : first + SESSIONS]]
+        await at_once(looks, partial(_looked, index))
+        for look in looks:
+            for hit in look.newest[:left]:
+                yield hit
+            for missing in look.unread:
+                yield missing
+            left -= min(left, len(look.newest))
+            if not left:
+                return
+
+
+async def _looked(index: Index | None, look: "_Look") -> None:
+    await look.look(index)
+
+
+class _Look:
+    """One look through a session."""
+
+    def __init__(self, transcripts: Transcripts, session: str, needle: Needle, most: int) -> None:
+        self.newest: list[Hit] = []
+        """The newest hits, at most so many, the newest first."""
+        self.unread: list[Unread] = []
+        self._transcripts = transcripts
+        self._session = session
+        self._needle = needle
+        self._most = most
+
+    async def look(self, index: Index | None) -> None:
+        """Find the newest hits."""
+        base, candidates = 0, list[int]()
+        if index is not None:
+            begins, base = await self._transcripts.archived(self._session)
+            found = await index.candidates(self._session, base, self._needle) if begins < base else ()
+            base, candidates = (0, []) if found is None else (base, list(found))
+        self.newest = (await self._read(base, None))[::-1]
+        while candidates and len(self.newest) < self._most:
+            upto, wanted = candidates[-1] + 1, self._most - len(self.newest)
+            near = {each for each in candidates[-wanted:] if each >= upto - CHUNK}
+            del candidates[-len(near) :]
+            read = await self._read(min(near), upto)
+            self.newest += [hit for hit in reversed(read) if hit.index in near]
+
+    async def _read(self, first: int, upto: int | None) -> list[Hit]:
+        newest = deque[Hit](maxlen=self._most)
+        async with aclosing(self._transcripts.pieces(self._session, first, upto)) as pieces:
             async for piece in pieces:
                 if piece.reason:
-                    unread.append(Unread(session=session, first=piece.first, upto=piece.upto, reason=piece.reason))
-                newest.extend(hits(session, piece, needle))
+                    self.unread.append(
+                        Unread(session=self._session, first=piece.first, upto=piece.upto, reason=piece.reason)
+                    )
+                newest.extend(hits(self._session, piece, self._needle))
                 await anyio.lowlevel.checkpoint()
-        for hit in reversed(newest):
-            yield hit
-        for missing in unread:
-            yield missing
-        left -= len(newest)
-        if not left:
-            return
+        return list(newest)
 
 
 def hits(session: str, piece: Piece, needle: Needle) -> list[Hit]:
     """The messages of a piece that hold what is looked for. Pure."""
     found: list[Hit] = []
+    if not needle.may_stand_in(piece.raws):
+        return found
     for index, raw in enumerate(piece.raws, piece.first):
         entry = _entry_of(raw)
         if excerpt := needle.excerpt(text_of(entry.wire)):

@@ -64,6 +64,15 @@ class Transcripts:
         """The messages of one segment; errors as for ``Archive.read``."""
         return await self._archive.read(segment)
 
+    async def archived(self, session: str) -> tuple[int, int]:
+        """The range of a session's messages that only the archive holds: first index, and one past the last.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        part = await self._slice(session, 0, 0)
+        return part.begins, part.base
+
     async def pieces(
         self, session: str, first: int = 0, upto: int | None = None, *, chunk: int = CHUNK, journal: bool = False
     ) -> AsyncGenerator[Piece]:

@@ -34,38 +34,42 @@ class S3:
             return _refused(403, "SignatureDoesNotMatch")
         name, body = request.path.lstrip("/"), await request.read()
         if "list-type" in request.query:
-            return self._listed(name.strip("/"), request)
+            return self.listed(name.strip("/"), request)
         if "delete" in request.query:
             return self._deleted(name.strip("/"), body)
         if request.method == "PUT":
-            return self._put(name, body, is_new=request.headers.get("If-None-Match") == "*")
-        return self._got(name)
+            return self.put(name, body, is_new=request.headers.get("If-None-Match") == "*")
+        return self.got(name)
 
-    def _put(self, name: str, body: bytes, *, is_new: bool) -> web.Response:
+    def put(self, name: str, body: bytes, *, is_new: bool) -> web.Response:
         if is_new and name in self.objects:
             return _refused(412, "PreconditionFailed")
         self.objects[name] = body
         return web.Response(headers={"ETag": _tag(body)})
 
-    def _got(self, name: str) -> web.Response:
+    def got(self, name: str) -> web.Response:
         if name not in self.objects:
             return _refused(404, "NoSuchKey")
         found = self.objects[name]
         return web.Response(body=found, headers={"ETag": _tag(found), "Last-Modified": HTTP_MODIFIED})
 
-    def _listed(self, bucket: str, request: web.Request) -> web.Response:
+    def names(self, bucket: str, request: web.Request) -> tuple[list[str], list[str]]:
+        """What a request lists: keys, and folders."""
         prefix, delimiter = request.query.get("prefix", ""), request.query.get("delimiter", "")
         keys = sorted(name.removeprefix(f"{bucket}/") for name in self.objects if name.startswith(f"{bucket}/{prefix}"))
         folders = {
             prefix + key[len(prefix) :].split(delimiter)[0] + "/" for key in keys if _is_below(key, prefix, delimiter)
         }
-        shown = [key for key in keys if not _is_below(key, prefix, delimiter)]
+        return [key for key in keys if not _is_below(key, prefix, delimiter)], sorted(folders)
+
+    def listed(self, bucket: str, request: web.Request) -> web.Response:
+        shown, folders = self.names(bucket, request)
         contents = "".join(
             f"<Contents><Key>{key}</Key><LastModified>{MODIFIED}</LastModified><ETag>{_tag(b'')}</ETag>"
             f"<Size>{len(self.objects[f'{bucket}/{key}'])}</Size></Contents>"
             for key in shown
         )
-        prefixes = "".join(f"<CommonPrefixes><Prefix>{each}</Prefix></CommonPrefixes>" for each in sorted(folders))
+        prefixes = "".join(f"<CommonPrefixes><Prefix>{each}</Prefix></CommonPrefixes>" for each in folders)
         return _xml(f"<ListBucketResult><IsTruncated>false</IsTruncated>{contents}{prefixes}</ListBucketResult>")
 
     def _deleted(self, bucket: str, body: bytes) -> web.Response:
@@ -79,7 +83,15 @@ class S3:
 @asynccontextmanager
 async def s3_server() -> AsyncGenerator[S3]:
     """A store on a free port of this machine, during the block."""
-    store, app = S3(), web.Application(client_max_size=2**26)
+    store = S3()
+    async with served(store):
+        yield store
+
+
+@asynccontextmanager
+async def served(store: S3) -> AsyncGenerator[None]:
+    """Let a store answer, during the block."""
+    app = web.Application(client_max_size=2**26)
     app.router.add_route("*", "/{name:.*}", store.answer)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -87,7 +99,7 @@ async def s3_server() -> AsyncGenerator[S3]:
     await site.start()
     store.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
-        yield store
+        yield
     finally:
         await runner.cleanup()
 

@@ -57,10 +57,8 @@ def setup(reply: Reply | None, reason: str, url: str = "") -> Row:
     return Row(kind="setup", reply=reply, reason=reason, url=url)
 
 
-def refused(status: int) -> Row:
-    return Row(
-        kind="refused", reply=Failure(status, f"I will not read {EVIL}"), reason=f"refused the request ({status})"
-    )
+def refused(status: int, reason: str = "refused the request ({})") -> Row:
+    return Row(kind="refused", reply=Failure(status, f"I will not read {EVIL}"), reason=reason.format(status))
 
 
 def broken(reply: Reply) -> Row:
@@ -86,9 +84,13 @@ ROWS: Mapping[str, Row] = {
     "no-server": setup(None, "No server listens at 127.0.0.1:9.", url="http://127.0.0.1:9/v1"),
     "no-tls": setup(None, "does not use TLS.", url="https://{host}/v1"),
     "tls": setup(Plain(b"<html>The plain HTTP request was sent to HTTPS port", status=400), "The server expects TLS"),
+    "refuses-all": setup(Failure(400, "no"), "The server refuses every request, even a short test message"),
+    "garbage-for-all": setup(Plain(b"{'single': 'quotes'}", "application/json"), "The server sends unusable answers"),
     "bad": refused(400),
     "large": refused(413),
     "odd": refused(422),
+    "moderated": refused(403, "refused this message ({})"),
+    "firewall": Row(kind="refused", reply=Plain(PAGE), reason="answered this message with a web page"),
     "empty": broken(Say("")),
     "garbage": broken(Plain(b"{'single': 'quotes'}", "application/json")),
     "breaks-off": broken(Events([delta(content="half of it")], done=False, abort=True)),
@@ -278,7 +280,7 @@ def _see_what_is_not_parked(folder: Path, site: Site) -> None:
         if row.parks:
             continue
         first, last = until(lambda name=name: (found := site.answers(name)) and len(found) == 2 and found)
-        status = getattr(row.reply, "status", 0)
+        status = "HTML" if isinstance(row.reply, Plain) else getattr(row.reply, "status", 0)
         key, values = ("message_refused", {"status": status}) if row.kind == "refused" else ("poison", {"attempts": 2})
         assert (first.partition("Administrators")[0], last) == (
             *(say(key, "en", correlation="", **values).partition("Administrators")[0], "fine"),
@@ -328,12 +330,12 @@ def _see_all_together(folder: Path, site: Site) -> None:
         assert reasons.keys() == given_up.keys()
         assert all(given_up[session] in reason for session, reason in reasons.items())
         assert "I will not read" not in json.dumps(found)
-    assert any(each["check"] == "dead letters" and each["text"].startswith("6 messages") for each in findings)
+    assert any(each["check"] == "dead letters" and each["text"].startswith("8 messages") for each in findings)
     with site.of("web").opened("/metrics") as response:
         metrics = response.read().decode()
     for outcome in ("parked", "failed", "dead"):
         assert f'\nmillpond_turns_total{{outcome="{outcome}"}}' in metrics
-    assert "\nmillpond_dead 6.0" in metrics
+    assert "\nmillpond_dead 8.0" in metrics
 
 
 def is_reason(row: Row, reason: str) -> bool:

@@ -43,13 +43,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 LIMIT_S = 5 * HANG_S
 ITERATIONS = 25
 ATTEMPTS = 2
-PARK_MAX_S = 5.0
+PARK_MAX_S = 20.0
 RETRY_AFTER_S = 2.2  # above what is waited out within a call
 
 FINE, AGAIN = "fine", "and now?"
 GIVEN_UP = say("poison", "en", attempts=ATTEMPTS, correlation="")[:40]
 TOO_LONG = say("too_long", "en", correlation="")[:60]
 TIME = "(UTC)"  # what the tool ``time`` says in the end
+NOTICE = say("parked", "en")[:40]
+"""Sent only if an outage lasts for 10 s, as on a busy machine."""
 OUTAGE = say("outage", "en", correlation="")[:60]
 
 CONFIG = """
@@ -65,12 +67,12 @@ backoff_min_s = 0.05
 backoff_max_s = 5.0
 park_max_s = {park_max_s}
 [agent]
-tool_timeout_s = 6.0
+tool_timeout_s = 20.0
 iterations_max = {iterations}
 [bots.pond.mcp.fake]
 command = "{python}"
 args = ["{tool_server}"]
-timeout_s = 12.0
+timeout_s = 40.0
 """
 BOT = """
 [bots.{bot}]
@@ -78,13 +80,13 @@ tools = ["time", "read_file", "act"]
 [bots.{bot}.model]
 name = "{bot}"
 base_url = "{model}"
-call_timeout_s = 40.0
-chunk_timeout_s = 4.0
+call_timeout_s = 90.0
+chunk_timeout_s = 10.0
 [channels.{bot}]
 type = "testing"
 bot = "{bot}"
 url = "{platform}"
-send_timeout_s = 2.0
+send_timeout_s = 10.0
 streaming = false
 """
 BOTS = ("pond", "limited", "broken")
@@ -206,7 +208,7 @@ CASES: Mapping[str, Case] = {
     # Tools.
     "a tool that hangs": Case(
         replies=calls(act("hang")),
-        results=["Error: act did not finish within 6 s; it is unknown whether it had an effect"],
+        results=["Error: act did not finish within 20 s; it is unknown whether it had an effect"],
     ),
     "a tool that raises": Case(
         replies=calls(act("raise")), results=["Error: act failed: _Bug: a bug in a tool"], requests=2
@@ -224,7 +226,7 @@ CASES: Mapping[str, Case] = {
         )
         for what, holds in (
             ("die", "Error: the tool server fake disconnected"),
-            ("hang", "Error: the tool server fake did not answer act within 12 s"),
+            ("hang", "Error: the tool server fake did not answer act within 40 s"),
             ("flood", "Error: the tool server fake disconnected"),
             ("stderr", "done"),
             ("large", "the server sent a line of more than"),
@@ -385,7 +387,8 @@ def hold(found: Sequence[str], parts: Sequence[str]) -> bool:
 def test_whatever_goes_wrong_people_get_one_clear_line_and_the_conversation_goes_on(seen: Seen, name: str) -> None:
     case = CASES[name]
 
-    assert hold(seen.read[name], [*case.people_read, FINE]), seen.read[name]
+    read = [text for text in seen.read[name] if not text.startswith(NOTICE)]
+    assert hold(read, [*case.people_read, FINE]), read
     settled = [each for entry in seen.logs[name] for each in (*entry.answers, *entry.dead)]
     assert settled == ["m0", "m1"]
 

@@ -91,12 +91,6 @@ env = {{ TOKEN = "{tool_variable}" }}
 url = "http://127.0.0.1:1/mcp"
 headers = {{ "X-Key" = "{nobodys_header}" }}
 
-[bots.refused]
-[bots.refused.model]
-name = "refused"
-base_url = "{model}?key={model_query}"
-api_key_file = "refused-key"
-
 [bots.nobody]
 [bots.nobody.model]
 name = "nobody"
@@ -109,13 +103,10 @@ name = "plain"
 base_url = "{model}"
 
 {repeating_servers}
+{ways}
 [channels.pond]
 type = "testing"
 bot = "pond"
-url = "{platform}"
-[channels.refused]
-type = "testing"
-bot = "refused"
 url = "{platform}"
 [channels.nobody]
 type = "testing"
@@ -155,8 +146,17 @@ url = "{address}/{status}?key={tool_query}"
 headers = {{ Authorization = "Bearer {tool_header}", "X-Key" = "{tool_other_header}" }}
 """
 STATUSES = (200, 302, 400, 401, 404, 500)  # with which tool servers repeat what they were sent
-CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
-"""By channel: as many at a time as let each refusal be seen before the outage lasts too long."""
+WAY = """
+[bots.way{number}.model]
+name = "way{number}"
+base_url = "{model}?key={model_query}"
+api_key_file = "refused-key"
+[channels.way{number}]
+type = "testing"
+bot = "way{number}"
+url = "{platform}"
+"""
+"""A bot whose model fails in one way, each time: a fault of the set-up and an outage hold up all that ask the model."""
 
 
 @dataclass(kw_only=True)
@@ -211,6 +211,7 @@ def everyway(key: str, words: str) -> list[Reply]:
         Failure(302, text, headers={"Location": f"/v1/elsewhere?key={key}"}),
         Events([error]),
         Events([delta(content="I begin "), error]),
+        Events([delta(content="I begin "), {"error": {"message": text, "code": 500}}]),
         Events([f"data: {{{key} {words}\n\n".encode()]),
         Events([f'data: {{"choices": "{key} {words}"}}\n\n'.encode()]),
         Events([f'data: {{"choices": [{{"delta": {{"{words}": 1, "content": {{"a": "{words}"}}}}}}]}}\n\n'.encode()]),
@@ -225,16 +226,18 @@ def everyway(key: str, words: str) -> list[Reply]:
     ]
 
 
+WAYS = len(everyway("", ""))
+CHATS = {"pond": 2, "nobody": 1, "plain": 1} | {f"way{number}": 1 for number in range(WAYS)}
+"""By channel."""
+
+
 class Talker:
     """All models; knows by the name in the request which one it is."""
 
     def __init__(self, found: Found) -> None:
         self._planted = found.planted
         self._words = found.words
-        # The ways that are about one message: a fault of the set-up or an outage holds up all that ask this model, and
-        # the other two models, which stand in for each other, go through those.
-        ways = everyway(found.planted["refused_file"], found.words)
-        self._refusals = [each for each in ways if getattr(each, "status", 200) in (400, 409, 422)]
+        self._ways = everyway(found.planted["refused_file"], found.words)
         self._firsts = everyway(found.planted["inline"], found.words)
         self._seconds = everyway(found.planted["fallback"], found.words)
 
@@ -243,8 +246,8 @@ class Talker:
             return Failure(404)  # whoever followed us elsewhere
         messages: Sequence[Mapping[str, Any]] = body["messages"]
         match body["model"]:
-            case "refused" if self._refusals:
-                return self._refusals.pop(0)
+            case str(name) if name.startswith("way"):
+                return self._ways[int(name.removeprefix("way"))]
             case "first" if self._firsts:
                 return self._firsts.pop(0)
             case "second" if self._seconds:
@@ -288,6 +291,7 @@ def files_of(folder: Path, planted: Mapping[str, str], *, repeating: str, **more
         python=sys.executable,
         tool_server=tool_server.__file__,
         repeating_servers="".join(REPEATING.format(status=each, address=repeating, **planted) for each in STATUSES),
+        ways="".join(WAY.format(number=number, **planted, **more) for number in range(WAYS)),
         repeating=repeating,
         **planted,
         **more,
@@ -361,7 +365,7 @@ COMMANDS = (
     *(("config", "show"), ("config", "show", "--json"), ("config", "show", "--defaults"), ("config", "check")),
     *(("doctor",), ("doctor", "--json"), ("doctor", "--probe-model")),
     *(("session", "list"), ("session", "show", "pond:ann0"), ("session", "show", "pond:ann0", "--prompt")),
-    *(("session", "show", "refused:ann0", "--prompt", "--json"), ("queue", "list"), ("queue", "dead", "list")),
+    *(("session", "show", "way0:ann0", "--prompt", "--json"), ("queue", "list"), ("queue", "dead", "list")),
     *(("queue", "unknown"), ("worker", "list"), ("usage",), ("redis-cli", "PING"), ("send", "web:cy", "hello")),
 )
 PATHS = (
@@ -453,7 +457,7 @@ def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
         {"MILLPOND_BOTS__POND__MODEL__API_KEY": f"{secret} and more"},
         {"MILLPOND_BOTS__POND__MODEL__BASE_URL": f"http://user:{secret}@h/v1"},
         {"MILLPOND_BOTS__POND__MODEL__API_KEY_FILE": str(stage.folder / "token"), "OPENAI_API_KEY": f"\n{secret}"},
-        {"MILLPOND_BOTS__REFUSED__MODEL__API_KEY": secret},
+        {"MILLPOND_BOTS__WAY0__MODEL__API_KEY": secret},
         {"MILLPOND_CHANNELS__WEB__TOKEN": secret},
         {"MILLPOND_CHANNELS__TELEGRAM__TOKEN": secret},
         {"MILLPOND_CHANNELS__TELEGRAM__BASE_URL": f"http://user:{secret}@h"},
@@ -483,7 +487,7 @@ async def talk(process: Process, words: str) -> None:
     file = Attachment(kind="document", name=f"{words}.pdf", source=words)
     for session in chats():
         channel, _, chat = session.partition(":")
-        for name in ("m0", "m1") if channel != "nobody" else ("m0",):
+        for name in ("m0", "m1") if channel in ("pond", "plain") else ("m0",):
             inbound = make_inbound(
                 process,
                 channel=channel,
@@ -508,9 +512,8 @@ OWN_KEYS = {
     "first": "inline",
     "second": "fallback",
     "third": "fallback_file",
-    "refused": "refused_file",
     "plain": "environment",
-}
+} | {f"way{number}": "refused_file" for number in range(WAYS)}
 
 
 REPEATED = (
@@ -574,9 +577,12 @@ def test_secrets_reached_whom_they_are_meant_for(found: Found) -> None:
 
 
 def test_conversations_went_on_beside_what_failed(found: Found) -> None:
-    assert found.said.pop("nobody:ann0")[-1].startswith(say("outage", "en", correlation="")[:60])
+    outage = say("outage", "en", correlation="")[:60]
+    assert found.said["nobody:ann0"][-1].startswith(outage)
     assert found.said["plain:ann0"] == ["fine"] * 2
-    assert {said[-1] for said in found.said.values()} == {"fine"}
+    assert {found.said[f"pond:ann{number}"][-1] for number in range(CHATS["pond"])} == {"fine"}
+    given_up = [found.said[f"way{number}:ann0"][-1][:60] for number in range(WAYS)]
+    assert {*given_up} > {outage, say("too_long", "en", correlation="")[:60]}
 
 
 def test_a_secret_is_found_in_part_and_in_other_forms() -> None:

@@ -104,9 +104,9 @@ async def test_what_redis_holds_otherwise_than_the_archive_leaves_only_once_it_i
 async def test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone(place: Place) -> None:
     await place.say()
     new = other(place.raws)
-    rewritten = await place.archive.rewrite(await place.archive.write(ANN, 0, place.raws), new)
+    (rewritten,) = await place.archive.rewrite({await place.archive.write(ANN, 0, place.raws): new})
 
-    assert await place.archive.rewrite(rewritten, new) == rewritten
+    assert await place.archive.rewrite({rewritten: new}) == [rewritten]
     assert await place.archive.read(rewritten) == new
 
 
@@ -114,7 +114,7 @@ async def test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone(plac
 async def test_what_a_segment_was_rewritten_to_is_known_by_its_checksum_and_its_size(place: Place, spoilt: str) -> None:
     await place.say()
     old = await place.archive.write(ANN, 0, place.raws)
-    rewritten = await place.archive.rewrite(old, other(place.raws))  # the list of before is a failover's
+    (rewritten,) = await place.archive.rewrite({old: other(place.raws)})  # the list of before is a failover's
     assert await place.archive.read(old) == other(place.raws)
 
     if spoilt == "another content":

@@ -1,6 +1,9 @@
-"""The archive in an object store that is reached without TLS."""
+"""The archive in object stores that are reached without TLS: S3, Google's and Azure's."""
 
 import gzip
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ from daemon.config import ArchiveConfig, Secret
 from daemon.errors import ArchiveMissing, ArchiveUnavailable, ConfigError
 from daemon.testing import ManualClock
 from tests.conftest import Lab
-from tests.fakes.s3 import KEY, SECRET, s3_server
+from tests.fakes.blobs import ACCOUNT, ACCOUNT_KEY, azure_server, google_server
+from tests.fakes.s3 import KEY, S3, SECRET, s3_server
 from tests.integration.test_archive import ANN, log_of
 from tests.tables import each_row
 
@@ -29,14 +33,41 @@ def set_up(monkeypatch: pytest.MonkeyPatch, endpoint: str, **more: str) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.mark.parametrize(("allow_http", "variable"), [(True, ""), (False, "true")])
-async def test_an_archive_works_in_an_s3_store_without_tls(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allow_http: bool, variable: str
+@asynccontextmanager
+async def a_store(kind: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[S3]:
+    """A store, and the environment that leads to it."""
+    if kind == "gs":
+        async with google_server() as google:
+            monkeypatch.setenv("GOOGLE_SERVICE_ACCOUNT_KEY", google.key)
+            yield google
+    elif kind == "az":
+        async with azure_server() as azure:
+            monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", ACCOUNT)
+            monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", ACCOUNT_KEY)
+            monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", azure.url)
+            yield azure
+    else:
+        async with s3_server() as s3:
+            set_up(monkeypatch, s3.url)
+            yield s3
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable"),
+    [
+        ("s3", ""), ("s3", "AWS_ALLOW_HTTP"), ("gs", ""), ("gs", "GOOGLE_ALLOW_HTTP"), ("az", ""),
+        ("az", "AZURE_ALLOW_HTTP"),
+    ],
+)  # fmt: skip
+async def test_an_archive_works_in_an_object_store_without_tls(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, variable: str
 ) -> None:
     raws = await log_of(lab)
-    async with s3_server() as store:
-        set_up(monkeypatch, store.url, AWS_ALLOW_HTTP=variable)
-        archive = Archive(lab.bus, tmp_path, config=ArchiveConfig(url=URL, allow_http=allow_http), clock=ManualClock())
+    if variable:
+        monkeypatch.setenv(variable, "true")
+    async with a_store(kind, monkeypatch) as store:
+        config = ArchiveConfig(url=Secret(f"{kind}://millpond/archive"), allow_http=not variable)
+        archive = Archive(lab.bus, tmp_path, config=config, clock=ManualClock())
 
         segment = await archive.write(ANN, 0, raws[:4])
 
@@ -46,7 +77,7 @@ async def test_an_archive_works_in_an_s3_store_without_tls(
         assert not await storage.create(segment.place, b"other")
         assert [each.name for each in await storage.list("web%3aann")] == [segment.place]
         assert list(await storage.folders()) == ["web%3aann"]
-        await storage.delete(segment.place)
+        await storage.delete(segment.place, "web%3aann/another")
         with pytest.raises(ArchiveMissing):
             await storage.get(segment.place)
     assert not (tmp_path / "transcripts").exists()
@@ -70,6 +101,9 @@ async def test_a_wrong_key_of_an_s3_store_is_one_sentence(tmp_path: Path, monkey
         (URL, "AWS_ENDPOINT_URL", "AWS_ALLOW_HTTP"),
         (URL, "AWS_ENDPOINT_URL_S3", "AWS_ALLOW_HTTP"),
         (Secret("az://millpond/archive"), "AZURE_STORAGE_ENDPOINT", "AZURE_ALLOW_HTTP"),
+        (Secret("gs://millpond/archive"), "GOOGLE_BASE_URL", "GOOGLE_ALLOW_HTTP"),
+        (Secret("gs://millpond/archive"), "GOOGLE_SERVICE_ACCOUNT_KEY", "GOOGLE_ALLOW_HTTP"),
+        (Secret("gs://millpond/archive"), "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_ALLOW_HTTP"),
     ],
 )
 def test_a_store_without_tls_that_is_not_allowed_names_both_settings(
@@ -78,11 +112,15 @@ def test_a_store_without_tls_that_is_not_allowed_names_both_settings(
     with pytest.MonkeyPatch.context() as monkeypatch:
         set_up(monkeypatch, "")
         monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "millpond")
-        monkeypatch.setenv(variable, "http://store.example:9000")
+        account = json.dumps({"gcs_base_url": "http://store.example:9000"})
+        (tmp_path / "account.json").write_text(account)
+        values = {"GOOGLE_SERVICE_ACCOUNT_KEY": account, "GOOGLE_SERVICE_ACCOUNT": str(tmp_path / "account.json")}
+        monkeypatch.setenv(variable, values.get(variable, "http://store.example:9000"))
 
         with pytest.raises(ConfigError) as refused:
             storage_of(ArchiveConfig(url=url), tmp_path)
 
         assert f"the address in {variable} begins with http://" in str(refused.value)
         assert f"archive.allow_http = true or {allowing}=true" in str(refused.value)
-        assert storage_of(ArchiveConfig(url=url, allow_http=True), tmp_path)
+        if variable not in values:
+            assert storage_of(ArchiveConfig(url=url, allow_http=True), tmp_path)

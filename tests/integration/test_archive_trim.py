@@ -357,8 +357,8 @@ async def test_a_segment_is_rewritten_wherever_it_is_listed(anywhere: Place, at:
     segment = (await anywhere.archive.segments(ANN))[at]
     new = [raw.replace("消息".encode(), b"[gone]") for raw in anywhere.raws[segment.first : segment.upto]]
 
-    rewritten = await anywhere.archive.rewrite(segment, new)
-    again = await anywhere.archive.rewrite(segment, new)
+    (rewritten,) = await anywhere.archive.rewrite({segment: new})
+    (again,) = await anywhere.archive.rewrite({segment: new})
 
     assert rewritten == again
     assert (rewritten.first, rewritten.upto, rewritten.time) == (segment.first, segment.upto, segment.time)
@@ -366,7 +366,7 @@ async def test_a_segment_is_rewritten_wherever_it_is_listed(anywhere: Place, at:
     anywhere.raws[segment.first : segment.upto] = new
     await anywhere.whole()
     with pytest.raises(ValueError, match="holds 2 messages, not 1"):
-        await anywhere.archive.rewrite(rewritten, new[:1])
+        await anywhere.archive.rewrite({rewritten: new[:1]})
 
 
 async def test_after_a_failover_to_before_a_segment_was_rewritten_its_new_content_is_read(place: Place) -> None:
@@ -375,7 +375,7 @@ async def test_after_a_failover_to_before_a_segment_was_rewritten_its_new_conten
     copy = await Copy.of(place.lab.bus)
     (segment,) = await place.archive.segments(ANN)
     new = [raw.replace("消息".encode(), b"[gone]") for raw in place.raws]
-    await place.archive.rewrite(segment, new)
+    await place.archive.rewrite({segment: new})
 
     await copy.takes_over(place.lab.bus)
 
@@ -389,7 +389,7 @@ async def test_what_is_not_listed_is_not_rewritten(place: Place) -> None:
     await place.lab.bus.call("DEL", place.keys.segments(ANN))
 
     with pytest.raises(ArchiveError, match="is no longer in the list"):
-        await place.archive.rewrite(segment, [b"{}"] * 4)
+        await place.archive.rewrite({segment: [b"{}"] * 4})
     assert await place.files() == [segment.name]
 
 
@@ -398,7 +398,7 @@ async def test_late_writers_do_not_bring_back_what_was_rewritten(place: Place) -
     segment = await place.archive.write(ANN, 0, place.raws)
     new = [b'{"gone":true}', *place.raws[1:]]
     await place.lab.bus.call("LSET", place.keys.log(ANN), 0, new[0])
-    rewritten = await place.archive.rewrite(segment, new)
+    (rewritten,) = await place.archive.rewrite({segment: new})
 
     await place.lab.bus.repeat("list.lua")
     with pytest.raises(ArchiveError, match="messages 0 to 3 in Redis differ"):

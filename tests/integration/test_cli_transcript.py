@@ -4,10 +4,12 @@ import gzip
 import hashlib
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +224,40 @@ def test_a_search_gives_the_newest_first_and_can_be_kept_to_a_number_a_session_o
     assert len(talk("search", "python", "--scope", "pond:person:terminal:ann")["matches"]) == 2
     plain = talk.place("transcript", "search", "tea").stdout
     assert "[18]" in plain and "\x1b" not in plain, "it does not rule the terminal"
+
+
+def test_archived_messages_are_searched_in_the_search_index_if_it_contains_all_of_their_session(talk: Talk) -> None:
+    def search(*args: str, code: int = 0) -> tuple[list[int], int, int]:
+        found = talk("search", "python", *args, code=code)
+        return [hit["index"] for hit in found["matches"]], found["indexed"], found["not_indexed"]
+
+    async def forgets(bus: Bus) -> None:
+        await bus.call("HINCRBY", bus.keys.memory("pond:person:terminal:ann"), "forgets", 1)
+
+    def loses_the_newest() -> None:
+        [file] = (talk.place.data / "search").rglob("words-*.sqlite3")
+        with closing(sqlite3.connect(file)) as index, index:
+            index.execute("UPDATE fed SET upto = 7 WHERE source = ?", (f"log {KEY}",))
+
+    shutil.rmtree(talk.place.data / "search", ignore_errors=True)
+    assert search() == ([17, 4], 0, 1)
+    assert "so archive files were read (sessions: 1)" in talk.fails("search", "x")[1]
+
+    assert talk.place("memory", "search", KEY, "python").returncode == 0
+    talk.file(0).write_bytes(b"spoilt")  # of messages without the word
+    assert search() == ([17, 4], 1, 0)
+    assert "in the search index (sessions: 1), without tool calls" in talk.fails("search", "x")[1]
+    assert search("--all", code=74) == ([17, 4], 0, 0)
+    assert talk("search", "message", "--limit", "11")["matches"][-1]["index"] == 6
+
+    loses_the_newest()
+    assert search(code=74) == ([17, 4], 0, 1)
+    shutil.rmtree(talk.place.data / "search")
+    talk.fresh()
+    assert talk.place("memory", "search", KEY, "python").returncode == 0
+    talk.file(0).write_bytes(b"spoilt")
+    anyio.run(talk.connected, forgets)
+    assert search(code=74) == ([17, 4], 0, 1)
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])

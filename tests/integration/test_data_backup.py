@@ -11,9 +11,12 @@ from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
 from daemon.data import Target, restore, verify, verifying
+from daemon.data.folder import records_of
+from daemon.data.reading import LOG_PIECE, read_session
+from daemon.data.records import LogTaken, SessionTaken
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
 from daemon.testing import FailingBus, ManualClock
-from tests.conftest import Lab, an_inbound
+from tests.conftest import Lab, an_entry, an_inbound
 from tests.datalab import SESSIONS, a_reply, backed_up, checked, contents, filled, other, restored
 
 Redis = tuple[RedisConfig, Path]
@@ -309,3 +312,46 @@ async def test_a_memory_that_has_taken_in_more_than_its_session_held_has_that_re
         assert made.manifest.retaken == {"web:ann": 1}
         assert await copy.call("HGET", copy.keys.session("web:ann"), "head") == b"2"
         assert await contents(copy) == await contents(lab.bus)
+
+
+@pytest.mark.parametrize("trimmed", ["nothing", "before", "meanwhile"])
+async def test_a_long_log_is_backed_up_restored_and_compared_in_pieces(
+    lab: Lab, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trimmed: str
+) -> None:
+    head, base, keys = 3 * LOG_PIECE + 7, LOG_PIECE + 3, lab.bus.keys
+    await lab.bus.call("HSET", keys.session("web:ann"), "head", head, "cursor", base, "scope", "pond:workspace")
+    for first in range(0, head, 1_000):
+        raws = [msgspec.json.encode(an_entry(at)) for at in range(first, min(head, first + 1_000))]
+        await lab.bus.call("RPUSH", keys.log("web:ann"), *raws)
+
+    async def trim() -> None:
+        await lab.bus.call("LTRIM", keys.log("web:ann"), base, -1)
+        await lab.bus.call("HSET", keys.session("web:ann"), "base", base)
+
+    class Meanwhile(FailingBus):
+        async def run(self, script: Any, named: Any, args: Any) -> Any:
+            if script.name == "session.lua" and args[1] == 2 * LOG_PIECE:
+                await trim()
+            return await super().run(script, named, args)
+
+    if trimmed == "before":
+        await trim()
+    done = await backed_up(Meanwhile(lab.bus, at=0) if trimmed == "meanwhile" else lab.bus, tmp_path)
+
+    assert done.manifest.messages == (head if trimmed == "nothing" else head - base)
+    records = records_of(done.folder, done.manifest)
+    counts = [len(record.log) for record in records if isinstance(record, SessionTaken | LogTaken)]
+    assert max(counts) < 2 * LOG_PIECE, "no more is in memory at a time"
+    async with other(lab.bus, redis, partitions=3) as copy:
+        await restored(copy, done.folder, partitions=3)
+        assert (await read_session(copy, "web:ann")).log == (await read_session(lab.bus, "web:ann")).log
+    assert (await verify(done.folder)).records == done.manifest.records
+
+    async def restored_otherwise(bus: Bus, *given: Any, **more: Any) -> None:
+        await restore(bus, *given, **more)
+        await bus.call("LSET", bus.keys.log("web:ann"), 1, "x")
+
+    monkeypatch.setattr(verifying, "restore", restored_otherwise)
+    told = pytest.RaisesExc(DataError, match="web:ann differs from the original")
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        await verify(done.folder)

@@ -334,9 +334,10 @@ async def test_a_deep_check_reports_the_losses_of_an_archive(lab: Lab, tmp_path:
 
 
 def test_an_incomplete_backup_fails_and_says_which_messages_are_missing(tmp_path: Path) -> None:
-    with a_place() as place, place.running("--role", "consolidation"):
+    with a_place() as place, place.running("--role", "consolidation") as running:
+        running.said("server.started", stream="stderr")
         first = place("data", "backup", str(tmp_path / "first"))
-        assert (first.returncode, first.stderr.count("missing")) == (0, 1)  # of the progress
+        assert (first.returncode, first.stderr.count("missing")) == (0, 1), first.stderr  # of the progress
         prefix = "mp"
         place("redis-cli", "HSET", f"{prefix}:{{0}}:session:cli:x", "head", "46", "base", "46", "scope", SCOPE)
         place("redis-cli", "SET", f"{prefix}:{{0}}:log:cli:y", "x")

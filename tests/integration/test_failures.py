@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,12 +11,14 @@ import pytest
 from daemon.bus import pairs, publish
 from daemon.cli.database import examine
 from daemon.cli.models import examine_models
+from daemon.cli.run import introduce
 from daemon.cli.session import rows as session_rows
 from daemon.cli.shown import positions
-from daemon.config import BotConfig, ModelConfig
+from daemon.config import BotConfig, Config, ModelConfig
 from daemon.config.channels import TelegramConfig
-from daemon.errors import InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited, SetupFault
-from daemon.model import RETRY_AFTER_MAX_S, Answer, note_failing
+from daemon.config.secret import Secret
+from daemon.errors import InvalidAnswer, MillpondError, ModelRefused, ModelUnavailable, RateLimited, SetupFault
+from daemon.model import RETRY_AFTER_MAX_S, Answer, failing, note_failing
 from daemon.overview import read_queues
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -24,6 +27,7 @@ from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_turns import (
     Bot,
+    calls_time,
     dead_letters,
     notices_of,
     parked_for,
@@ -33,6 +37,7 @@ from tests.integration.test_turns import (
     worked_off,
 )
 from tests.limits import HANG_S, until
+from workers.agent.attribution import TEST
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -83,6 +88,22 @@ async def test_a_set_up_fault_is_named_to_those_who_can_mend_it(process: Process
     assert [(reply.session, reply.text) for reply in replies if "#warned" in reply.id] == [
         ("support:boss", say("setup_fault_told", "en", bot="pond", reason=FAULT))
     ]
+
+
+def test_the_start_names_the_model_of_each_bot_and_its_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = {
+        "pond": ModelConfig(base_url="http://127.0.0.1:9/v1", name="m"),
+        "lake": ModelConfig(api="anthropic", name="n", api_key=Secret("sk-1234567890")),
+        "sea": ModelConfig(),
+    }
+
+    introduce(Config(bots={name: BotConfig(model=model) for name, model in models.items()}), tmp_path)
+
+    offline, *named = capsys.readouterr().out.splitlines()[-3:]
+    assert offline.startswith("No real model is set for sea,")
+    assert named == ["Model of pond: m at 127.0.0.1:9", "Model of lake: n at api.anthropic.com"]
 
 
 async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(process: Process, lab: Lab) -> None:
@@ -194,11 +215,13 @@ async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab)
     assert finding.text.startswith(f"{FAULT} (set-up fault for ")
 
 
-async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: Process, lab: Lab) -> None:
+@pytest.mark.parametrize("kind", [RateLimited, ModelUnavailable])
+async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(
+    process: Process, lab: Lab, kind: type[ModelUnavailable]
+) -> None:
     await lab.publish("a")
-    limited = RateLimited("slow down", retry_after_s=3_600.0)
 
-    async with Bot(configured(process), ScriptedModel(then=limited)).working():
+    async with Bot(configured(process), ScriptedModel(then=kind("slow down", retry_after_s=3_600.0))).working():
         await until(lambda: is_parked(lab, "web:ann"))
 
     fields = await failing_fields(lab)
@@ -206,6 +229,16 @@ async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: P
     assert [notice.text for notice in await notices_of(lab)] == [say("parked", "en")], "that it lasts is known at once"
     session = await lab.fields()
     assert int(session["retry_at"]) - int(session["parked_at"]) <= RETRY_AFTER_MAX_S * 1000
+
+
+async def test_a_bot_does_not_wait_because_of_the_key_or_the_address_of_another_one(process: Process, lab: Lab) -> None:
+    """A wrong key of one bot held up another bot with the same model and a key of its own."""
+    model = configured(process).config.bots["pond"].model
+    await note_failing(lab.bus, model, "setup", FAULT)
+
+    assert await failing(lab.bus, msgspec.structs.replace(model, max_concurrent=1)) is not None
+    for other in ({"api_key": Secret("sk-other")}, {"base_url": "http://127.0.0.1:9/other/v1"}, {"name": "n"}):
+        assert await failing(lab.bus, msgspec.structs.replace(model, **other)) is None, other
 
 
 async def test_an_outage_that_nobody_has_noticed_for_long_is_another_one(process: Process, lab: Lab) -> None:
@@ -236,27 +269,142 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
     assert [text for role, text in said(log) if role == "user"] == ["hello", "poison", "are you there?"]
     assert [entry.dead for entry in log if entry.dead] == [("b",)]
     assert "c-b" in said(log)[3][1]
-    assert model.refused == 2
+    assert model.refused == 3, "the last time without the history"
     [letter] = await dead_letters(lab)
-    assert (letter[b"id"], letter[b"reason"]) == (b"b", b"The server refuses the request (400), bad_text")
+    assert (letter[b"id"], letter[b"reason"]) == (b"b", BRIEF.encode())
     assert (await lab.log())[-1].answers == ("c",)
     prompt = [json.loads(message).get("content") for message in model.requests[-1].messages]
     assert "[This message is left out: the model's server refused it.]" in prompt
 
 
+BRIEF = "The server refuses the request (400), bad_text"
+REFUSED = ModelRefused(f"{BRIEF}: do not say poison", status=400, brief=BRIEF)
+
+
 class Picky(ScriptedModel):
-    def __init__(self, word: str) -> None:
-        super().__init__(then="fine")
+    """Fails with messages that hold a word."""
+
+    def __init__(self, word: str, error: MillpondError = REFUSED, *calls: str) -> None:
+        super().__init__(*calls, then="fine")
         self._word = word
+        self._error = error
         self.refused = 0
 
     async def stream(self, request: Any) -> Any:
         if any(self._word in message.decode() for message in request.messages):
             self.refused += 1
-            brief = "The server refuses the request (400), bad_text"
-            raise ModelRefused(f"{brief}: do not say {self._word}", status=400, brief=brief)
+            raise self._error
         async for chunk in super().stream(request):
             yield chunk
+
+
+async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_gives_up_that_message(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall's 403 or web page counted as a fault of the set-up, and a message that made its server fail as an
+    outage: the conversation was blocked for six hours, and others that use the model were delayed."""
+    rows = {
+        "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
+        "page": (SetupFault("no", status=200), 0.0, "answered this message with a web page"),
+        "outage": (ModelUnavailable("no"), 1_900.0, "fails with this message"),
+    }
+    for name, (error, parked_s, reason) in rows.items():
+        session = f"web:{name}"
+        await lab.publish("a", session=session, text="poison")
+        await lab.publish("b", session=session)
+        if parked_s:
+            await parked_for(lab, parked_s, session)
+
+        await worked_off(configured(process), lab, Picky("poison", error), session)
+
+        letter = (await dead_letters(lab))[-1]
+        assert reason in letter[b"reason"].decode(), name
+        assert said(await lab.log(session))[-1] == ("assistant", "fine"), name
+        assert await no_model_fails(lab), name
+
+
+async def test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall refused what the model itself had said: it refused all later messages of the conversation."""
+    for word, error in {"poison": REFUSED, "venom": SetupFault("no", status=403)}.items():
+        session, model = f"web:{type(error).__name__}", Picky(word, error, word)
+        for message_id in ("a", "b", "c"):
+            await lab.publish(message_id, session=session)
+
+        await worked_off(configured(process), lab, model, session)
+
+        answers = [text for role, text in said(await lab.log(session)) if role == "assistant"]
+        assert answers == [word, "fine", "fine"], word
+    assert await dead_letters(lab) == []
+
+
+async def test_a_stop_does_not_wait_for_the_answer_to_a_test_message(process: Process, lab: Lab) -> None:
+    gate = Gate()
+    await lab.publish("a")
+
+    async with Bot(configured(process), ScriptedModel(SetupFault("no", status=403), [gate, "late"])).working():
+        await gate.reached()
+        await lab.publish("s", command="stop")
+        await until(lab.is_idle)
+
+    assert [entry.stopped for entry in await lab.log()] == [False, True]
+
+
+async def test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right(process: Process, lab: Lab) -> None:
+    """Each message became a dead letter, and no administrator was told."""
+    rows = {
+        "refused": (REFUSED, "The server refuses every request, even a short test message"),
+        "garbage": (InvalidAnswer("no JSON"), "The server sends unusable answers, even to a short test message"),
+    }
+    for name, (error, reason) in rows.items():
+        session, model = f"web:{name}", ScriptedModel(then=error)
+        await lab.publish("a", session=session)
+
+        async with Bot(configured(process), model).working():
+            await until(lambda session=session: is_parked(lab, session))
+
+        assert (await lab.fields(session))["parked_why"].startswith(f"setup: {reason}"), name
+    assert await dead_letters(lab) == []
+
+
+async def test_administrators_are_told_when_the_messages_of_several_conversations_are_refused_in_a_row(
+    process: Process, lab: Lab
+) -> None:
+    """A firewall refused the bot's own prompt: each conversation was told that it was about its message."""
+    process = configured(process, admins=("support:boss",))
+    model = Picky("poison")
+
+    async with Bot(process, model).working():
+        for number in range(4):
+            await lab.publish("a", session=f"web:{number}", text="poison")
+            await until(lambda number=number: lab.is_idle(f"web:{number}"))
+            assert bool(await examine_models(lab.bus, process.config)) == (number >= 2)
+        assert await failing(lab.bus, process.config.bots["pond"].model) is None
+        [finding] = await examine_models(lab.bus, process.config)
+        replies = await replies_of(lab, "support")
+        await lab.publish("b", session="web:0")
+        await until(lambda: lab.is_idle("web:0"))
+
+    assert finding.text.startswith(f"The server refused the messages of 3 conversations in a row ({BRIEF}).")
+    assert [reply.session for reply in replies] == ["support:boss"]
+    assert await no_model_fails(lab)
+
+
+async def test_others_need_not_wait_for_the_end_of_a_long_turn_that_finds_a_model_to_work(
+    process: Process, lab: Lab
+) -> None:
+    gate = Gate()
+    model = ScriptedModel(SetupFault(FAULT), calls_time(), [gate, "late"], then="here")
+
+    async with Bot(configured(process), model).working():
+        await lab.publish("a", session="web:0")
+        await until(lambda: is_parked(lab, "web:0"))
+        await probe_now(lab)
+        await gate.reached()
+        assert await no_model_fails(lab)
+        gate.open()
+        await until(lambda: lab.is_idle("web:0"))
 
 
 async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt(process: Process, lab: Lab) -> None:
@@ -268,7 +416,7 @@ async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attem
     await worked_off(configured(process), lab, model)
 
     assert [entry.dead for entry in await lab.log() if entry.dead] == [("a",)]
-    assert len(model.requests) == attempts + 1
+    assert len([request for request in model.requests if TEST not in request.messages]) == attempts + 1
     assert await notices_of(lab) == []
 
 

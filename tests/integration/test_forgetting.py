@@ -1,5 +1,6 @@
 """Forgetting: what a person wants gone is found nowhere, and what was not meant is still there."""
 
+import gzip
 import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -10,7 +11,9 @@ import anyio
 import msgspec
 import pytest
 
+from daemon.archive import Shelf
 from daemon.bus import pairs
+from daemon.config import ArchiveConfig, Secret
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
 from daemon.forget import Order, folders, matches_of, passing
@@ -20,6 +23,7 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit
 from tests.conftest import Lab, RecordingBus, dump
+from tests.fakes.s3 import S3
 from tests.forgetlab import (
     ANN,
     ANNS,
@@ -36,6 +40,7 @@ from tests.forgetlab import (
     stands_in,
     texts,
 )
+from tests.integration.test_archive_s3 import a_store
 from tests.limits import HANG_S
 from tests.memorylab import saves
 from tests.unit.test_forgetting_inventory import rows
@@ -373,6 +378,54 @@ async def test_a_late_tombstone_buries_no_other_message(world: Pond) -> None:
     await seen.repeat("replace.lua")
 
     assert await world.bus.call("LINDEX", world.bus.keys.log(ANN), 0) == other
+
+
+async def archived(world: Pond) -> None:
+    """Ten turns with what is to be forgotten, each in a file of the archive, and none in Redis."""
+    for number in range(10):
+        await world.turn(ANN, f"{CANARY} number {number}.")
+    raws = await world.bus.call("LRANGE", world.bus.keys.log(ANN), 0, -1)
+    await world.bus.call("HSET", world.bus.keys.session(ANN), "cursor", len(raws))
+    for first in range(0, len(raws), 2):
+        await world.stores.archive.write(ANN, first, raws[first : first + 2])
+    await world.stores.archive.trim(ANN, len(raws))
+
+
+@pytest.mark.parametrize("kind", ["s3", "gs", "az"])
+async def test_archived_messages_are_forgotten_in_object_stores(
+    process: Process, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    archive = ArchiveConfig(url=Secret(f"{kind}://millpond/archive"), allow_http=True)
+    async with a_store(kind, monkeypatch) as store:
+        there = replace(process, config=msgspec.structs.replace(process.config, archive=archive))
+        world = Pond(pond(there, tmp_path / "work"), lab)
+        await archived(world)
+        assert any(stands_in(content, CANARY) for content in unpacked(store))
+
+        record = await world.forget()
+
+        assert record.report["removed"] == {"archive": 10}
+        assert not any(stands_in(content, CANARY) for content in unpacked(store))
+        await world.forget(order=Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,)))
+        assert list(store.objects) == ["millpond/archive/millpond.json"]
+
+
+def unpacked(store: S3) -> list[bytes]:
+    return [gzip.decompress(content) for name, content in store.objects.items() if name.endswith(".gz")]
+
+
+async def test_archived_messages_are_forgotten_with_one_new_catalogue_though_a_file_is_damaged(world: Pond) -> None:
+    await archived(world)
+    folder = world.process.data_dir / "transcripts" / Shelf.log(ANN).folder
+    spoilt, catalogues = min(folder.glob("transcript_*")), set(folder.glob("catalogue_*"))
+    spoilt.write_bytes(b"spoilt")
+
+    report = (await world.forget()).report
+
+    assert report["removed"] == {"archive": 9}
+    assert spoilt.name in report["failed"][0]
+    assert await world.places() == []
+    assert len(set(folder.glob("catalogue_*")) - catalogues) == 1
 
 
 async def test_several_who_forget_at_the_same_time_all_have_the_server_write_its_files_anew(lab: Lab) -> None:

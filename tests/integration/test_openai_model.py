@@ -735,9 +735,10 @@ async def test_a_refusal_that_stays_ends_after_a_few_requests():
     ],
 )
 async def test_the_words_of_a_rate_limit_say_how_long_it_lasts(text, seconds):
-    refused = Refusal(httpx2.Response(429, text=text), text)
+    for status in (429, 503):
+        refused = Refusal(httpx2.Response(status, text=text), text)
 
-    assert translated(refused, Endpoint(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
+        assert translated(refused, Endpoint(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
 
 
 async def test_another_address_and_words_within_words_are_understood():

@@ -123,7 +123,9 @@ async def test_a_tool_that_failed_and_a_model_that_was_stopped_are_told_as_that(
 
 
 async def test_a_dead_letter_has_a_trace(process: Process, lab: Lab) -> None:
-    [found] = await answered(process, lab, ScriptedModel(then=InvalidAnswer("no")), "a")
+    [found] = await answered(
+        process, lab, ScriptedModel(*[InvalidAnswer("no")] * process.config.queue.attempts_max), "a"
+    )
 
     assert (found.trace.outcome, found.trace.answers) == ("dead", ("a",))
 

@@ -352,7 +352,7 @@ async def unmark(held: Any) -> str:
 async def rewrite(held: Any) -> int:
     """Put something else in the place of what is archived."""
     [segment] = await held.archive.segments(SESSION)
-    new = await held.archive.rewrite(segment, [b"{}", b"{}"])
+    (new,) = await held.archive.rewrite({segment: [b"{}", b"{}"]})
     return int(new.upto)
 
 

@@ -71,8 +71,8 @@ MUTANTS = (
         ),
         (
             "A segment that is rewritten with what it holds stays.",
-            "if new.checksum == segment.checksum:",
-            "if False:",
+            "zip(contents, stored, strict=True) if old != new}",
+            "zip(contents, stored, strict=True)}",
             "test_rewriting_a_segment_with_what_it_holds_leaves_its_file_alone",
         ),
         (

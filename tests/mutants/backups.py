@@ -31,7 +31,12 @@ MUTANTS = (
     *mutants_of(
         "daemon/data/taking.py",
         _TESTS,
-        ("A damaged session is named.", "            self.damaged[name] = str(error)\n", "", _TYPE),
+        (
+            "A damaged session is named.",
+            "self.damaged[name] = str(error)\n            return None",
+            "return None",
+            _TYPE,
+        ),
         ("A session that is left out is not read.", "sorted(sessions - self._without)", "sorted(sessions)", _TYPE),
         (
             "A shared key of the wrong type is named.",

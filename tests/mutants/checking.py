@@ -6,6 +6,7 @@ _SESSION = "test_each_rule_of_a_session_is_looked_at"
 _SCOPE = "test_each_rule_of_a_memory_is_looked_at"
 _KEY = "test_each_rule_of_a_key_is_looked_at"
 _ENTRY = "test_each_field_of_an_entry_is_looked_at"
+_LONG = "test_a_long_log_is_backed_up_restored_and_compared_in_pieces"
 _OTHERWISE = "test_a_backup_that_comes_back_otherwise_is_told"
 _ORDER = "self._begins <= self._base <= self._cursor <= self._head"
 
@@ -130,10 +131,11 @@ MUTANTS = (
         ),
         (
             "A restored session is compared.",
-            "_alone(await read_session(bus, record.name)), _alone(",
-            "record, (",
+            "_alone(session), _alone(record)",
+            "record, record",
             _OTHERWISE,
         ),
+        ("A long log is compared too.", "(record, log=held)", "(record, log=log)", _LONG),
         ("A restored log is compared.", "taken=0)", "taken=0, log=[])", _OTHERWISE),
         ("A restored memory is compared.", "await read_scope(bus, record.name), record", "record, record", _OTHERWISE),
         (

@@ -3,6 +3,10 @@
 from tests.mutants.mutant import mutants_of
 
 TESTS = "integration/test_failures.py"
+OF_MESSAGE = "test_a_failure_of_one_message_while_the_model_answers_a_test_message_gives_up_that_message"
+OF_MODEL = "test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right"
+OF_HISTORY = "test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages"
+OF_CONVERSATIONS = "test_administrators_are_told_when_the_messages_of_several_conversations_are_refused_in_a_row"
 
 MUTANTS = (
     *mutants_of(
@@ -46,6 +50,7 @@ MUTANTS = (
             "redis.call('HSET', KEYS[1], 'next', 0)",
             "test_one_caller_at_a_time_finds_out_whether_a_model_works_again",
         ),
+        ("Refusals are no reason not to ask.", " or kind == 'refused'", "", OF_CONVERSATIONS),
     ),
     *mutants_of(
         "daemon/model/failing.py",
@@ -56,14 +61,20 @@ MUTANTS = (
             "max(0.0, max(",
             "test_a_server_that_asks_for_an_hour_is_asked_after_a_minute",
         ),
+        (
+            "A wrong key of one bot is of no concern to another.",
+            'f"{model.base_url} {model.api_key.reveal()}"',
+            '""',
+            "test_a_bot_does_not_wait_because_of_the_key_or_the_address_of_another_one",
+        ),
     ),
     *mutants_of(
         "workers/agent/turn.py",
         TESTS,
         (
             "A caller whose message is refused finds out that the model is there.",
-            "            await self._health.works(model, was_parked=parked_s > 0)\n            return",
-            "            return",
+            "        await self._health.works(bot.model, was_parked=parked_s > 0)\n",
+            "",
             "test_a_caller_whose_message_is_refused_finds_out_that_the_model_is_there",
         ),
         (
@@ -71,6 +82,71 @@ MUTANTS = (
             "        if answer is None:\n",
             "        await self._health.works(model, was_parked=parked_s > 0)\n        if answer is None:\n",
             "test_a_stop_says_nothing_about_a_model_that_fails",
+        ),
+        (
+            "A turn notes that the model works before the turn ends.",
+            "            if turn.progress.used:\n",
+            "            if False:\n",
+            "test_others_need_not_wait_for_the_end_of_a_long_turn_that_finds_a_model_to_work",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/attribution.py",
+        TESTS,
+        (
+            "A status may be about one message.",
+            "return bool(error.status) and error.status not in OF_ACCOUNT",
+            "return False",
+            OF_MESSAGE,
+        ),
+        (
+            "A long outage may be one of one message.",
+            "return begun.parked_s > OUTAGE_S",
+            "return False",
+            OF_MESSAGE,
+        ),
+        (
+            "A refusal may be one of every message.",
+            "            return begun.attempts >= REFUSED_ATTEMPTS",
+            "            return False",
+            OF_MODEL,
+        ),
+        (
+            "A broken answer may be one to every message.",
+            "return begun.attempts >= attempts_max",
+            "return False",
+            OF_MODEL,
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/model_health.py",
+        TESTS,
+        (
+            "Administrators are told of refusals in several conversations.",
+            "if len(sessions) < REFUSED_SESSIONS:",
+            "if True:",
+            OF_CONVERSATIONS,
+        ),
+        (
+            "An answer ends the report of refusals.",
+            "if len(sessions) >= REFUSED_SESSIONS:",
+            "if False:",
+            OF_CONVERSATIONS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/records.py",
+        TESTS,
+        ("A refused message is not found.", "entry.turn in refused or ", "", OF_MESSAGE),
+    ),
+    *mutants_of(
+        "daemon/cli/run.py",
+        TESTS,
+        (
+            "The start names each model and its server.",
+            "        if not bot.model.offline:\n",
+            "        if False:\n",
+            "test_the_start_names_the_model_of_each_bot_and_its_server",
         ),
     ),
     *mutants_of(
@@ -129,6 +205,16 @@ MUTANTS = (
             "            if not shown:\n                raise\n",
             "            raise\n",
             "test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/request.py",
+        TESTS,
+        (
+            "A message is sent without older ones before it is given up.",
+            "self._renew(replace(self.past, history=()))",
+            "pass",
+            OF_HISTORY,
         ),
     ),
     *mutants_of(

@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import mutants_of
 
+_ONE_CATALOGUE = "test_archived_messages_are_forgotten_with_one_new_catalogue_though_a_file_is_damaged"
 _AWAY = "test_the_archived_part_waits_for_the_archive_and_is_deleted_then"
 
 MUTANTS = (
@@ -14,6 +15,17 @@ MUTANTS = (
             "            pass\n",
             "test_what_was_forgotten_stands_nowhere_and_what_was_not_is_still_there",
         ),
+    ),
+    *mutants_of(
+        "daemon/forget/shelves.py",
+        "integration/test_forgetting.py",
+        (
+            "A damaged file of the archive keeps no other from being forgotten.",
+            "        work.fail(str(error))\n        return [], []",
+            "        raise",
+            _ONE_CATALOGUE,
+        ),
+        ("The catalogue is written once for many segments.", " = 64, 8 *", " = 1, 8 *", _ONE_CATALOGUE),
     ),
     *mutants_of(
         "daemon/export/contents.py",

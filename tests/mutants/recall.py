@@ -2,6 +2,8 @@
 
 from tests.mutants.mutant import mutants_of
 
+_INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contains_all_of_their_session"
+
 MUTANTS = (
     *mutants_of(
         "daemon/memory/current.py",
@@ -11,6 +13,22 @@ MUTANTS = (
             "if cached is not None and cached[0] == checksum and cached[1].version == int(version):",
             "if cached is not None:",
             "test_a_prompt_fetches_the_text_only_when_it_has_changed",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/messages.py",
+        "integration/test_cli_transcript.py",
+        ("A search uses no index from before a deletion.", "found == (forgets,) and ", "", _INDEXED),
+        ("A search uses no index that lacks messages.", "fed is not None and fed[0] >= upto", "True", _INDEXED),
+    ),
+    *mutants_of(
+        "daemon/transcripts/search.py",
+        "unit/test_transcript_search.py",
+        (
+            "No match is skipped because JSON writes it in another form.",
+            " or not self._is_plain",
+            "",
+            "test_calls_results_and_parts_are_looked_at_and_what_is_spoilt_too",
         ),
     ),
     *mutants_of(
@@ -28,14 +46,14 @@ MUTANTS = (
         "unit/test_recall_evidence.py",
         (
             "A repeated question is no evidence.",
-            "        if self._is_repetition(text, its_terms) or (speaker",
-            "        if (speaker",
+            "return 0.0 if self._asks and len",
+            "return 1.0 if self._asks and len",
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (
             "An empty answer is no evidence.",
-            '(speaker == "assistant" and is_empty_answer(text))',
-            "False",
+            'return "asks" if has_question else "empty"',
+            'return "states"',
             "test_an_earlier_question_and_its_empty_answer_do_not_displace_the_statement",
         ),
         (

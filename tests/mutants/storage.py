@@ -59,10 +59,16 @@ MUTANTS = (
             "test_a_store_without_tls_that_is_not_allowed_names_both_settings",
         ),
         (
+            "A service account may name an address without TLS.",
+            '_plain_account() if service == "GOOGLE" else ""',
+            '""',
+            "test_a_store_without_tls_that_is_not_allowed_names_both_settings",
+        ),
+        (
             "A store without TLS can be allowed.",
             '"allow_http": allow_http,',
             '"allow_http": False,',
-            "test_an_archive_works_in_an_s3_store_without_tls",
+            "test_an_archive_works_in_an_object_store_without_tls",
         ),
     ),
     *mutants_of(

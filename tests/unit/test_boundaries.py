@@ -145,7 +145,7 @@ def test_a_rest_doubles_with_each_attempt_up_to_the_longest(evenly: None, attemp
 
 @each_row(
     "parked_s, at_least_s, rest_s",
-    [(0, 0, 1), (4, 0, 1), (8, 0, 2), (120, 0, 30), (121, 0, 30), (0, 7, 7), (40, 7, 10), (0, 30, 30), (0, 3_600, 30)],
+    [(0, 0, 1), (4, 0, 1), (8, 0, 2), (60, 0, 15), (61, 0, 15), (0, 7, 7), (40, 7, 10), (0, 30, 30), (0, 3_600, 30)],
 )
 def test_a_parked_message_rests_for_a_quarter_of_its_time_or_as_long_as_told(
     evenly: None, parked_s: float, at_least_s: float, rest_s: float

@@ -35,7 +35,14 @@ EXAMPLES = (
     {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
     | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
     | {"job_id": "<id>", "nonce": "<nonce>", "code": "<code>", "person": "<person>"}
-    | {"bucket": "<bucket>", "digest": "<hash>", "minute": "<minute>", "server": "<host>", "model": "<model>"}
+    | {
+        "bucket": "<bucket>",
+        "digest": "<hash>",
+        "minute": "<minute>",
+        "server": "<host>",
+        "model": "<model>",
+        "account": "<account>",
+    }
 )
 """What the pages write for the arguments of the methods of ``Keys``."""
 

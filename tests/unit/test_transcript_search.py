@@ -33,6 +33,8 @@ def test_an_excerpt_is_short_and_shows_what_was_found(before: str, after: str, n
     assert "\n" not in excerpt
     if before.isascii():
         assert needle in excerpt
+    raw = msgspec.json.encode(an_entry(0, text=f"{before} {needle} {after}"))
+    assert hits("web:ann", Piece(first=0, upto=1, raws=[raw]), Needle(needle)), "no match is skipped before decoding"
 
 
 def test_nothing_to_look_for_is_refused() -> None:
@@ -52,3 +54,5 @@ def test_calls_results_and_parts_are_looked_at_and_what_is_spoilt_too() -> None:
 
     assert [hit.index for hit in hits("web:ann", piece, Needle("茶"))] == [7, 8, 9, 10]
     assert [hit.index for hit in hits("web:ann", piece, Needle("grep"))] == [7]
+    quoted = msgspec.json.encode(an_entry(0, text='say "tea" twice'))
+    assert hits("web:ann", Piece(first=0, upto=1, raws=[quoted]), Needle('"tea"'))

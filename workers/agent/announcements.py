@@ -57,12 +57,13 @@ class Announcements:
             return ""
         return f"setup-{math.floor(self._process.clock.now().timestamp() / HOUR_S)}"
 
-    async def tell_admins(self, name: str, bot: BotConfig, failing: Failing) -> None:
-        """Tell the administrators on push channels of a set-up fault, when nobody has within the hour."""
-        if not failing.tell_admins:
+    async def tell_admins(self, name: str, bot: BotConfig, failing: Failing | None) -> None:
+        """Tell the administrators on push channels of a failure, when nobody has within the hour."""
+        if failing is None or not failing.tell_admins:
             return
         with suppress(BusError):
-            text = say("setup_fault_told", bot.language, bot=name, reason=failing.reason)
+            key = "refusals_told" if failing.kind == "refused" else "setup_fault_told"
+            text = say(key, bot.language, bot=name, reason=failing.reason)
             for admin in filter(_is_chat, bot.admins):
                 channel = SessionKey.parse(admin).channel
                 if isinstance(self._process.config.channels.get(channel), PushConfig):

@@ -20,6 +20,7 @@ from daemon.usage import Room, Spent
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.announcements import Announcements
+from workers.agent.attribution import REFUSED_ATTEMPTS
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
 from workers.agent.outcome import Outcome, answered_as
@@ -30,9 +31,6 @@ from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
-
-REFUSED_ATTEMPTS = 2
-"""So often a message is sent that the model's server refuses; a second time, because some refuse by mistake."""
 
 SPREAD_S = 3.0
 """Sessions that wait for the same room come back spread over so long."""
@@ -253,7 +251,8 @@ class Ending:
             text = say("too_long", turn.kit.language, correlation=turn.first.correlation)
             return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
         if isinstance(error, ModelRefused) and attempts >= REFUSED_ATTEMPTS:
-            status, correlation = error.status or type(error).__name__, turn.first.correlation
+            status = "HTML" if error.status == 200 else error.status or "error"
+            correlation = turn.first.correlation
             text = say("message_refused", turn.kit.language, status=status, correlation=correlation)
             return await self._dead(turn, text, reason=error.brief, refused=True, go_on=go_on)
         await self._sessions.back_off(turn.claim, delay_s=after_attempts(attempts, self._queue))

@@ -15,6 +15,7 @@ from daemon.errors import (
     ContentFiltered,
     ContextOverflow,
     InvalidAnswer,
+    ModelError,
     ModelRefused,
     ModelUnavailable,
     SetupFault,
@@ -24,6 +25,7 @@ from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
 from daemon.wording import text as say
+from workers.agent.attribution import REFUSED_ATTEMPTS
 from workers.agent.progress import Turn
 from workers.agent.tracing import Doing
 
@@ -91,8 +93,10 @@ class ModelCalls:
             request = self._requests.with_more_room(request)
         try:
             return await self._streamed(request, goes_on=bool(said))
-        except (ContentFiltered, SetupFault):
+        except ContentFiltered:
             raise
+        except SetupFault as error:
+            return await self._without_history(error, cut_off)
         except ModelRefused as error:
             return await self._otherwise(error, request, cut_off)
         except ContextOverflow as error:
@@ -113,7 +117,18 @@ class ModelCalls:
             return await self._streamed(await self._request(cut_off), goes_on=bool(cut_off))
         if error.status in (400, 413, 422) and request.tokens >= LARGE_TOKENS:
             return await self._halved(error, request, cut_off)
-        raise error
+        return await self._without_history(error, cut_off)
+
+    async def _without_history(self, error: ModelRefused, cut_off: Sequence[LogEntry]) -> Answer:
+        """The answer to a prompt without older messages, before a message is given up: one of them may be the cause."""
+        if self._turn.claim.begun.attempts < REFUSED_ATTEMPTS or not self._requests.leave_out_history():
+            raise error
+        try:
+            answer = await self._streamed(await self._request(cut_off), goes_on=bool(cut_off))
+        except ModelError:
+            raise error from None
+        _log.warning("model.history_refused", reason=brief(error), model=self._kit.model.name)
+        return answer
 
     async def _halved(
         self, error: ModelRefused | ContextOverflow | InvalidAnswer, request: Request, cut_off: Sequence[LogEntry]
@@ -169,7 +184,8 @@ class ModelCalls:
             if not shown:
                 raise
             # It works and fails within this answer: that counts as an attempt, else it is paid for again and again.
-            raise InvalidAnswer(f"the answer was interrupted after some text was shown: {error}") from error
+            text = "the answer was interrupted after some text was shown"
+            raise InvalidAnswer(f"{text}: {error}", brief=f"{text}: {error.brief}") from error
         raise InvalidAnswer("the model's stream ended without an answer")
 
 

@@ -6,8 +6,8 @@ Nothing depends on it: while Redis is unavailable, each worker asks as if nothin
 from contextlib import suppress
 
 from daemon.config import ModelConfig
-from daemon.errors import BusError
-from daemon.model import Failing, failing, note_failing, note_working
+from daemon.errors import BusError, ModelRefused
+from daemon.model import Failing, account_of, failing, note_failing, note_working
 from daemon.process import Process
 
 
@@ -18,6 +18,11 @@ async def ask_anew(process: Process) -> None:
             await note_working(process.bus, bot.model)
 
 
+REFUSED_SESSIONS = 3
+"""Refused messages of so many sessions in a row, without an answer between them, are the fault of something that all
+of these sessions share, such as the bot's prompt."""
+
+
 class ModelHealth:
     """Of all models of a process."""
 
@@ -25,6 +30,8 @@ class ModelHealth:
         self._bus = process.bus
         self._failing: set[tuple[str, str]] = set()
         """Models that this process knows to fail; of the others it asks Redis nothing."""
+        self._refused: dict[str, set[str]] = {}
+        """By bot: sessions whose messages were refused since the bot's last answer."""
 
     async def obstacle(self, model: ModelConfig, *, was_parked: bool) -> Failing | None:
         """Why a turn has to wait; None: it asks the model.
@@ -53,6 +60,26 @@ class ModelHealth:
                 await note_working(self._bus, model)
                 self._failing.discard(_name(model))
 
+    async def refused(self, bot: str, model: ModelConfig, session: str, error: ModelRefused) -> Failing | None:
+        """Note that a message was given up since ``model`` refused it; what administrators are to know of it."""
+        sessions = self._refused.setdefault(bot, set())
+        sessions.add(session)
+        if len(sessions) < REFUSED_SESSIONS:
+            return None
+        text = f"The server refused the messages of {REFUSED_SESSIONS} conversations in a row ({error.brief})."
+        with suppress(BusError):
+            return await note_failing(
+                self._bus, model, "refused", f"{text} Check the files and tools of the bot, and the model's settings."
+            )
+        return None
+
+    async def answered(self, bot: str, model: ModelConfig) -> None:
+        """Note that a message was answered."""
+        sessions = self._refused.pop(bot, ())
+        if len(sessions) >= REFUSED_SESSIONS:
+            with suppress(BusError):
+                await note_working(self._bus, model)
+
 
 def _name(model: ModelConfig) -> tuple[str, str]:
-    return model.base_url, model.name
+    return account_of(model), model.name

@@ -56,7 +56,7 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
 
 
 async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]:
-    answer = await _answer(model, [ASK], tools, tokens)
+    answer = await answer_of(model, [ASK], tools, tokens)
     if not answer.tool_calls:
         return [f"the model was asked to call the tool {TOOL} but did not, so tools may not work with this model"]
     calls = [
@@ -65,19 +65,24 @@ async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]
     ]
     said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
     results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
-    again = await _answer(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
+    again = await answer_of(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
     return [] if again.text.strip() else ["the model returned no text after the result of a tool"]
 
 
 async def _picture(model: Model, tokens: int) -> list[str]:
     try:
-        await _answer(model, [LOOK], (), tokens)
+        await answer_of(model, [LOOK], (), tokens)
     except (ModelRefused, InvalidAnswer) as error:
         return [f"the model does not accept pictures ({str(error).rstrip('.')}). Set model.vision = false"]
     return []
 
 
-async def _answer(model: Model, messages: Sequence[bytes], tools: Sequence[bytes], tokens: int) -> Answer:
+async def answer_of(model: Model, messages: Sequence[bytes], tools: Sequence[bytes], tokens: int) -> Answer:
+    """The model's answer, also where it was cut off or is reasoning alone.
+
+    Raises:
+        ModelError: it does not answer.
+    """
     request = Request(messages=messages, tools=tools, max_completion_tokens=tokens)
     try:
         async with aclosing(model.stream(request)) as chunks:

@@ -156,6 +156,14 @@ class Requests:
             self.show(())
         return had
 
+    def leave_out_history(self) -> bool:
+        """From now on the prompts hold no older messages and nothing recalled; whether there was any of it."""
+        had = bool(self.past.history or self._recalled)
+        if had:
+            self._renew(replace(self.past, history=()))
+            self._recalled, self._recalled_of = "", self.past
+        return had
+
     def shorten(self, tokens_max: int) -> None:
         """From now on no prompt counts more than this, whatever the budget says."""
         self._tokens_max = tokens_max

@@ -11,12 +11,9 @@ from daemon import metrics
 from daemon.access import Pauses
 from daemon.errors import (
     ConfigError,
-    ContextOverflow,
-    InvalidAnswer,
     ModelError,
     ModelRefused,
     ModelUnavailable,
-    RateLimited,
     SetupFault,
 )
 from daemon.events import Inbound, LogEntry
@@ -27,6 +24,7 @@ from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.announcements import Announcements
+from workers.agent.attribution import REFUSED_ATTEMPTS, attributed
 from workers.agent.commands import Commands, before_command, command_first
 from workers.agent.compacting import compacted
 from workers.agent.ending import Ending, insist
@@ -76,7 +74,8 @@ class Turns:
         self._pasts = PastReader(reader, self._memories, process.config.micro_compact)
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
-        self._ending = Ending(process, sessions, self._commands, announcements or Announcements(process))
+        self._announcements = announcements or Announcements(process)
+        self._ending = Ending(process, sessions, self._commands, self._announcements)
         self._health = ModelHealth(process)
         self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
@@ -160,25 +159,39 @@ class Turns:
             )
         try:
             answer = await hold.until(lambda: self._run(turn), limit=self._limit)
-        except (ModelUnavailable, SetupFault) as error:
-            return await self._failed(turn, error, go_on=go_on)
-        except (InvalidAnswer, ContextOverflow, ModelRefused) as error:
-            # Its server is there, whatever it says: others need not wait until somebody finds that out.
-            await self._health.works(model, was_parked=parked_s > 0)
-            return await self._ending.failed(turn, error, go_on=go_on)
+        except ModelError as error:
+            return await self._failed(turn, hold, error, go_on=go_on)
         except TimeoutError as error:
             return await self._ending.failed(turn, error, go_on=go_on)
         if answer is None:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         await self._health.works(model, was_parked=parked_s > 0)
+        await self._health.answered(turn.first.bot, model)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _failed(self, turn: Turn, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _failed(self, turn: Turn, hold: Hold, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
+        """A model call of the turn failed."""
+        bot, parked_s = turn.kit.prompts.bot, turn.claim.begun.parked_s
+        test = partial(attributed, turn, error, attempts_max=self._attempts_max)
+        cause = await hold.until(test, limit=self._limit)
+        if cause is None:
+            return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
+        if isinstance(cause, ModelUnavailable | SetupFault):
+            return await self._parked(turn, cause, go_on=go_on)
+        # Its server is there, whatever it says: others need not wait until somebody finds that out.
+        await self._health.works(bot.model, was_parked=parked_s > 0)
+        following = await self._ending.failed(turn, cause, go_on=go_on)
+        if isinstance(cause, ModelRefused) and turn.claim.begun.attempts >= REFUSED_ATTEMPTS:
+            failing = await self._health.refused(turn.first.bot, bot.model, turn.claim.session, cause)
+            await self._announcements.tell_admins(turn.first.bot, bot, failing)
+        return following
+
+    async def _parked(self, turn: Turn, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
         """The model cannot be asked: the turn waits until it can."""
         await noted(self._process, error)
         parked_s = turn.claim.begun.parked_s
         kind: Literal["outage", "setup"] = "setup" if isinstance(error, SetupFault) else "outage"
-        retry_after_s = error.retry_after_s if isinstance(error, RateLimited) else None
+        retry_after_s = error.retry_after_s if isinstance(error, ModelUnavailable) else None
         failing = await self._health.failed(
             turn.kit.prompts.bot.model,
             Failing(kind=kind, reason=error.brief, since_s=parked_s),
@@ -253,6 +266,9 @@ class Turns:
 
     async def _run(self, turn: Turn) -> Answer:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
+            if turn.progress.used:
+                # Others that wait for the model need not wait for the end of this turn.
+                await self._health.works(turn.kit.prompts.bot.model, was_parked=turn.claim.begun.parked_s > 0)
             await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
 
         await self._looking_back.look(turn)

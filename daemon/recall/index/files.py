@@ -61,6 +61,17 @@ def index_file(data_dir: Path, scope: str, kind: str, *, anew: bool = False) -> 
             return
 
 
+def existing_file(data_dir: Path, scope: str, kind: str) -> Path | None:
+    """The file of a kind of index of a scope; None: there is none."""
+    names = (FOLDER, folder_of(scope))
+    try:
+        with folder_below(data_dir, *names, make=False) as folder:
+            found = _files(folder, kind)
+    except OSError:
+        return None
+    return data_dir.joinpath(*names, found[0]) if found else None
+
+
 def delete_indexes(data_dir: Path, scope: str) -> None:
     """Delete all indexes of a scope, of every kind, with the folder that they lie in.
 

@@ -31,7 +31,7 @@ FAR = 3
 APART = dt.timedelta(hours=6)
 """What was said so long before or after is not shown beside a hit: it is another conversation's, and of another day."""
 
-_CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.heading, c.text, c.terms"
+_CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.heading, c.text, c.form, c.terms"
 _FROM = "FROM chunk c JOIN file f ON f.id = c.file"
 
 _SELECT = f"SELECT {_CHUNK} {_FROM} WHERE "
@@ -65,7 +65,7 @@ def hits_of(
                 continue
             said.add(record[-1])
             chunk = _chunk_of(record)
-            if _is_held(record, prompt) or not evidence.worth(chunk.text, record[-1], chunk.speaker):
+            if _is_held(record, prompt) or not evidence.worth(record[-2], record[-1]):
                 continue
             beside = _Beside(connection, near, record, prompt, shown)
             snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1))
@@ -156,7 +156,7 @@ def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str
 
 
 def _chunk_of(record: Sequence[Any]) -> Chunk:
-    _, file, first, part, upto, kind, time, speaker, heading, text, _ = record
+    _, file, first, part, upto, kind, time, speaker, heading, text, *_ = record
     return Chunk(
         kind=kind,
         file=file,

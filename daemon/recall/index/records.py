@@ -172,7 +172,9 @@ class _Wire(msgspec.Struct):
 
 class _Entry(msgspec.Struct):
     time: str = ""
+    turn: int = -1
     sender: str = ""
+    refused: bool = False
     wire: _Wire = msgspec.field(default_factory=_Wire)
 
 
@@ -180,13 +182,14 @@ _decode_entry: Any = msgspec.json.Decoder(_Entry).decode
 
 
 def add_messages(write: Write, session: str, first: int, records: Sequence[bytes], *, known: int = 0) -> None:
-    """Messages of a session's log that follow on each other, the first of them index ``first``; ``known`` are in it."""
+    """Messages of a session's log that follow on each other, the first of them index ``first``; ``known`` are in it.
+
+    Turns that the model's server refused are left out, since a prompt with what is found of them would be refused, too.
+    """
+    entries = {index: entry for index, raw in enumerate(records, first) if (entry := _entry_of(raw))}
+    refused = {entry.turn for entry in entries.values() if entry.refused}
     own = set[str]()
-    for index, raw in enumerate(records, first):
-        try:
-            entry: _Entry = _decode_entry(raw)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            continue  # a hand has spoilt it
+    for index, entry in entries.items():
         wire = entry.wire
         own |= {call.id for call in wire.tool_calls or () if call.function.name in OWN_TOOLS}
         text = _text_of(wire)
@@ -194,11 +197,19 @@ def add_messages(write: Write, session: str, first: int, records: Sequence[bytes
             continue
         if wire.role == "tool" and (len(text) > TOOL_MAX_CHARS or wire.tool_call_id in own):
             continue
-        if not text or text == FORGOTTEN or wire.role not in ("user", "assistant", "tool"):
+        if entry.turn in refused or not text or text == FORGOTTEN or wire.role not in ("user", "assistant", "tool"):
             continue
         speaker = entry.sender or wire.role
         chunks = message_chunks(text, session=session, index=index, time=entry.time, speaker=speaker)
         write.chunks += _without_tombs(chunks)
+
+
+def _entry_of(raw: bytes) -> _Entry | None:
+    try:
+        entry: _Entry = _decode_entry(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None  # a hand has spoilt it
+    return entry
 
 
 def _text_of(wire: _Wire) -> str:

@@ -2,7 +2,7 @@
 
 from daemon.recall.words import TOKENIZER
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
 CACHE_KIB = 128
@@ -52,6 +52,7 @@ CREATE TABLE chunk (
   speaker TEXT NOT NULL,
   heading TEXT NOT NULL,
   text TEXT NOT NULL,
+  form TEXT NOT NULL,  -- 'evidence.Form'
   terms TEXT NOT NULL,  -- of the text, as 'words.indexed' gives them
   about TEXT NOT NULL  -- of who said it, when, below which heading
 );

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec import json
 
-from daemon.recall.dates import DateRange, names_any
-from daemon.recall.evidence import Evidence, asks
+from daemon.recall.dates import DateRange, names_any, with_following
+from daemon.recall.evidence import Evidence, Form
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.words import Query
 
@@ -24,6 +24,9 @@ _MESSAGE_SHARES = ((-1, 0.5), (-2, 0.35), (1, 0.35), (2, 0.25))
 """Of the scores of the two messages before it and the two behind it a message receives these shares; only the largest
 counts. An answer rarely repeats the words of its question. (``python -m benchmarks recall_sets``.)"""
 
+NEAR_ROWS = 15
+"""The best rows whose neighbors are read. A neighbor of another row scores too little to be among the best."""
+
 _LINE_SHARES = ((-1, 0.1), (1, 0.1))
 """The same for the lines of a file."""
 
@@ -37,7 +40,8 @@ DATED_ALONE = 0.3
 """What such a chunk is worth that has no word of the query, as a part of what the rarest word is worth."""
 
 
-_SELECT = "SELECT id, time, terms, about, file, kind, speaker, text FROM chunk WHERE id"
+ASKING = ("asks", "asks too")
+_SELECT = "SELECT id, time, terms, about, file, kind, speaker, form, text FROM chunk WHERE id"
 
 
 class _Chunk(NamedTuple):
@@ -47,14 +51,13 @@ class _Chunk(NamedTuple):
     kind: str
     time: str
     speaker: str
+    form: Form
     terms: str
     """With a blank on both sides of each."""
     about: str
     """As ``terms``."""
     worth: float
     """As ``Evidence.worth``."""
-    asks: bool
-    """Whether it contains a question."""
     is_dated: bool
     """Whether it is of a day that the query names, or speaks of it."""
 
@@ -86,6 +89,7 @@ class Scoring:
         self._connection = connection
         self._docs = {f" {term} ": count for term, count in docs.items()}
         self._dates = asked.dates
+        self._following = [with_following(date) for date in asked.dates]
         self._zone = asked.now and asked.now.tzinfo
         self._short = [date for date in asked.dates if not date.is_long]
         self._last = last
@@ -101,11 +105,10 @@ class Scoring:
     def add(self, rows: Collection[int]) -> None:
         """Read chunks by their rows."""
         records = self._connection.execute(f"{_SELECT} {ONE_OF}", (json.encode(list(rows)).decode(),))
-        for row, time, terms, about, file, kind, speaker, text in records:
-            worth = self._evidence.worth(text, terms, speaker)
-            self._chunks[row] = _Chunk(
-                file, kind, time, speaker, f" {terms} ", f" {about} ", worth, asks(text), self._is_dated(time, text)
-            )
+        for row, time, terms, about, file, kind, speaker, form, text in records:
+            worth = self._evidence.worth(form, terms)
+            is_dated = bool(self._dates) and self._is_dated(time, text)
+            self._chunks[row] = _Chunk(file, kind, time, speaker, form, f" {terms} ", f" {about} ", worth, is_dated)
 
     def best(self, limit: int) -> list[tuple[int, float]]:
         """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer."""
@@ -117,7 +120,7 @@ class Scoring:
             length = min(1.0, (chunk.terms.count(" ") - 1) / mean)
             self._scores[row] = score or (dated_alone * length if _is_within(chunk.time, self._short) else 0.0)
         top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
-        near = {row + step for row in top for step in (-2, -1, 1, 2)} - self._chunks.keys()
+        near = {row + step for row in top[:NEAR_ROWS] for step in (-2, -1, 1, 2)} - self._chunks.keys()
         self.add([row for row in near if not self._is_held(row)])
         for row in near & self._chunks.keys():
             self._scores[row] = self._score(self._chunks[row], weights, mean)
@@ -152,12 +155,12 @@ class Scoring:
         return score * DATED if chunk.is_dated else score
 
     def _is_dated(self, time: str, text: str) -> bool:
-        if not self._dates or not self._zone:
-            return False
         if _is_within(time, self._dates):
             return True
+        if not _is_within(time, self._following):
+            return False
         try:
-            said = dt.datetime.fromisoformat(time).astimezone(self._zone)
+            said = dt.datetime.fromisoformat(time).astimezone(self._zone or dt.UTC)
         except (ValueError, OverflowError):
             return False
         return names_any(text, said, self._dates)
@@ -170,7 +173,7 @@ class Scoring:
             if score <= most:
                 continue
             near = self._chunks[row + step]
-            if (has_words or (near.asks and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
+            if (has_words or (near.form in ASKING and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
                 most = score
         return most
 

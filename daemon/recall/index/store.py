@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import structlog
 
 from daemon.recall.chunk import Chunk
+from daemon.recall.evidence import form_of
 from daemon.recall.index.about import about
 from daemon.recall.index.errors import IndexBusy, IndexDamaged, IndexGone, IndexUnusable
 from daemon.recall.index.files import index_file, is_there
@@ -277,9 +278,18 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[tuple[Chunk, str, str
         file = ids.get(chunk.file) or ids.setdefault(chunk.file, file_id(connection, chunk.file))
         values = (file, chunk.first, chunk.part, chunk.upto, int(chunk.docid, 16), chunk.kind)
         cursor = connection.execute(
-            "INSERT INTO chunk (file, first, part, upto, docid, kind, time, speaker, heading, text, terms, about) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*values, chunk.time, chunk.speaker, chunk.heading, chunk.text, terms, beside),
+            "INSERT INTO chunk (file, first, part, upto, docid, kind, time, speaker, heading, text, form, terms, about)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *values,
+                chunk.time,
+                chunk.speaker,
+                chunk.heading,
+                chunk.text,
+                form_of(chunk.text, terms, chunk.speaker),
+                terms,
+                beside,
+            ),
         )
         connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (cursor.lastrowid, f"{terms} {beside}"))
 

@@ -1,4 +1,4 @@
-"""Asking for several things in one tick of the event loop, which sends them as one pipeline."""
+"""Several calls at a time: in one tick of the event loop the bus sends them as one pipeline."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
@@ -8,14 +8,26 @@ import anyio
 from daemon.errors import MillpondError
 
 AT_ONCE = 32
-"""Sessions, scopes or keys that are asked for together: the server answers others between them."""
+"""Calls at a time: the server answers others between the pipelines."""
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-async def at_once(items: Sequence[_T], work: Callable[[_T], Coroutine[Any, Any, _R]]) -> list[_R]:
-    """What ``work`` gives of each, in order; of errors of ours the first one is raised, alone."""
+async def at_once(
+    items: Sequence[_T], work: Callable[[_T], Coroutine[Any, Any, _R]], *, most: int = AT_ONCE
+) -> list[_R]:
+    """The results of ``work`` for all items, in order; ``most`` calls run at a time.
+
+    Of several ``MillpondError`` the first one is raised, alone.
+    """
+    found = list[_R]()
+    for first in range(0, len(items), most):
+        found += await _together(items[first : first + most], work)
+    return found
+
+
+async def _together(items: Sequence[_T], work: Callable[[_T], Coroutine[Any, Any, _R]]) -> list[_R]:
     found, failed = dict[int, _R](), list[MillpondError]()
 
     async def one(number: int, item: _T) -> None:
