@@ -29,11 +29,13 @@ from daemon.process import Process
 from daemon.server import EmbeddedServer
 from daemon.server.layout import Layout
 from daemon.session import Change, Commit, SessionState
+from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
 from tests.places import TEMPORARY
 from workers.consolidation import Consolidator, Kits, stores_of
 from workers.consolidation.stores import Stores
+from workers.consolidation.taking import DIGEST_MOST_S
 
 SESSION = "web:ann"
 TURN_TOKENS = 600
@@ -233,6 +235,8 @@ class Apart(MemoryLab):
         """Let other workers do what there is to do, and see that nothing is left."""
         await self.expire()
         for _ in range(LOOKS_MOST):
+            if isinstance(self.process.clock, ManualClock):
+                self.process.clock.advance(DIGEST_MOST_S)  # the next attempt at a raw entry is due
             report = await self.consolidator.consolidate(self.session)
             assert report.outcome in ("settled", "nothing"), report
             if report.outcome == "nothing" and not await self.unsettled(self.lab.bus):

@@ -138,6 +138,8 @@ class Pond:
             await self.bus.call("HSET", self.bus.keys.session(session), "failures", 3)
             await self.consolidate(session)
             await self.flush(session, canary)
+            parts = json.dumps({"done": 1, "taken": {"entries": [f"The {canary} sings."]}})
+            await self.bus.call("HSET", self.bus.keys.session(session), "parts", parts)
             await self.turn(session, f"Where is the {canary}?", answer=f"Where your {KEPT} is, not the {canary}.")
             await self.turn(session, f"And the {KEPT}?")
             await self.shelve(session)

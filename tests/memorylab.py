@@ -137,6 +137,18 @@ class MemoryLab:
         )  # fmt: skip
         await self.lab.sessions.commit(claim, commit, step=0)
 
+    async def long_turn(self, messages: int, *, words: int = 50) -> None:
+        """A turn of many messages."""
+        await self.lab.publish(f"long {next(self._numbers)}", session=self.session)
+        claim = await self.lab.claim(self.session)
+        found = [await self.entries(number, turn=claim.begun.head, words=words) for number in range(messages // 2)]
+        entries = tuple(entry for pair in found for entry in pair)
+        commit = Commit(
+            entries=entries, tokens=sum(entry.tokens for entry in entries),
+            answered=tuple(entry.stream_id for entry in claim.begun.waiting), fixed_tokens=300, settle_tokens=0,
+        )  # fmt: skip
+        await self.lab.sessions.commit(claim, commit, step=0)
+
     async def entries(self, number: int, *, turn: int, words: int) -> tuple[LogEntry, LogEntry]:
         tokenizer = await load("offline")
         texts = (f"question {number} " + "why " * words, f"answer {number} " + "because " * words)

@@ -13,7 +13,7 @@ local time = redis.call('TIME')
 local is_held = fields[6] and tonumber(fields[7] or 0) > time[1] * 1000 + math.floor(time[2] / 1000)
 local upto = math.min(tonumber(ARGV[3]), head)
 redis.call('DEL', KEYS[3], KEYS[4])
-redis.call('HDEL', KEYS[1], 'continuity', 'unflushed', 'failures', 'digests', 'options')
+redis.call('HDEL', KEYS[1], 'continuity', 'unflushed', 'failures', 'digests', 'parts', 'options')
 -- What it was to answer is gone: nobody would go on with it.
 if not is_held then redis.call('LTRIM', KEYS[2], 0, head - base - 1) end
 if not is_held and head == base then redis.call('DEL', KEYS[2]) end

@@ -110,12 +110,17 @@ def _lines_in(content: bytes) -> list[bytes]:
 
 
 async def forget_beside_log(work: Work, session: str) -> None:
-    """What a session holds beside its messages: its continuity, the text being written, notices."""
+    """What a session holds beside its messages: continuity, parts of a summary, the text being written, notices."""
     bus = work.stores.bus
     keys = bus.keys.of(session)
     continuity = await bus.call("HGET", keys.session, "continuity")
     if continuity:
         await swap_continuity(work, keys.session, "continuity", continuity)
+    parts = await bus.call("HGET", keys.session, "parts")
+    if parts and (hits := _hits(parts, work.loosely)):
+        work.found("continuity", hits)
+        if not work.looks:
+            await bus.call("HDEL", keys.session, "parts")
     live = await bus.call("GET", keys.live)
     if live and (hits := _hits(live, work.loosely)):
         work.found("live", hits)

@@ -4,9 +4,11 @@
 -- ARGV  1 session key  2 nonce  3 worker  4 lease (ms)  5 longest deadline (ms)
 --       6 the fence must be above this: what the memory has seen, when the session was set back
 --       7 '1': only if it is still held under this nonce
+--       8 '1': somebody waits for it; noted for its holder
 -- Returns {status, ...}
 --   locked, fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, fixed, flushed,
---     unflushed, failures, digests      held now; also when this very command arrives again before it was given back
+--     unflushed, failures, digests, parts, flush_failed, digest_at
+--     held now; also when this very command arrives again before it was given back
 --   held, ms until it ends     somebody else settles it
 --   ended                      this very lock was taken, used and given back already, or it is not held under this nonce any more
 --   none                       there is no such session
@@ -16,9 +18,10 @@ local fence, nonce, deadline, released = tonumber(lock[1] or 0), lock[2] or '', 
 
 local function locked()
   local fields = redis.call('HMGET', KEYS[1], 'base', 'cursor', 'start', 'head', 'tokens', 'tokens_start', 'scope',
-    'options', 'continuity', 'fixed', 'flushed', 'unflushed', 'failures', 'digests')
+    'options', 'continuity', 'fixed', 'flushed', 'unflushed', 'failures', 'digests',
+    'parts', 'flush_failed', 'digest_at')
   local found = {'locked', fence}
-  for at = 1, 14 do found[#found + 1] = fields[at] or '' end
+  for at = 1, 17 do found[#found + 1] = fields[at] or '' end
   return found
 end
 
@@ -38,7 +41,10 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- A deadline further off than any can be was set before the server's clock went back.
-if nonce ~= '' and deadline > now and deadline <= now + ARGV[5] then return {'held', deadline - now} end
+if nonce ~= '' and deadline > now and deadline <= now + ARGV[5] then
+  if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'wanted', nonce) end
+  return {'held', deadline - now}
+end
 
 fence = math.max(fence, tonumber(ARGV[6])) + 1
 redis.call('HSET', KEYS[2], 'fence', fence, 'nonce', ARGV[2], 'worker', ARGV[3], 'lease', now + ARGV[4], 'since', now)

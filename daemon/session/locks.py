@@ -49,12 +49,18 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in every prompt beside memory and history; 0: not known yet."""
     flushed: int = -1
     """The cursor of the cycle that was flushed last; -1: none was."""
+    flush_failed: int = -1
+    """The cursor of the cycle whose flush failed last; -1: none did."""
     unflushed: tuple[int, int] | None = None
     """Messages that were consolidated before they were flushed: first, and one past the last."""
     failures: int = 0
     """Attempts in a row that brought no summary."""
     digests: int = 0
     """Attempts in a row to work in an entry that MEMORY.md does not hold yet, of which nobody came back."""
+    digest_at: float = 0.0
+    """When such an entry may be worked in although nothing was summarized, s since 1970; 0: nobody has tried."""
+    parts: bytes = b""
+    """The finished parts of a turn that takes several requests (``workers.consolidation.summary.paid``)."""
 
 
 class Locks:
@@ -68,8 +74,10 @@ class Locks:
         self._longest_ms = round(longest_deadline_s(config) * 1000)
         self._put_off_ms = round((config.lease_s + config.wakeup_s) * 1000)
 
-    async def take(self, session: str, *, above: int = 0) -> Lock | None:
+    async def take(self, session: str, *, above: int = 0, waits: bool = False) -> Lock | None:
         """The lock, with a fence above ``above``; None if another worker holds it, or the session does not exist.
+
+        With ``waits`` its holder is told that somebody waits for it, see ``is_wanted``.
 
         Raises:
             BusUnavailable: Redis is away; the lock may be held under a nonce nobody knows until its lease ends.
@@ -78,7 +86,7 @@ class Locks:
         status, *found = await self._bus.run(
             LOCK,
             [keys.session, keys.lock, keys.unsettled],
-            [session, nonce, self._worker, self._lease_ms, self._longest_ms, above, ""],
+            [session, nonce, self._worker, self._lease_ms, self._longest_ms, above, "", "1" if waits else ""],
         )
         return _lock(session, nonce, found) if status == b"locked" else None
 
@@ -92,7 +100,7 @@ class Locks:
         status, *found = await self._bus.run(
             LOCK,
             [keys.session, keys.lock, keys.unsettled],
-            [lock.session, lock.nonce, self._worker, self._lease_ms, self._longest_ms, above, "1"],
+            [lock.session, lock.nonce, self._worker, self._lease_ms, self._longest_ms, above, "1", ""],
         )
         if status != b"locked":
             raise _lost(lock)
@@ -111,8 +119,16 @@ class Locks:
         ):
             raise _lost(lock)
 
+    async def is_wanted(self, lock: Lock) -> bool:
+        """Whether somebody waits for the lock."""
+        wanted: bytes | None = await self._bus.call("HGET", self._bus.keys.session(lock.session), "wanted")
+        return wanted == lock.nonce.encode()
+
     async def note(
-        self, lock: Lock, what: Literal["failures", "digests", "flushed", "unflushed"], value: int | str
+        self,
+        lock: Lock,
+        what: Literal["failures", "digests", "flushed", "flush_failed", "unflushed", "digest_at", "parts"],
+        value: float | str | bytes,
     ) -> None:
         """Store a note in the session; see ``Lock``.
 
@@ -161,12 +177,32 @@ class Locks:
             [lock.session, lock.nonce, lock.head, delay_ms, GREW_MAX],
         )
 
-    async def due(self, partition: int) -> list[str]:
-        """Sessions that are overdue for consolidation."""
+    async def due(self, partition: int, *, overdue_s: float = 0.0) -> list[str]:
+        """Sessions whose time for consolidation came at least so long ago."""
         found = await self._bus.run(
-            SWEEP, [self._bus.keys.unsettled(partition)], [self._put_off_ms, self._longest_ms, SWEPT_MOST]
+            SWEEP,
+            [self._bus.keys.unsettled(partition)],
+            [self._put_off_ms, self._longest_ms, SWEPT_MOST, round(overdue_s * 1000)],
         )
         return [session.decode() for session in found]
+
+    async def rests(self, session: str) -> bool:
+        """Whether a consolidation has failed, and the next attempt is to come later; also while one is under way."""
+        keys = self._bus.keys.of(session)
+        at_ms = await self._bus.call("ZSCORE", keys.unsettled, session)
+        if at_ms is None or int(await self._bus.call("HGET", keys.session, "failures") or 0) == 0:
+            return False
+        seconds, micros = await self._bus.call("TIME")
+        return float(at_ms) > int(seconds) * 1000 + int(micros) // 1000
+
+    async def note_wait(self, session: str, cursor: int) -> None:
+        """Record that a turn waited, and no consolidation moved the cursor from ``cursor``."""
+        await self._bus.call("HSET", self._bus.keys.lock(session), "waited", cursor)
+
+    async def waited(self, session: str, cursor: int) -> bool:
+        """Whether that was recorded of ``cursor``."""
+        found: bytes | None = await self._bus.call("HGET", self._bus.keys.lock(session), "waited")
+        return found == b"%d" % cursor
 
     async def wants(self, session: str) -> bool:
         """Whether some messages of the session should be consolidated now.
@@ -181,7 +217,7 @@ class Locks:
 
 def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
     fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, *more = found
-    fixed, flushed, unflushed, failures, digests = more
+    fixed, flushed, unflushed, failures, digests, parts, flush_failed, digest_at = more
     first, _, upto = unflushed.decode().partition(" ")
     return Lock(
         session=session,
@@ -201,6 +237,9 @@ def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
         unflushed=(int(first), int(upto)) if upto else None,
         failures=int(failures or 0),
         digests=int(digests or 0),
+        parts=parts,
+        digest_at=float(digest_at or 0),
+        flush_failed=int(flush_failed or -1),
     )
 
 

@@ -20,6 +20,7 @@ if not last or redis.sha1hex(last) ~= ARGV[9] then return 'moved' end
 
 redis.call('HSET', KEYS[1], 'cursor', to, 'settled', name, 'failures', 0,
   'tokens', math.max(0, tonumber(fields[4] or 0) - sum))
+redis.call('HDEL', KEYS[1], 'parts')
 -- What lies before the start no model sees any more: its continuity is nobody's.
 if to > tonumber(fields[2] or 0) then
   redis.call('HSET', KEYS[1], 'start', to, 'tokens_start', math.max(0, tonumber(fields[5] or 0) - sum),

@@ -20,6 +20,7 @@ from tests.conftest import Lab
 from tests.limits import HANG_S, until
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
+from workers.consolidation import Want
 
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 
@@ -92,10 +93,6 @@ async def test_a_turn_whose_prompt_does_not_fit_consolidates_first(small: Proces
 
 
 async def test_a_turn_waits_no_longer_than_its_deadline_and_takes_the_failure_back(hasty: Process, lab: Lab) -> None:
-    async def hang(_request: Request) -> Answer:
-        await anyio.sleep_forever()
-        raise AssertionError
-
     model = Summaries(hang)
     memory = MemoryLab(hasty, lab, model)
     await memory.talk(25)
@@ -110,6 +107,98 @@ async def test_a_turn_waits_no_longer_than_its_deadline_and_takes_the_failure_ba
     assert "web:ann" in await memory.unsettled(lab.bus)
     assert (await memory.consolidator.consolidate("web:ann")).outcome == "settled"
     await memory.whole()
+
+
+async def test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves(
+    hasty: Process, lab: Lab
+) -> None:
+    model = Summaries(hang)
+    memory = MemoryLab(hasty, lab, model)
+    await memory.talk(25)
+
+    async with working(memory):
+        with capture_logs() as logs:
+            for number in range(4):
+                await memory.lab.publish(f"hung {number}", session="web:ann")
+                await until(lambda: _nobody_waits(memory))
+        paid = len(model.requests)
+    await memory.consolidator.consolidate("web:ann")
+    await memory.talk(25)
+    with capture_logs() as later:
+        await answered(memory, "later")
+
+    statuses = [[line["status"] for line in each if line["event"] == "turn.waited"] for each in (logs, later)]
+    assert statuses == [["skipped"], ["settled"]]
+    # The request that the first turn made goes on behind the turns: no turn cancels a request, or makes another.
+    assert paid == 1
+    assert all(prompt.tokens <= BUDGET_TOKENS for prompt in model.prompts)
+    assert "question 24 " in messages_of(model.prompts[3])[-9][1]
+    await memory.whole()
+
+
+async def test_a_consolidation_for_which_a_turn_waited_in_vain_is_finished(hasty: Process, lab: Lab) -> None:
+    sent = anyio.Event()
+
+    async def slow(_request: Request) -> Answer:
+        await sent.wait()
+        return saves("[2026-11-20 09:00] They talked.", memory="Ann asks.")
+
+    model = Summaries(slow)
+    memory = MemoryLab(hasty, lab, model)
+    await memory.talk(25)
+
+    async with working(memory):
+        await memory.lab.publish("now", session="web:ann")
+        await until(lambda: _nobody_waits(memory))
+        before = await memory.state()
+        sent.set()
+        await until(lambda: _settled(memory))
+
+    assert (before.cursor, len(model.prompts)) == (0, 1)
+    [entry, *_] = await memory.history()
+    assert entry.text == "[2026-11-20 09:00] They talked."
+    await memory.whole()
+
+
+async def _settled(memory: MemoryLab) -> bool:
+    return (await memory.state()).cursor > 0 and await memory.lab.bus.call(
+        "HGET", memory.lab.bus.keys.lock(memory.session), "nonce"
+    ) is None
+
+
+@pytest.mark.parametrize("is_before_a_consolidation", [True, False])
+async def test_a_flush_gives_way_to_a_turn_that_waits(
+    small: Process, lab: Lab, is_before_a_consolidation: bool
+) -> None:
+    flushing = anyio.Event()
+
+    async def flush(request: Request) -> Answer:
+        flushing.set()
+        return await hang(request)
+
+    model = Summaries(flushes=[flush])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14 if is_before_a_consolidation else 10, words=50 if is_before_a_consolidation else 55)
+    background = MemoryLab(small, lab, model).consolidator
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(background.consolidate, "web:ann")
+        await flushing.wait()
+        await memory.talk(12)
+        with anyio.fail_after(HANG_S):
+            report = await memory.consolidator.awaited("web:ann", Want(at="budget"), within_s=HANG_S)
+
+    fields = await lab.fields()
+    assert (report.outcome in ("settled", "nothing"), fields["failures"]) == (True, "0")
+    assert (await memory.state()).cursor > 0
+    # It is made up for afterwards.
+    assert fields["unflushed"].startswith("0 ")
+    await memory.whole()
+
+
+async def hang(_request: Request) -> Answer:
+    await anyio.sleep_forever()
+    raise AssertionError
 
 
 async def test_a_model_that_gives_no_summary_leaves_the_newest_messages_in_sight(small: Process, lab: Lab) -> None:
@@ -130,12 +219,12 @@ async def test_a_model_that_gives_no_summary_leaves_the_newest_messages_in_sight
 async def test_a_consolidation_under_way_elsewhere_is_waited_for_until_the_deadline(
     small: Process, hasty: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
-    async def take(locks: Locks, session: str) -> Lock | None:
+    async def take(locks: Locks, session: str, **more: Any) -> Lock | None:
         nonlocal times
         times += 1
         if times == 3 and ends:
             await locks.give_back(lock, again_in_s=None)
-        return await real(locks, session)
+        return await real(locks, session, **more)
 
     real, times = Locks.take, 0
     model = Summaries()

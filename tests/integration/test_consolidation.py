@@ -1,5 +1,6 @@
 """A consolidation on a real server: from the log into memory, whatever goes wrong on the way."""
 
+import re
 from dataclasses import replace
 
 import anyio
@@ -111,6 +112,53 @@ async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small
     assert all(entry.upto % 2 == 0 for entry in entries)
     assert state.head - state.cursor < 20
     await memory.whole()
+
+
+async def test_what_was_paid_for_counts_whatever_fails_after_it(small: Process, lab: Lab) -> None:
+    model = Summaries(*[summed_up] * 2, ModelUnavailable("away"))
+    memory = MemoryLab(small, lab, model)
+    await memory.bulk(60, words=40)
+
+    failed = await memory.consolidator.consolidate("web:ann")
+    pieces, state = await memory.history(), await memory.state()
+    settled = await memory.consolidator.consolidate("web:ann")
+
+    assert (failed.outcome, failed.rounds, len(pieces), pieces[-1].upto) == ("failed", 0, 2, state.cursor)
+    assert b"fact 2" in b"".join(model.requests[2].messages)
+    shown = [re.findall(r"question (\d+) ", messages_of(request)[1][1]) for request in model.requests]
+    again = shown[:2] + shown[3:]
+    assert [int(number) for numbers in again for number in numbers] == list(range(sum(map(len, again))))
+    assert settled.outcome == "settled"
+    assert len(model.flushes) == 1
+    await memory.whole()
+
+
+async def test_the_finished_parts_of_a_turn_that_no_request_holds_are_not_paid_for_again(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries(*[summed_up] * 2, ModelUnavailable("away"))
+    memory = MemoryLab(small, lab, model)
+    await memory.long_turn(30)
+    await memory.talk(3)
+
+    failed = await memory.consolidator.consolidate("web:ann")
+    stored = await lab.fields()
+    settled = await memory.consolidator.consolidate("web:ann")
+
+    parts = [int(messages_of(request)[1][1].partition("(part ")[2].partition(" ")[0]) for request in model.requests]
+    assert (failed.outcome, failed.upto, settled.outcome) == ("failed", 0, "settled")
+    assert parts == [1, 2, 3, *range(3, parts[-1] + 1)]
+    assert "summary 1" in stored["parts"]
+    [entry] = await memory.history()
+    assert [f"summary {number}" in entry.text for number in (1, 2)] == [True, True]
+    assert "parts" not in await lab.fields()
+    await memory.whole()
+
+
+async def summed_up(request: Request) -> Answer:
+    facts = re.findall(r"^fact \d+$", messages_of(request)[1][1], re.MULTILINE)
+    facts.append(f"fact {len(facts) + 1}")
+    return saves(f"[2026-11-20 09:00] summary {len(facts)}.", memory="\n".join(facts))
 
 
 async def test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_original_messages(

@@ -27,10 +27,10 @@ from tests.apart import lock_shifted
 from tests.conftest import HASTY, Lab
 from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
-from workers.consolidation import Consolidator, Kits, Want, stores_of
+from workers.consolidation import Consolidator, Kits, Want, stand_in, stores_of
 from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
@@ -325,6 +325,101 @@ async def test_a_digest_that_would_lose_much_is_kept_as_a_rejected_version(small
     newest, *_ = await memory.memories.versions(SCOPE)
     assert (newest.kind, newest.text) == ("rejected", "- short")
     assert (await memory.memories.current(SCOPE)).text == facts
+
+
+async def test_a_raw_entry_becomes_memory_in_an_idle_chat_when_the_model_is_back(small: Process, lab: Lab) -> None:
+    clock = ManualClock()
+    model = Summaries(*[ModelUnavailable("away")] * 2, saves("[2026-11-20 09:00] A.", memory="- Ann likes tea"))
+    memory = MemoryLab(replace(small, clock=clock), lab, model)
+    await memory.talk(5)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "failures", 2)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    asked = []
+    # The first attempt comes after half a minute, and the second after as long as the entry has waited by then.
+    for seconds in (0, 29, 2, 29, 5):
+        clock.advance(seconds)
+        await memory.consolidator.consolidate(memory.session)
+        asked.append(len(model.requests))
+
+    assert asked == [1, 1, 2, 2, 3]
+    assert (await memory.memories.current(SCOPE)).text == "- Ann likes tea"
+    assert [entry.kind for entry in await memory.history()] == ["raw"]
+    assert await memory.unsettled(lab.bus) == {}
+    assert "digest_at" not in await lab.fields()
+    await memory.whole()
+
+
+async def test_an_agent_consolidates_a_session_for_which_no_consolidation_worker_comes(small: Process, lab: Lab):
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(14, settle_tokens=0)
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(partial(stand_in, memory.consolidator, after_s=0.01))
+        await until(partial(_is_settled, memory))
+        tg.cancel_scope.cancel()
+
+    assert (await memory.state()).cursor > 0
+    await memory.whole()
+
+
+async def _is_settled(memory: MemoryLab) -> bool:
+    return await memory.unsettled(memory.lab.bus) == {}
+
+
+async def test_a_failed_flush_is_tried_again_once_before_its_messages_are_consolidated(small: Process, lab: Lab):
+    away, kept = ModelUnavailable("away"), keeps("- Ann counts.\n- Ann likes tea.")
+    model = Summaries(flushes=[away, kept])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(10, words=55)
+    for _ in range(3):
+        assert (await memory.consolidator.consolidate(memory.session)).outcome == "nothing"
+    tried = len(model.flushes)
+    await memory.talk(6, words=55)
+
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "settled"
+
+    assert (tried, messages_of(model.requests[0])[1][1].count("Ann counts.")) == (1, 1)
+    assert "Ann likes tea." in (await memory.memories.versions(SCOPE))[-1].added
+
+
+async def test_a_flush_that_fails_twice_is_done_without(small: Process, lab: Lab) -> None:
+    model = Summaries(flushes=[ModelUnavailable("away")] * 2)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "settled"
+
+    first, second, *later = (flush.messages for flush in model.flushes)
+    assert first == second not in later
+    assert "unflushed" not in await lab.fields()
+
+
+async def test_a_flush_appends_no_line_that_the_memory_contains_already(small: Process, lab: Lab) -> None:
+    model = Summaries(flushes=[keeps("# MEMORY.md\n## Ann\n- Ann counts.\n- Ann likes tea."), keeps("* ann counts.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.stores.memories.edit(SCOPE, of=0, text="# People\n- Ann counts.", by="ann", time="t")
+    await memory.talk(10, words=55)
+    await memory.consolidator.consolidate(memory.session)
+
+    assert (await memory.memories.current(SCOPE)).text == "# People\n- Ann counts.\n\n## Ann\n- Ann likes tea."
+
+
+async def test_no_second_round_is_made_for_a_few_tokens_above_the_target(small: Process, lab: Lab) -> None:
+    async def rounds_of(session: str, memory_words: int, **limits: int) -> tuple[int, int]:
+        model = Summaries(*[saves("[2026-11-20 09:00] A.", memory="tea " * memory_words, continuity="C.")] * 9)
+        memory = MemoryLab(replace(small, config=small_window(small.config, **limits)), lab, model, session=session)
+        await memory.talk(14, fixed_tokens=240)
+        report = await memory.consolidator.consolidate(session)
+        after = await memory.consolidator.consolidate(session)
+        await lab.bus.call("DEL", lab.bus.keys.memory(SCOPE))
+        return report.rounds, after.tokens_before
+
+    _, tokens = await rounds_of("web:ann", 1, rounds_max=1)
+    words = 1_024 - tokens  # with so many more, MEMORY.md leaves the prompt at its target
+
+    found = [await rounds_of(session, words + more) for session, more in (("web:bob", 15), ("web:cy", 30))]
+
+    assert [rounds for rounds, _ in found] == [1, 2]
 
 
 async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: Lab) -> None:

@@ -21,10 +21,14 @@ from tests.answers import FIELDS, FIRST, KINDS, MEMORY, Kind, called
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, fake_openai
 from tests.limits import HANG_S
 from tests.tables import each_row
+from workers.consolidation.plan import boundaries
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush
-from workers.consolidation.summary.render import raw_entry
-from workers.consolidation.summary.summarize import Summarizer
+from workers.consolidation.summary.paid import PaidParts
+from workers.consolidation.summary.render import Line, raw_entry
+from workers.consolidation.summary.request import Background
+from workers.consolidation.summary.split import Turn
+from workers.consolidation.summary.summarize import NO_LIMIT, Summarizer, Summary
 
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
 CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
@@ -75,11 +79,11 @@ async def test_every_kind_of_answer_gives_the_texts_it_means_or_one_failure(kind
     async with summing_up(script_of(kind)) as (summaries, _server):
         if kind.fails:
             with pytest.raises(SummaryFailed) as caught:
-                await summaries.summarize(TALK, memory=kind.memory)
+                await summaries.summarize(TALK, Background(memory=kind.memory))
             assert bool(caught.value.used) is kind.counted
             assert not re.search(r"\btea\b", str(caught.value), re.IGNORECASE)
             return
-        summary = await summaries.summarize(TALK, memory=kind.memory)
+        summary = await summaries.summarize(TALK, Background(memory=kind.memory))
 
     assert summary.history_entry == kind.entry
     assert summary.memory_update == kind.update
@@ -125,6 +129,25 @@ def shown_memory(body: str) -> str:
     return "" if memory == "(empty)" else memory
 
 
+async def in_chunks(summaries: Summarizer, entries: Sequence[LogEntry], background: Background) -> list[Summary]:
+    """The summaries of all ``entries``, each with what those before came to, as a consolidation has them made."""
+    found, most_tokens = list[Summary](), NO_LIMIT
+    while entries:
+        try:
+            summary = await summaries.summarize(entries, background, most_tokens=most_tokens)
+        except Unsummarizable:
+            first_turn = entries[: next(boundaries(entries), len(entries))]
+            summary = Summary(count=len(first_turn), history_entry=raw_entry(first_turn, now=START))
+        found.append(summary)
+        entries, most_tokens = entries[summary.count :], summary.limit_tokens or most_tokens
+        background = Background(
+            memory=background.memory if summary.memory_update is None else summary.memory_update,
+            continuity=summary.continuity,
+            rejected=summary.rejected_update,
+        )
+    return found
+
+
 def long_talk(count: int, words: int = 60) -> list[LogEntry]:
     talk = said(*(f"Message {at}: " + "tea and coffee " * words for at in range(count)))
     return [replace(entry, tokens=words * 3 + 8) for entry in talk]
@@ -133,7 +156,9 @@ def long_talk(count: int, words: int = 60) -> list[LogEntry]:
 async def test_the_request_is_what_the_consolidation_agent_is_told():
     reader = Reader()
     async with summing_up(reader) as (summaries, server):
-        await summaries.summarize(TALK, memory="", continuity="They met.", focus="the tea", rejected="# Old")
+        await summaries.summarize(
+            TALK, Background(memory="", continuity="They met.", focus="the tea", rejected="# Old")
+        )
 
     body = server.requests[0].body
     system, user = (message["content"] for message in body["messages"])
@@ -159,58 +184,99 @@ async def test_the_request_is_what_the_consolidation_agent_is_told():
 async def test_a_range_that_fits_is_one_call():
     reader = Reader()
     async with summing_up(reader) as (summaries, _server):
-        await summaries.summarize(long_talk(150), memory=MEMORY)
+        await summaries.summarize(long_talk(150), Background(memory=MEMORY))
 
     assert len(reader.bodies) == 1
 
 
-@each_row("refusal", [Failure(400, "too long", code="context_length_exceeded"), called("{}")])
-async def test_a_refused_range_is_summed_up_in_parts_each_with_what_those_before_came_to(refusal):
-    reader, talk = Reader(refusal), long_talk(150)
+@each_row("refusals", [[Failure(400, "too long", code="context_length_exceeded")], [called("{}")] * 2])
+async def test_a_refused_range_is_summed_up_in_chunks_each_with_what_those_before_came_to(refusals):
+    reader, talk = Reader(*refusals), long_talk(150)
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize(talk, memory=MEMORY)
+        found = await in_chunks(summaries, talk, Background(memory=MEMORY))
 
-    whole, *parts = reader.conversations
-    assert len(parts) >= 2
-    assert "\n".join(parts) == whole
-    assert "(part 2 of " in reader.bodies[2]
-    assert "## Summary So Far\nSo far 2 parts." in reader.bodies[2]
-    assert shown_memory(reader.bodies[2]) == f"{MEMORY}\n- Fact 2."
-    numbers = range(2, 2 + len(parts))
-    assert summary.history_entry == "\n".join(f"[2026-03-01 10:0{number}] Part {number}." for number in numbers)
-    assert summary.memory_update == "\n".join([MEMORY, *(f"- Fact {number}." for number in numbers)])
-    assert summary.continuity == f"So far {numbers[-1]} parts."
-    assert summary.complete
+    tried = len(refusals)
+    whole, pieces = reader.conversations[0], reader.conversations[tried:]
+    assert len(pieces) == len(found) >= 2
+    assert "\n".join(pieces) == whole
+    assert f"## Summary So Far\nSo far {tried + 1} parts." in reader.bodies[tried + 1]
+    assert shown_memory(reader.bodies[tried + 1]) == f"{MEMORY}\n- Fact {tried + 1}."
+    numbers = range(tried + 1, tried + 1 + len(pieces))
+    assert [each.history_entry for each in found] == [f"[2026-03-01 10:0{number}] Part {number}." for number in numbers]
+    assert found[-1].memory_update == "\n".join([MEMORY, *(f"- Fact {number}." for number in numbers)])
+    assert found[-1].continuity == f"So far {numbers[-1]} parts."
+    # Each ends with a turn, which is two messages here.
+    assert [each.count % 2 for each in found] == [0] * len(found)
+
+
+async def test_a_turn_that_no_request_holds_is_summed_up_in_parts_which_are_paid_for_once():
+    kept: list[bytes] = []
+
+    async def keep(record: bytes) -> None:
+        kept.append(record)
+
+    [turn] = [[replace(entry, turn=0) for entry in long_talk(900)]]
+    reader = Reader(None, None, *[called("{}")] * 2)
+    async with summing_up(reader) as (summaries, _server):
+        with pytest.raises(SummaryFailed) as caught:
+            await summaries.summarize(turn, Background(memory=MEMORY), parts=PaidParts(keep=keep))
+        of_other_text = PaidParts(kept[-1]).begun([Turn([Line("Other", 9)])], Background(memory=MEMORY))
+        summary = await summaries.summarize(turn, Background(memory=MEMORY), parts=PaidParts(kept[-1], keep))
+
+    paid = [*reader.conversations[:2], *reader.conversations[4:]]
+    assert (caught.value.used["fake"].calls, of_other_text) == (4, None)
+    assert "\n".join(paid).count("Message ") == 900
+    assert "(part 3 of " in reader.bodies[4]
+    assert summary.count == 900
+    assert [f"Part {number}." in summary.history_entry for number in (1, 2, 3, 4, 5)] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert "- Fact 1." in summary.memory_update
 
 
 async def test_a_model_that_is_away_is_not_asked_for_parts():
     reader = Reader(*[Failure(503)] * 9)
     async with summing_up(reader) as (summaries, _server):
         with pytest.raises(SummaryFailed):
-            await summaries.summarize(long_talk(150), memory=MEMORY)
+            await summaries.summarize(long_talk(150), Background(memory=MEMORY))
 
     assert len(reader.bodies) == 1
 
 
-async def test_parts_that_fail_are_one_failure_with_what_all_calls_used():
-    reader = Reader(called("{}"), None, called("{}"))
+async def test_a_request_without_a_usable_answer_is_sent_a_second_time():
+    reader = Reader(called("{}"))
+    async with summing_up(reader) as (summaries, _server):
+        summary = await summaries.summarize(TALK, Background(memory=MEMORY))
+
+    first, second = reader.bodies
+    assert first == second
+    assert (summary.count, summary.used["fake"].calls) == (4, 2)
+
+
+async def test_requests_that_fail_are_one_failure_with_what_all_calls_used():
+    reader = Reader(*[called("{}")] * 4)
     async with summing_up(reader) as (summaries, _server):
         with pytest.raises(SummaryFailed) as caught:
-            await summaries.summarize(long_talk(150), memory=MEMORY)
+            await summaries.summarize(long_talk(150), Background(memory=MEMORY))
 
-    assert len(reader.bodies) == 3
-    assert caught.value.used["fake"].calls == 3
+    sizes = [len(conversation) for conversation in reader.conversations]
+    assert sizes[0] == sizes[1] > sizes[2] == sizes[3]
+    assert caught.value.used["fake"].calls == 4
 
 
 async def test_the_server_that_knows_of_a_smaller_window_gets_half_of_what_it_refused():
     reader, talk = Reader(Failure(400, "", code="context_length_exceeded")), long_talk(20)
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize(talk, memory=MEMORY)
+        found = await in_chunks(summaries, talk, Background(memory=MEMORY))
 
-    whole, *parts = reader.conversations
-    assert len(parts) >= 2
-    assert "\n".join(parts) == whole
-    assert summary.complete
+    whole, *pieces = reader.conversations
+    assert len(pieces) >= 2
+    assert "\n".join(pieces) == whole
+    assert found[0].complete
 
 
 def oversized(tokens: int) -> LogEntry:
@@ -221,7 +287,8 @@ def oversized(tokens: int) -> LogEntry:
 async def test_messages_without_room_stand_whole_in_the_entry_and_the_others_are_summed_up():
     reader, small, large = Reader(), long_talk(10), [oversized(60_000), oversized(61_000)]
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize([*small[:4], large[0], *small[4:], large[1]], memory=MEMORY)
+        together = [replace(entry, turn=0) for entry in (*small[:4], large[0], *small[4:], large[1])]
+        summary = await summaries.summarize(together, Background(memory=MEMORY))
 
     (shown,) = reader.conversations
     assert shown.count("\n") == 9
@@ -237,18 +304,19 @@ async def test_messages_without_room_stand_whole_in_the_entry_and_the_others_are
 async def test_messages_that_could_be_oversized_are_tried_first():
     reader, large = Reader(), oversized(30_000)
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize([*long_talk(4), large], memory=MEMORY)
+        summary = await summaries.summarize([*long_talk(4), large], Background(memory=MEMORY))
 
     assert "Large:" in reader.conversations[0]
     assert summary.complete
 
 
-async def test_after_a_failure_they_are_left_out():
-    reader = Reader(called("{}"), called("{}"))
+async def test_after_four_failures_they_are_left_out():
+    reader = Reader(*[called("{}")] * 4)
+    turn = [replace(entry, turn=0) for entry in (*long_talk(4), oversized(30_000))]
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize([*long_talk(4), oversized(30_000)], memory=MEMORY)
+        summary = await summaries.summarize(turn, Background(memory=MEMORY))
 
-    assert ["Large:" in shown for shown in reader.conversations] == [True, False, False][: len(reader.bodies)]
+    assert ["Large:" in shown for shown in reader.conversations] == [True, True, False, False, False]
     assert "[Skipped 1 oversized messages (3001" in summary.history_entry
 
 
@@ -256,33 +324,34 @@ async def test_when_all_are_oversized_the_raw_entry_comes_at_once():
     reader = Reader()
     async with summing_up(reader) as (summaries, _server):
         with pytest.raises(Unsummarizable) as caught:
-            await summaries.summarize([oversized(60_000)] * 3, memory=MEMORY)
+            await summaries.summarize([oversized(60_000)] * 3, Background(memory=MEMORY))
 
     assert reader.bodies == []
     assert caught.value.note.startswith("[Session context was compacted: 3 messages, 1800")
     assert "3 oversized messages were excluded" in caught.value.note
 
 
-async def test_a_rejected_update_stands_in_the_next_parts_request():
+async def test_a_rejected_update_stands_in_the_next_request():
     many = "\n".join(f"- Fact {number} about Ann." for number in range(100))
     short = called({**FIELDS, "memory_update": "- Nothing but tea."})
-    reader = Reader(called("{}"), short)
+    reader = Reader(Failure(400, "too long", code="context_length_exceeded"), short)
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize(long_talk(150), memory=many)
+        found = await in_chunks(summaries, long_talk(150), Background(memory=many))
 
     assert "## Rejected Memory Update\n" in reader.bodies[2]
     assert "\n- Nothing but tea.\n" in reader.bodies[2]
     assert shown_memory(reader.bodies[2]) == many
-    assert not summary.rejected
-    assert summary.memory_update.startswith(many)
+    assert [each.rejected for each in found[:2]] == [True, False]
+    assert found[1].memory_update.startswith(many)
 
 
 async def test_small_steps_that_shrink_the_memory_to_less_than_half_are_rejected_too():
     many = "- 0123456789\n" * 100
     steps = [called({**FIELDS, "memory_update": many[: len(many) * share // 10]}) for share in (7, 4)]
-    reader = Reader(called("{}"), *steps)
+    reader = Reader(Failure(400, "too long", code="context_length_exceeded"), *steps)
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize(long_talk(110), memory=many)
+        turn = [replace(entry, turn=0) for entry in long_talk(110)]
+        summary = await summaries.summarize(turn, Background(memory=many))
 
     assert len(reader.bodies) == 3
     assert summary.memory_update == many[: len(many) * 7 // 10].strip()
@@ -293,7 +362,7 @@ async def test_small_steps_that_shrink_the_memory_to_less_than_half_are_rejected
 async def test_a_memory_without_room_is_shown_in_part_and_not_replaced():
     reader = Reader()
     async with summing_up(reader) as (summaries, _server):
-        summary = await summaries.summarize(TALK, memory="Ann likes tea and coffee. " * 20_000)
+        summary = await summaries.summarize(TALK, Background(memory="Ann likes tea and coffee. " * 20_000))
 
     assert "characters left out" in reader.bodies[0]
     assert "(only its beginning" in reader.bodies[0]
@@ -305,7 +374,7 @@ async def test_a_memory_without_room_is_shown_in_part_and_not_replaced():
 async def test_a_memory_that_is_nearly_full_is_to_become_shorter():
     reader = Reader()
     async with summing_up(reader) as (summaries, _server):
-        await summaries.summarize(TALK, memory="Ann likes tea. " * 1_400)
+        await summaries.summarize(TALK, Background(memory="Ann likes tea. " * 1_400))
 
     assert re.search(r"Memory \(nearly full, \d+ of 6553 tokens: make it shorter\)\n", reader.bodies[0])
 
@@ -316,14 +385,16 @@ async def test_no_request_is_above_the_budget_of_its_model(window):
     reader, tokenizer = Reader(), await load("fake")
     talk = [await counted(entry) for entry in (*long_talk(60), *said("word " * 9_000), *long_talk(3, words=600))]
     async with summing_up(reader, context_window_tokens=window) as (summaries, server):
-        summary = await summaries.summarize(talk, memory="Ann likes tea. " * window, continuity="- So.\n" * window)
+        found = await in_chunks(
+            summaries, talk, Background(memory="Ann likes tea. " * window, continuity="- So.\n" * window)
+        )
 
     budget = ModelConfig(context_window_tokens=window).budget_tokens
     for request in server.requests:
         texts = [message["content"] for message in request.body["messages"]]
         tools = msgspec.json.encode(request.body["tools"][0]).decode()
         assert sum(map(tokenizer.count, (*texts, tools))) <= budget
-    held = "\n".join([*reader.conversations, summary.history_entry])
+    held = "\n".join([*reader.conversations, *(each.history_entry for each in found)])
     assert [held.count(f"Message {at}: ") for at in range(3, 60)] == [1] * 57
     assert [held.count(f"Message {at}: ") for at in range(3)] == [2] * 3
     assert held.count("word word") > 0
@@ -335,7 +406,7 @@ async def counted(entry: LogEntry) -> LogEntry:
 
 async def test_messages_without_content_need_no_model():
     async with summing_up([]) as (summaries, server):
-        summary = await summaries.summarize(said(""), memory=MEMORY, continuity="They met.")
+        summary = await summaries.summarize(said(""), Background(memory=MEMORY, continuity="They met."))
 
     assert server.requests == []
     assert summary.history_entry == "[2026-03-01 10:00] Nothing was said."
@@ -353,7 +424,7 @@ async def test_a_raw_entry_is_worked_in_later_as_a_whole():
     assert summary.memory_update.startswith(f"{MEMORY}\n- Fact 1.")
 
 
-async def test_a_message_of_a_raw_entry_that_fits_into_no_request_is_shown_in_pieces():
+async def test_a_message_of_a_raw_entry_that_fits_into_no_request_is_shown_in_chunks():
     reader = Reader()
     raw = raw_entry([oversized(90_000)], now=START)
     async with summing_up(reader) as (summaries, _server):
@@ -372,9 +443,9 @@ async def test_a_model_that_failed_too_often_is_not_asked_and_that_is_no_failure
         summaries = await summarizer(model, window, breaker)
         for _ in range(2):
             with pytest.raises(SummaryFailed):
-                await summaries.summarize(TALK, memory="")
+                await summaries.summarize(TALK, Background())
         with pytest.raises(CallSkipped) as caught:
-            await summaries.summarize(TALK, memory="")
+            await summaries.summarize(TALK, Background())
         await model.aclose()
 
     assert len(server.requests) == 2
@@ -388,7 +459,7 @@ async def test_a_cancelled_call_is_no_failure_and_leaves_its_connection():
         model = await connect(window)
         summaries = await summarizer(model, window, breaker)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(summaries.summarize, TALK, memory=""))
+            tasks.start_soon(partial(summaries.summarize, TALK, Background()))
             await server.asked.wait()
             tasks.cancel_scope.cancel()
         with anyio.fail_after(HANG_S):
@@ -405,7 +476,7 @@ async def test_five_hundred_messages_cost_little_beside_the_call():
     costs = []
     for _ in range(5):
         began = time.process_time()
-        await summaries.summarize(talk, memory="Ann likes tea. " * 1_000)
+        await summaries.summarize(talk, Background(memory="Ann likes tea. " * 1_000))
         costs.append(time.process_time() - began)
 
     assert min(costs) < 0.030
@@ -434,8 +505,8 @@ async def test_the_offline_model_keeps_what_it_is_told(told, kept):
     )
 
     flushed = await flush.ask(talk, memory="", now=START)
-    summary = await summaries.summarize(talk, memory="")
-    again = await summaries.summarize(talk, memory=flushed.memory)
+    summary = await summaries.summarize(talk, Background())
+    again = await summaries.summarize(talk, Background(memory=flushed.memory))
 
     assert flushed.memory == f"- {kept}"
     assert kept in summary.memory_update

@@ -116,8 +116,8 @@ MUTANTS = (
         ),
         (
             "At the target nothing is consolidated.",
-            "if excess <= 0 and not force:",
-            "if excess < 0 and not force:",
+            "if excess < least_tokens and not force:",
+            "if excess <= -least_tokens and not force:",
             "test_below_the_target_only_a_person_or_the_model_can_have_it_done",
         ),
         (
@@ -274,8 +274,8 @@ MUTANTS = (
         ),
         (
             "A cycle that was not flushed is flushed before it is consolidated.",
-            "opened = await self._flush(opened, part, is_due=True)\n        await",
-            "await",
+            "opened = await self._flush(opened, seen, is_due=True, is_last=True)",
+            "pass",
             "test_a_consolidation_flushes_first_what_was_not_flushed",
         ),
         (
@@ -318,8 +318,8 @@ MUTANTS = (
         "integration/test_consolidation.py",
         (
             "What was not flushed is flushed afterwards.",
-            "opened = await self._flushing.afterwards(self._lock, opened)",
-            "pass",
+            "if self._lock.unflushed:",
+            "if False:",
             "test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_original_messages",
         ),
         (
@@ -330,12 +330,156 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/taking.py",
+        "integration/test_consolidation.py",
+        (
+            "A chunk is committed on its own.",
+            "part = part.upto(part.first + taken.count)",
+            "pass",
+            "test_what_was_paid_for_counts_whatever_fails_after_it",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/paid.py",
+        "integration/test_consolidation.py",
+        (
+            "The finished parts of a turn are not paid for again.",
+            "if record is None or _name(parts, background) != record.name:",
+            "if True:",
+            "test_the_finished_parts_of_a_turn_that_no_request_holds_are_not_paid_for_again",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/paid.py",
+        "integration/test_summaries.py",
+        (
+            "The finished parts of another text are of no use.",
+            "if _name(parts, background) == record.name else None",
+            "",
+            "test_a_turn_that_no_request_holds_is_summed_up_in_parts_which_are_paid_for_once",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/summarize.py",
+        "integration/test_summaries.py",
+        (
+            "A request without a usable answer is sent a second time.",
+            "        except (InvalidAnswer, ModelTimeout):\n",
+            "        except ContextOverflow:\n",
+            "test_a_request_without_a_usable_answer_is_sent_a_second_time",
+        ),
+        (
+            "After a failure, the rest of a range is split too.",
+            "limit_tokens=limit if refused else 0",
+            "limit_tokens=0",
+            "test_a_refused_range_is_summed_up_in_chunks_each_with_what_those_before_came_to",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/room.py",
+        "integration/test_awaited.py",
+        (
+            "After a wait that brought nothing no turn waits.",
+            "if await locks.waited(self._session, state.cursor):",
+            "if False:",
+            "test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves",
+        ),
+        (
+            "A turn that does not wait makes no second request while one is under way.",
+            "if not await locks.rests(self._session):",
+            "if True:",
+            "test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/giving_way.py",
+        "integration/test_awaited.py",
+        (
+            "A flush gives way to a turn that waits.",
+            "is_wanted = await locks.is_wanted(lock)",
+            "await locks.is_wanted(lock)",
+            "test_a_flush_gives_way_to_a_turn_that_waits[True]",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/consolidator.py",
+        "integration/test_awaited.py",
+        (
+            "A consolidation that a turn cannot wait for is finished.",
+            "if self._tasks is not None:",
+            "if False:",
+            "test_a_consolidation_for_which_a_turn_waited_in_vain_is_finished",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/rounds.py",
+        "integration/test_consolidation_rules.py",
+        (
+            "A raw entry becomes memory in an idle chat.",
+            "again_in_s <= 0 and not self._want.awaited:",
+            "False:",
+            "test_a_raw_entry_becomes_memory_in_an_idle_chat_when_the_model_is_back",
+        ),
+        (
+            "A few tokens above the target are worth no round.",
+            "int(WORTH_A_ROUND * self._thresholds.target_tokens) if self._begun else 1",
+            "1",
+            "test_no_second_round_is_made_for_a_few_tokens_above_the_target",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/taking.py",
+        "integration/test_consolidation_rules.py",
+        (
+            "A model that is still away is asked less and less often.",
+            "min(max(now - _written_at(entry), DIGEST_FIRST_S), DIGEST_MOST_S)",
+            "0.0",
+            "test_a_raw_entry_becomes_memory_in_an_idle_chat_when_the_model_is_back",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/overdue.py",
+        "integration/test_consolidation_rules.py",
+        (
+            "An agent stands in for a consolidation worker.",
+            "await consolidator.consolidate(session)",
+            "pass",
+            "test_an_agent_consolidates_a_session_for_which_no_consolidation_worker_comes",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/flushing.py",
+        "integration/test_consolidation_rules.py",
+        (
+            "A failed flush is tried again only before its messages are consolidated.",
+            "if has_failed and not is_last:",
+            "if False:",
+            "test_a_failed_flush_is_tried_again_once_before_its_messages_are_consolidated",
+        ),
+        (
+            "A failed flush is tried again.",
+            "if flushed is None and not has_failed:",
+            "if False:",
+            "test_a_failed_flush_is_tried_again_once_before_its_messages_are_consolidated",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/flush.py",
+        "integration/test_consolidation_rules.py",
+        (
+            "A flush appends no line that MEMORY.md contains.",
+            "or not (fact := _fact(line)) or fact not in known]",
+            "or True]",
+            "test_a_flush_appends_no_line_that_the_memory_contains_already",
+        ),
+    ),
+    *mutants_of(
         "workers/consolidation/flushing.py",
         "integration/test_consolidation_once.py",
         (
             "A flush may bring notes alone.",
-            "if not answer.memory and not answer.notes:",
-            "if not answer.memory:",
+            "if not added and not answer.notes:",
+            "if not added:",
             "test_a_flush_may_bring_notes_alone",
         ),
     ),

@@ -58,15 +58,21 @@ MUTANTS = (
         ),
         (
             "A bootstrap file has a largest size.",
-            "min(room, config.max_chars)",
-            "room",
+            "min(room - len(heading), config.max_chars)",
+            "room - len(heading)",
             "test_a_longer_file_keeps_its_shares_of_the_allowance_and_says_how_much_is_missing",
         ),
         (
             "The headings of bootstrap files count.",
-            "len(heading) + len(text) <= allowance",
-            "len(text) <= allowance",
+            "min(room - len(heading), config.max_chars)",
+            "min(room, config.max_chars)",
             "test_whatever_the_sizes_allowances_hold_and_counts_are_exact",
+        ),
+        (
+            "A file may have as many characters as its allowance.",
+            "if len(text) <= allowance:",
+            "if len(text) < allowance:",
+            "test_a_file_of_as_many_characters_as_a_file_may_have_stands_whole",
         ),
     ),
     *mutants_of(
@@ -146,6 +152,12 @@ MUTANTS = (
     *mutants_of(
         "workers/agent/context.py",
         "unit/test_context.py",
+        (
+            "The last exchange is never trimmed away.",
+            "if not kept and scene.history:",
+            "if not kept and scene.history and room == allowed:",
+            "test_a_trimming_budget_below_the_last_exchange_keeps_that",
+        ),
         (
             "Results are cut as far as configured before anything is left out.",
             "_built(rules, scene, current, old=old, squeezes=True)",

@@ -26,6 +26,12 @@ def test_files_that_fit_stand_whole_under_their_names():
     assert part.kept_chars == part.chars == 9
 
 
+def test_a_file_of_as_many_characters_as_a_file_may_have_stands_whole():
+    whole, cut = made(("SOUL.md", "x" * 20_000))[0], made(("SOUL.md", "x" * 20_001))[0]
+
+    assert (whole.kept_chars, cut.kept_chars) == (20_000, 18_000)
+
+
 def test_a_longer_file_keeps_its_shares_of_the_allowance_and_says_how_much_is_missing():
     text = "".join(chr(0x4E00 + number % 5_000) for number in range(30_000))
 
@@ -40,10 +46,10 @@ def test_a_longer_file_keeps_its_shares_of_the_allowance_and_says_how_much_is_mi
 def test_all_files_share_what_is_left_of_the_total():
     first, second, third = made(("AGENTS.md", "a" * 19_000), ("SOUL.md", "b" * 9_000), ("USER.md", "c" * 9_000))
 
-    left = 24_000 - len(first.text) - len(JOIN)
+    left = 24_000 - len(first.text) - len(JOIN) - len("## SOUL.md\n\n")
     assert first.kept_chars == 19_000
     assert second.kept_chars == int(0.7 * left) + int(0.2 * left)
-    assert len(second.text) <= left
+    assert len(second.text) <= left + len("## SOUL.md\n\n")
     assert third.kept_chars < 9_000
 
 
@@ -92,7 +98,7 @@ def test_whatever_the_sizes_allowances_hold_and_counts_are_exact(sizes, one, tot
 
     shown = [part for part in parts if part.text]
     assert len(JOIN.join(part.text for part in shown)) <= total
-    assert all(len(part.text) <= one for part in shown)
+    assert all(len(part.text) <= one + len(f"## {part.name}\n\n") for part in shown)
     for part, (name, text) in zip(parts, files, strict=True):
         if not part.text:
             continue

@@ -412,6 +412,17 @@ def test_a_trimming_budget_below_the_least_counts_as_the_least() -> None:
     assert prompt(rules(later=1), scene(history), current).history_turns == 1
 
 
+def test_a_trimming_budget_below_the_last_exchange_keeps_that() -> None:
+    history = [each for n in range(9) for each in (user(2 * n, "word " * 500), answer(2 * n, "word " * 500))]
+    current = [user(18, "go"), calls(18, "a"), result(18, "a", "x")]
+
+    whole, shortened = (prompt(rules(budget, later=500), scene(history), current) for budget in (20_000, 1_000))
+
+    assert (whole.history_turns, shortened.history_turns) == (1, 1)
+    assert texts(whole)[1] == "word " * 500
+    assert "characters left out" in texts(shortened)[1]
+
+
 def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_cut() -> None:
     head = [message("user", "[Conversation compressed.]"), message("assistant", "Understood.")]
     history = [each for n in range(20) for each in (user(2 * n, "word " * 100), answer(2 * n, "word " * 100))]

@@ -24,7 +24,8 @@ class Part:
 def bootstrap(files: Sequence[tuple[str, str]], config: BootstrapConfig, *, total_chars: int) -> list[Part]:
     """The files, in order, each within ``max_chars`` and all within ``total_chars``.
 
-    Headings, markers and joins count. Once less than ``min_budget_chars`` are left, the rest is left out.
+    A heading counts in the total, but not in ``max_chars``; markers and joins count. Once less than
+    ``min_budget_chars`` are left, the rest is left out.
     """
     return list(_parts(files, config, total_chars))
 
@@ -36,18 +37,19 @@ def _parts(files: Sequence[tuple[str, str]], config: BootstrapConfig, left: int)
         full = full or room < config.min_budget_chars
         part = Part(name=name, text="", chars=len(text), kept_chars=0)
         if not full:
-            part = _part(part, text, config, min(room, config.max_chars))
+            part = _part(part, text, config, room)
         if part.text:
             left, first = room - len(part.text), False
         yield part
 
 
-def _part(part: Part, text: str, config: BootstrapConfig, allowance: int) -> Part:
+def _part(part: Part, text: str, config: BootstrapConfig, room: int) -> Part:
     heading = f"## {part.name}\n\n"
-    if len(heading) + len(text) <= allowance:
+    allowance = min(room - len(heading), config.max_chars)
+    if len(text) <= allowance:
         return Part(name=part.name, text=heading + text, chars=len(text), kept_chars=len(text))
     # Taken for as long as it can get: what is left out has at most as many digits as there is text.
-    longest = len(heading) + len(_marker(part.name, len(text)))
+    longest = len(_marker(part.name, len(text)))
     if longest > allowance:
         return part
     head, tail = int(config.head_ratio * allowance), int(config.tail_ratio * allowance)

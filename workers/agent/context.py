@@ -172,7 +172,7 @@ def _current(
 def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tuple[list[ShownTurn], bool]:
     """The newest whole turns that fit, oldest first, never one with a gap after it; whether there is no room for all.
 
-    From a turn's second call on fewer may be allowed than there is room for.
+    From a turn's second call on fewer may be allowed than there is room for; the last exchange always is.
     """
     allowed = history_room(room, rules.context_budget_tokens, iteration=call)
     kept: list[ShownTurn] = []
@@ -183,7 +183,7 @@ def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tu
             break
         if tokens <= allowed:
             kept.append(turn)
-    if not kept and scene.history and room == allowed:
+    if not kept and scene.history:
         kept = _last_shortened(rules, scene, old=old, room=room)
     while kept and (not kept[-1].messages or role_of(kept[-1].messages[0]) != "user"):
         kept.pop()

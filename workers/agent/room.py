@@ -5,7 +5,7 @@ import structlog
 
 from daemon import metrics
 from daemon.errors import BusError, ConfigError, brief
-from daemon.session import SessionReader
+from daemon.session import SessionReader, SessionState
 from daemon.usage import User
 from workers.agent.past import Past, PastReader
 from workers.consolidation import Consolidator, Report, Want
@@ -25,7 +25,10 @@ class Room:
         self._left_s = rooms.wait_s
 
     async def make(self, past: Past, *, fixed_tokens: int, current_tokens: int) -> Past:
-        """What lies before the turn once as much was consolidated as there was time for; ``past`` where nothing was."""
+        """What lies before the turn once as much was consolidated as there was time for; ``past`` where nothing was.
+
+        After a wait that brought nothing, no turn of the session waits until the cursor has moved.
+        """
         if self._left_s <= 0:
             return past
         want = Want(
@@ -35,21 +38,29 @@ class Room:
             user=self._user,
             correlation=self._correlation,
         )
+        locks, state = self._rooms.consolidator.stores.locks, await self._rooms.reader.state(self._session)
+        if await locks.waited(self._session, state.cursor):
+            self._left_s = 0.0
+            if not await locks.rests(self._session):
+                await self._consolidated(want)  # goes on behind the turn, for those that follow
+            return past
         began = anyio.current_time()
         report = await self._consolidated(want)
         took_s = anyio.current_time() - began
         self._left_s -= took_s
         metrics.CONSOLIDATION_WAITS.observe(took_s)
         _log.info("turn.waited", status=report.outcome, waited_s=round(took_s, 3), tokens=report.tokens_after)
+        state = await self._rooms.reader.state(self._session)
         if report.outcome not in ("settled", "nothing"):
             self._left_s = 0.0  # whatever keeps it from being done will not have gone at the next call
-        return await self._again(past)
+            await locks.note_wait(self._session, state.cursor)
+        return await self._again(past, state)
 
     async def compact(self, focus: str, past: Past) -> tuple[Report, Past]:
         """Consolidate all but the newest turns now, because somebody asked; the summary preserves ``focus``."""
         want = Want(at="now", focus=focus, user=self._user, correlation=self._correlation)
         report = await self._rooms.consolidator.awaited(self._session, want, within_s=self._rooms.ask_s)
-        return report, await self._again(past)
+        return report, await self._again(past, await self._rooms.reader.state(self._session))
 
     async def _consolidated(self, want: Want) -> Report:
         try:
@@ -58,8 +69,7 @@ class Room:
             _log.warning("consolidation.failed", reason=brief(error))
             return Report(outcome="failed")
 
-    async def _again(self, past: Past) -> Past:
-        state = await self._rooms.reader.state(self._session)
+    async def _again(self, past: Past, state: SessionState) -> Past:
         if state.continuity == past.continuity and not self._moved(past, state.start, state.head):
             return past
         found, _ = await self._rooms.pasts.read(

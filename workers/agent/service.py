@@ -14,6 +14,7 @@ from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
 from workers.agent.model_health import ask_anew
 from workers.agent.turn import Turns
+from workers.consolidation import stand_in
 from workers.consume import Consumer
 
 _log = structlog.get_logger()
@@ -36,6 +37,8 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(announcements.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)
+            turns.consolidator.open(tg)
+            tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
             await _warm(turns.kits, process.recaller)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)

@@ -70,7 +70,7 @@ class Turns:
         self.pauses = Pauses(process.bus, process.config.queue)
         self._resting = Resting(process, sessions, self.pauses)
         self.kits = Kits(process)
-        self._consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
+        self.consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
         self._files, self._memories = consolidator.stores.files, consolidator.stores.memories
         reader = SessionReader(process.bus)
         self._pasts = PastReader(reader, self._memories, process.config.micro_compact)
@@ -129,7 +129,7 @@ class Turns:
         await self.kits.aclose()
         await self._process.recaller.aclose()
         await self._taking_in.aclose()
-        await self._consolidator.aclose()
+        await self.consolidator.aclose()
 
     async def _carry_out(self, hold: Hold, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
         """Deal with a command that changes the session; its turn has come."""

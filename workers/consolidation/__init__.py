@@ -6,7 +6,18 @@
 
 from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.kits import Kits
+from workers.consolidation.overdue import stand_in
 from workers.consolidation.plan import Thresholds, head_messages
 from workers.consolidation.want import BACKGROUND, Report, Want
 
-__all__ = ["BACKGROUND", "Consolidator", "Kits", "Report", "Thresholds", "Want", "head_messages", "stores_of"]
+__all__ = [
+    "BACKGROUND",
+    "Consolidator",
+    "Kits",
+    "Report",
+    "Thresholds",
+    "Want",
+    "head_messages",
+    "stand_in",
+    "stores_of",
+]

@@ -4,6 +4,7 @@ from functools import partial
 
 import anyio
 import structlog
+from anyio.abc import TaskGroup
 from structlog.contextvars import bound_contextvars
 
 from daemon.errors import LockLost, brief
@@ -48,6 +49,11 @@ class Consolidator:
     def __init__(self, stores: Stores, kits: Kits) -> None:
         self.stores = stores
         self._kits = kits
+        self._tasks: TaskGroup | None = None
+
+    def open(self, tasks: TaskGroup) -> None:
+        """From now on, a consolidation for which somebody can wait no longer is finished in ``tasks``."""
+        self._tasks = tasks
 
     async def consolidate(self, session: str, want: Want = BACKGROUND) -> Report:
         """Consolidate as much of ``session`` as it takes to reach the target.
@@ -58,7 +64,7 @@ class Consolidator:
             BusError: Redis is away.
             ConfigError: its bot is not configured here.
         """
-        lock = await self.stores.locks.take(session)
+        lock = await self.stores.locks.take(session, waits=want.awaited)
         if lock is None:
             return Report(outcome="busy")
         with bound_contextvars(session=session, fence=lock.fence):
@@ -86,11 +92,54 @@ class Consolidator:
         return report
 
     async def awaited(self, session: str, want: Want, *, within_s: float) -> Report:
-        """As ``consolidate``, for somebody who waits at most ``within_s``, also for one under way elsewhere."""
+        """As ``consolidate``, for somebody who waits at most ``within_s``, also for one under way elsewhere.
+
+        A consolidation that takes longer goes on: its requests are paid for.
+        """
+        if self._tasks is not None:
+            return await _Awaited(self, session, want).report_of(self._tasks, within_s=within_s)
         report = Report(outcome="skipped")
+        async with anyio.create_task_group() as tasks:
+            report = await _Awaited(self, session, want).report_of(tasks, within_s=within_s)
+            tasks.cancel_scope.cancel()
+        return report
+
+
+class _Awaited:
+    """A consolidation for which somebody waits."""
+
+    def __init__(self, consolidator: Consolidator, session: str, want: Want) -> None:
+        self._consolidator = consolidator
+        self._session = session
+        self._want = want
+        self._report = Report(outcome="skipped")
+        self._error: Exception | None = None
+        self._is_awaited = True
+        self._done = anyio.Event()
+
+    async def report_of(self, tasks: TaskGroup, *, within_s: float) -> Report:
+        tasks.start_soon(self._run)
         with anyio.move_on_after(within_s):
-            report = await self.consolidate(session, want)
-            while report.outcome == "busy":
-                await anyio.sleep(LOOK_S)
-                report = await self.consolidate(session, want)
+            await self._done.wait()
+        self._is_awaited = False
+        if self._error:
+            raise self._error
+        return self._report
+
+    async def _run(self) -> None:
+        try:
+            self._report = await self._consolidated()
+        except Exception as error:  # noqa: BLE001  for whoever waits; the process has other tasks
+            self._error = error
+            if not self._is_awaited:
+                _log.warning("consolidation.failed", session=self._session, reason=brief(error))
+        finally:
+            self._done.set()
+
+    async def _consolidated(self) -> Report:
+        report = await self._consolidator.consolidate(self._session, self._want)
+        while report.outcome == "busy" and self._is_awaited:
+            self._report = report
+            await anyio.sleep(LOOK_S)
+            report = await self._consolidator.consolidate(self._session, self._want)
         return report

@@ -11,7 +11,7 @@ from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
 from workers.consolidation.spent import Spent
 from workers.consolidation.stores import Stores
-from workers.consolidation.summary.flush import FlushAnswer
+from workers.consolidation.summary.flush import FlushAnswer, new_lines
 
 _log = structlog.get_logger()
 
@@ -25,21 +25,33 @@ class Flushing:
         self._spent = spent
         self._seen_upto = 0
 
-    async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+    async def before(self, lock: Lock, opened: Opened, part: LogPart, *, is_last: bool) -> tuple[Opened, int]:
         """Flush the messages from the cursor on, for a cycle that was not flushed yet.
 
         A consolidation may end several cycles, one a round: what the first one showed is not shown again. Nor is what
-        a worker wrote down who was killed before the session knew of it.
+        a worker wrote down who was killed before the session knew of it. A flush that failed is tried again once, when
+        its messages are about to be consolidated (``is_last``).
+
+        Returns the memory, and the cursor of the cycle that was flushed last.
 
         Raises:
             CallSkipped: the model was not asked; the cycle is still to be flushed.
             LockLost: somebody else has the session's lock.
         """
         if part.upto_index > self._seen_upto and opened.flushed < lock.cursor:
-            opened = await self._flushed(lock, opened, part)
+            has_failed = lock.flush_failed == lock.cursor
+            if has_failed and not is_last:
+                return opened, lock.flushed
+            flushed = await self._flushed(lock, opened, part)
+            if flushed is None and not has_failed:
+                await self._stores.locks.note(lock, "flush_failed", lock.cursor)
+                if not is_last:
+                    return opened, lock.flushed
+                flushed = await self._flushed(lock, opened, part)
+            opened = flushed or opened
             self._seen_upto = part.upto_index
         await self._stores.locks.note(lock, "flushed", lock.cursor)
-        return opened
+        return opened, lock.cursor
 
     async def afterwards(self, lock: Lock, opened: Opened) -> Opened:
         """Flush messages that were consolidated before there was time for it. Errors as for ``before``."""
@@ -52,21 +64,23 @@ class Flushing:
             _log.warning("flush.failed", reason=brief(error))
         else:
             if self._kit.flushes and part.entries:
-                opened = await self._flushed(lock, opened, part)
+                flushed = await self._flushed(lock, opened, part) or await self._flushed(lock, opened, part)
+                opened = flushed or opened
         await self._stores.locks.note(lock, "unflushed", "")
         # Only for this they were still there.
         await self._stores.trim(lock.session, upto)
         return opened
 
-    async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+    async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened | None:
+        """The memory after the flush; None: it has failed."""
         if lock.failures >= self._stores.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
         async with attempt(self._stores, lock):
-            opened = await self._asked(lock, opened, part)
+            flushed = await self._asked(lock, opened, part)
             await self._stores.locks.note(lock, "failures", lock.failures)
-        return opened
+        return flushed
 
-    async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+    async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened | None:
         began = self._stores.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
@@ -80,7 +94,7 @@ class Flushing:
         except NoSummary as error:
             self._spent.add(error.used)
             _log.warning("flush.failed", reason=brief(error))
-            return opened
+            return None
         self._spent.add(answer.used)
         opened = await self._append(lock, opened, answer, cycle=part.first)
         took_s = round(self._stores.clock.monotonic() - began, 3)
@@ -88,13 +102,14 @@ class Flushing:
         return opened
 
     async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:
-        if not answer.memory and not answer.notes:
+        added = new_lines(answer.memory, opened.text)
+        if not added and not answer.notes:
             return opened
         time = stamp(self._stores.clock.now())
         update = None
-        if answer.memory:
+        if added:
             update = Version(
-                kind="flush", time=time, session=lock.session, first=cycle, model=answer.model, added=answer.memory
+                kind="flush", time=time, session=lock.session, first=cycle, model=answer.model, added=added
             )
         notes = [
             Note(time=time, date=date, session=lock.session, cycle=cycle, text=text) for date, text in answer.notes

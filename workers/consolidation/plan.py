@@ -132,7 +132,13 @@ class Plan:
 
 
 def plan(
-    unsettled: Unsettled, prompt_tokens: int, thresholds: Thresholds, *, keep_turns: int, force: bool = False
+    unsettled: Unsettled,
+    prompt_tokens: int,
+    thresholds: Thresholds,
+    *,
+    keep_turns: int,
+    force: bool = False,
+    least_tokens: int = 1,
 ) -> Plan | None:
     """The next round of a consolidation that has begun; None when there is nothing left for it to do.
 
@@ -145,12 +151,13 @@ def plan(
         thresholds: of the bot's model.
         keep_turns: how many of the newest turns stay.
         force: somebody asked for it: all but those go, even below the target.
+        least_tokens: how far above the target the prompt is at least.
     """
     before_start = min(unsettled.start - unsettled.cursor, len(unsettled.entries))
     if before_start > 0:
         return _first(unsettled, before_start)
     excess = prompt_tokens - thresholds.target_tokens
-    if excess <= 0 and not force:
+    if excess < least_tokens and not force:
         return None
     entries = unsettled.entries
     boundary = len(entries) if force else pick(entries, excess, seen=unsettled.seen)

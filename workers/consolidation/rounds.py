@@ -1,4 +1,11 @@
-"""The rounds of a consolidation under its session's lock. They continue until the prompt is small."""
+"""The rounds of a consolidation under its session's lock. They continue until the prompt is small.
+
+A round plans a range, and takes it in chunk by chunk: as many turns at a time as one summary request holds. Each chunk
+is committed on its own.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 import msgspec
@@ -20,6 +27,7 @@ from daemon.memory import Opened
 from daemon.session import Lock
 from workers.backoff import after_attempts
 from workers.consolidation.flushing import Flushing
+from workers.consolidation.giving_way import T, unless_wanted
 from workers.consolidation.held import Ended
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, part_of, read, unsettled
@@ -33,8 +41,11 @@ from workers.consolidation.want import Report, Want
 MEMORY_SHARE = 0.2
 """Of a budget, what MEMORY.md may take in a prompt at most; a person who edits it may not know."""
 
+WORTH_A_ROUND = 0.02
+"""Of the target: another round for less would be a summary and a flush for a few messages."""
+
 AT_ONCE = 2
-"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken chunk by chunk."""
 
 REPEATED_MAX = 1_000
 """Messages read back from the archive at once, for a memory that has lost what it knew of them."""
@@ -59,6 +70,12 @@ class Rounds:
         self._taking = Taking(stores, kit, want, self._spent)
         self._flushing = Flushing(stores, kit, self._spent)
         self._begun = False
+        self._undigested_in = ""
+        """The scope of the memory, if that does not hold yet what a raw entry says."""
+        self._planned = 0
+        """The end of the range that the round under way has planned."""
+        self._is_flushed = False
+        """Whether that range was flushed."""
         self._head = ended.lock.head
         self.report = Report()
 
@@ -101,11 +118,22 @@ class Rounds:
     async def _all(self) -> None:
         # Whoever moved the cursor may have died before he could.
         await self._stores.trim(self._lock.session, self._lock.cursor)
-        for _ in range(self._stores.config.consolidation.rounds_max):
-            if not await self._round():
-                self._ended.again_in_s = None
+        while self.report.rounds < self._stores.config.consolidation.rounds_max:
+            if not await self._chunk():
+                self._ended.again_in_s = await self._digested()
                 return
-            self.report.rounds += 1
+            if self.report.upto >= self._planned:
+                self.report.rounds += 1
+
+    async def _digested(self) -> float | None:
+        """Work in what went in as it was; the seconds after which to look again, None: nothing is left."""
+        scope = self._undigested_in
+        again_in_s = await self._taking.digest_in_s(self._lock, scope) if scope else None
+        if again_in_s is not None and again_in_s <= 0 and not self._want.awaited:
+            await self._unless_wanted(partial(self._taking.digest, self._lock, scope))
+            await self._again()
+            again_in_s = await self._taking.digest_in_s(self._lock, scope)
+        return None if again_in_s is None else min(max(again_in_s, 0.0), self._stores.config.queue.backoff_max_s)
 
     def _tell(self, took_s: float) -> None:
         """The evidence of one consolidation."""
@@ -135,14 +163,18 @@ class Rounds:
     async def _again(self, *, above: int = 0) -> None:
         self._ended.lock = await self._stores.locks.again(self._lock, above=above)
 
-    async def _round(self) -> bool:
-        """Whether there may be more to do."""
-        if self.report.rounds:
+    async def _chunk(self) -> bool:
+        """Take in the next chunk of the range that is planned, or plan one; whether there may be more to do."""
+        if self._begun or self.report.rounds:
             await self._again()
         opened = await self._opened()
+        self._undigested_in = opened.scope if opened.undigested else ""
         if opened.upto < self._lock.cursor:
             await self._repeat(opened)
             return True
+        if self._lock.cursor < self._planned:
+            part = await read(self._stores.bus, self._lock, self._lock.cursor, self._planned)
+            return await self._taken_in(opened, part)
         lock, enough_tokens = self._lock, AT_ONCE * self._thresholds.budget_tokens
         part = await read(self._stores.bus, lock, lock.cursor, lock.head, enough_tokens=enough_tokens)
         left = await unsettled(part, self._seen_by(lock), self._stores.config.micro_compact, self._kit.tokenizer)
@@ -157,15 +189,27 @@ class Rounds:
             self._thresholds,
             keep_turns=self._stores.config.consolidation.keep_turns,
             force=self._want.at == "now" and not self._begun,
+            least_tokens=int(WORTH_A_ROUND * self._thresholds.target_tokens) if self._begun else 1,
         )
         self._begun = True
         if next_plan is None:
             await self._flush(opened, part, is_due=self._thresholds.needs_flush(tokens))
             return False
-        opened = await self._flush(opened, part, is_due=True)
-        await self._taking.take_in(self._lock, opened, part.upto(next_plan.upto), moves=True)
-        self.report.outcome, self.report.upto = "settled", next_plan.upto
-        self.report.tokens_after -= next_plan.tokens
+        self._planned = next_plan.upto
+        return await self._taken_in(opened, part.upto(next_plan.upto), seen=part)
+
+    async def _taken_in(self, opened: Opened, part: LogPart, *, seen: LogPart | None = None) -> bool:
+        """Take in the next chunk of ``part``; a flush before is shown ``seen``."""
+        if seen:
+            opened = await self._flush(opened, seen, is_due=True, is_last=True)
+            self._is_flushed = self._lock.flushed == self._lock.cursor
+        elif self._is_flushed:
+            # The flush before the range was the flush before each of its chunks.
+            await self._stores.locks.note(self._lock, "flushed", self._lock.cursor)
+            self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)
+        taken = await self._taking.take_in(self._lock, opened, part, moves=True)
+        self.report.outcome, self.report.upto = "settled", taken.upto_index
+        self.report.tokens_after -= taken.tokens
         return True
 
     async def _opened(self) -> Opened:
@@ -303,14 +347,23 @@ class Rounds:
             return self._thresholds.overflows(tokens)
         return self._thresholds.needs_consolidation(tokens)
 
-    async def _flush(self, opened: Opened, part: LogPart, *, is_due: bool) -> Opened:
+    async def _flush(self, opened: Opened, part: LogPart, *, is_due: bool, is_last: bool = False) -> Opened:
         """What a worker does besides: what a turn could not wait for is flushed, and then what ``is_due`` now."""
         if self._want.awaited:
             return opened
         # In this order: a cycle that comes after one that was flushed is taken for done.
-        opened = await self._flushing.afterwards(self._lock, opened)
+        if self._lock.unflushed:
+            after = await self._unless_wanted(partial(self._flushing.afterwards, self._lock, opened))
+            if after is None:
+                return opened
+            opened = after
         if not is_due or not self._kit.flushes or self._lock.flushed == self._lock.cursor:
             return opened
-        opened = await self._flushing.before(self._lock, opened, part)
-        self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)
+        before = partial(self._flushing.before, self._lock, opened, part, is_last=is_last)
+        if found := await self._unless_wanted(before):
+            opened, flushed = found
+            self._ended.lock = msgspec.structs.replace(self._lock, flushed=flushed)
         return opened
+
+    async def _unless_wanted(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        return await unless_wanted(self._stores.locks, self._lock, work)

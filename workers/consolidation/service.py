@@ -21,6 +21,7 @@ from daemon.slots import Slots
 from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew import Event, GrewReader
 from workers.consolidation.kits import Kits
+from workers.consolidation.overdue import overdue
 
 AWAY_PAUSE_S = 0.5
 
@@ -94,24 +95,9 @@ class Worker:
         """Look for sessions that nobody came for, for ever."""
         while True:
             await anyio.sleep(self._config.queue.wakeup_s)
-            for session in await self._overdue():
+            for session in await overdue(self._consolidator.stores):
                 _log.debug("session.overdue", session=session)
                 await self._take(session)
-
-    async def _overdue(self) -> list[str]:
-        found: list[str] = []
-
-        async def look(partition: int) -> None:
-            try:
-                found.extend(await self._consolidator.stores.locks.due(partition))
-            except BusError as error:  # other partitions may lie elsewhere
-                _log.debug("queue.away", reason=brief(error))
-
-        # At once, so that they share pipelines.
-        async with anyio.create_task_group() as tg:
-            for partition in range(self._process.bus.keys.partitions):
-                tg.start_soon(look, partition)
-        return found
 
     async def done(self) -> None:
         """Wait until nothing is under way."""

@@ -1,5 +1,6 @@
-"""Adds a range of a log to memory, as a summary or verbatim: archive, apply, then move the cursor."""
+"""Adds the first turns of a range to memory, as a summary or verbatim: archive, apply, then move the cursor."""
 
+import datetime as dt
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,13 +15,16 @@ from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
 from workers.consolidation.audit import auditor_of
+from workers.consolidation.giving_way import unless_wanted
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
+from workers.consolidation.plan import boundaries
 from workers.consolidation.spent import Spent
 from workers.consolidation.stores import Stores
+from workers.consolidation.summary.paid import PaidParts
 from workers.consolidation.summary.render import raw_entry
-from workers.consolidation.summary.request import continuity_max_tokens, within
-from workers.consolidation.summary.summarize import Summary
+from workers.consolidation.summary.request import Background, continuity_max_tokens, within
+from workers.consolidation.summary.summarize import NO_LIMIT, Summary
 from workers.consolidation.want import Want
 
 if TYPE_CHECKING:
@@ -28,6 +32,12 @@ if TYPE_CHECKING:
 
 ASKED_AGAIN_MAX = 2
 """How often a model is asked again because somebody else changed MEMORY.md meanwhile."""
+
+DIGEST_FIRST_S = 30.0
+"""After so long, a raw entry is worked into MEMORY.md although nothing was summarized since: as the breaker probes."""
+
+DIGEST_MOST_S = 3_600.0
+"""Longest time between two attempts to do that."""
 
 MERGED_MAX = 8
 """How often what others appended meanwhile is put below."""
@@ -68,10 +78,12 @@ def mark_from(text: str) -> Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What a range comes to."""
+    """What the first turns of a range come to."""
 
+    count: int
+    """How many of its messages: as many turns as one request holds."""
     text: str
-    """Of its history entry."""
+    """Of the history entry."""
     summary: Summary | None = None
     """None: it goes in as it is."""
     continuity: str = ""
@@ -85,11 +97,14 @@ class Taking:
         self._kit = kit
         self._want = want
         self._spent = spent
+        self._most_tokens = NO_LIMIT
         self.raw = 0
         """Ranges that went in as they are."""
 
-    async def take_in(self, lock: Lock, opened: Opened, part: LogPart, *, moves: bool) -> None:
-        """Take ``part`` in, which begins where ``opened`` ends; with ``moves`` the session's cursor follows.
+    async def take_in(self, lock: Lock, opened: Opened, part: LogPart, *, moves: bool) -> LogPart:
+        """Take in as many turns of ``part`` as one request holds; with ``moves`` the session's cursor follows.
+
+        ``part`` begins where ``opened`` ends. Returns what was taken in, one turn at least.
 
         Raises:
             CallSkipped: the model was not asked; nothing was written.
@@ -102,14 +117,15 @@ class Taking:
                 # Nobody is to pay for a summary that cannot be kept.
                 await self._stores.archive.write(lock.session, part.first, part.raws)
             taken = await self._taken(lock, opened, part)
+            part = part.upto(part.first + taken.count)
             await self._written(lock, opened, part, taken, moves=moves)
         await self._stores.trim(lock.session, part.upto_index)
         await self._stores.show(opened.scope)
         if taken.summary and opened.undigested and not self._want.awaited:
-            await self._digest(lock, opened.scope)
-            await self._stores.show(opened.scope)
+            await unless_wanted(self._stores.locks, lock, partial(self.digest, lock, opened.scope))
         if not self._want.awaited:
             await self._shelve(opened.scope)
+        return part
 
     async def _shelve(self, scope: str) -> None:
         """What is old of the memory goes to the archive; when that cannot be used it stays, until the next time."""
@@ -142,6 +158,7 @@ class Taking:
             # It was archived before the cursor moved over it.
             await self._applied(lock, opened, part, taken, Mark(last=part.last))
             await self._stores.locks.note(lock, "failures", 0)
+            await self._stores.locks.note(lock, "parts", "")
             return
         segment = await self._stores.archive.write(lock.session, part.first, part.raws)
         is_seen = part.upto_index > lock.start
@@ -163,35 +180,55 @@ class Taking:
             await self._stores.memories.followed(opened, upto=part.upto_index, mark=encoded(without_continuity(mark)))
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
-        """The range's summary, or, when there have been too many failures, the range itself."""
+        """The summary of its first turns, or, when there have been too many failures, the turns themselves."""
         most = self._stores.config.consolidation.failures_max
         if lock.failures >= most:
-            return await self._raw(lock, part)
+            return await self._raw(lock, await self._held(lock, opened, part))
         try:
             summary = await self._summary(lock, opened, part)
         except Unsummarizable as error:
             self._spent.add(error.used)
-            return await self._raw(lock, part, why=error.note)
+            first_turn = next(boundaries(part.entries), len(part.entries))
+            return await self._raw(lock, part.upto(part.first + first_turn), why=error.note)
         except SummaryFailed as error:
             self._spent.add(error.used)
             if lock.failures + 1 < most:
                 raise
+            part = await self._held(lock, opened, part)
             _log.warning("consolidation.raw", reason=brief(error), count=len(part.entries))
             return await self._raw(lock, part)
         self._spent.add(summary.used)
+        self._most_tokens = summary.limit_tokens or self._most_tokens
         return Taken(
-            text=summary.history_entry, summary=summary, continuity=summary.continuity or summary.history_entry
+            count=summary.count,
+            text=summary.history_entry,
+            summary=summary,
+            continuity=summary.continuity or summary.history_entry,
         )
+
+    async def _held(self, lock: Lock, opened: Opened, part: LogPart) -> LogPart:
+        """As much of ``part`` as one request holds: no more goes in as it is at once."""
+        count = await self._kit.summarizer.held(
+            part.entries, memory=opened.text, names=is_group(lock.scope, part.entries)
+        )
+        return part.upto(part.first + count)
 
     async def _summary(self, lock: Lock, opened: Opened, part: LogPart) -> Summary:
         return await self._kit.summarizer.summarize(
             part.entries,
-            memory=opened.text,
-            continuity=self._earlier(lock, part),
-            focus=self._want.focus,
-            rejected=opened.rejected,
+            Background(
+                memory=opened.text,
+                continuity=self._earlier(lock, part),
+                focus=self._want.focus,
+                rejected=opened.rejected,
+            ),
             names=is_group(lock.scope, part.entries),
+            most_tokens=self._most_tokens,
+            parts=self._paid(lock),
         )
+
+    def _paid(self, lock: Lock) -> PaidParts:
+        return PaidParts(lock.parts, keep=partial(self._stores.locks.note, lock, "parts"))
 
     async def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
         self.raw += 1
@@ -205,7 +242,7 @@ class Taking:
         tokenizer, most = self._kit.tokenizer, continuity_max_tokens(self._kit.bot.model)
         # As many raw entries as there may be, they leave no more behind than a summary.
         earlier = await within(tokenizer, self._earlier(lock, part), most - tokenizer.count(told))
-        return Taken(text=text, continuity="\n\n".join(filter(None, (earlier, told))))
+        return Taken(count=len(part.entries), text=text, continuity="\n\n".join(filter(None, (earlier, told))))
 
     @staticmethod
     def _earlier(lock: Lock, part: LogPart) -> str:
@@ -262,7 +299,8 @@ class Taking:
             _log.warning("memory.unmerged", reason=brief(error))
             return None
         self._spent.add(summary.used)
-        return summary
+        # Beside a longer MEMORY.md a request may hold less: the entry is of more than this summary.
+        return summary if summary.count == len(part.entries) else None
 
     def _versions(self, entry: HistoryEntry, summary: Summary | None) -> tuple[Version | None, Version | None]:
         """What a summary makes of MEMORY.md, None: it stays as it is; and what was not taken over."""
@@ -282,7 +320,15 @@ class Taking:
             made(kind="rejected", reason=summary.rejection, text=rejected) if rejected else None,
         )
 
-    async def _digest(self, lock: Lock, scope: str) -> None:
+    async def digest_in_s(self, lock: Lock, scope: str) -> float | None:
+        """Seconds until a raw entry may be worked in although nothing was summarized; None: there is none."""
+        found = await self._stores.memories.undigested(scope)
+        if not found:
+            return None
+        [(_, entry)] = found
+        return (lock.digest_at or _written_at(entry) + DIGEST_FIRST_S) - self._stores.clock.now().timestamp()
+
+    async def digest(self, lock: Lock, scope: str) -> None:
         """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
         for _ in range(self._stores.config.consolidation.rounds_max):
             found = await self._stores.memories.undigested(scope)
@@ -292,8 +338,13 @@ class Taking:
             async with attempt(self._stores, lock, "digests"):
                 done = await self._digested(lock, index, entry)
             await self._stores.locks.note(lock, "digests", "")
+            # As long as it has waited it waits again: a model that fails is not paid for every minute.
+            now = self._stores.clock.now().timestamp()
+            wait_s = min(max(now - _written_at(entry), DIGEST_FIRST_S), DIGEST_MOST_S)
+            await self._stores.locks.note(lock, "digest_at", "" if done else f"{now + wait_s:.0f}")
             if not done:
                 return
+            await self._stores.show(scope)
             lock = msgspec.structs.replace(lock, digests=0)
 
     async def _digested(self, lock: Lock, index: int, entry: HistoryEntry) -> bool:
@@ -308,7 +359,7 @@ class Taking:
             await self._stores.memories.digest(opened, index=index, update=None)
             return True
         try:
-            summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
+            summary = await self._kit.summarizer.digest(entry.text, memory=opened.text, parts=self._paid(lock))
         except (SummaryFailed, CallSkipped, Unsummarizable) as error:
             self._spent.add(error.used)
             _log.info("memory.undigested", reason=brief(error))
@@ -319,7 +370,16 @@ class Taking:
             update, _ = auditor.pinned(opened.text, update)
         digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
         await self._stores.memories.digest(opened, index=index, update=digest)
+        await self._stores.locks.note(lock, "parts", "")
         return True
 
     def _now(self) -> str:
         return stamp(self._stores.clock.now())
+
+
+def _written_at(entry: HistoryEntry) -> float:
+    """When an entry was written, s since 1970; 0 where that cannot be read."""
+    try:
+        return dt.datetime.fromisoformat(entry.time).timestamp()
+    except ValueError:
+        return 0.0

@@ -181,6 +181,22 @@ def parts_of(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return memory, tuple((day, "\n".join(said)) for day, said in sorted(parts.items()))
 
 
+def new_lines(text: str, memory: str) -> str:
+    """``text`` without the lines that ``memory`` contains already; empty if only headings are left."""
+    known = set(map(_fact, memory.splitlines()))
+    lines = [line for line in text.splitlines() if _is_heading(line) or not (fact := _fact(line)) or fact not in known]
+    return "\n".join(lines).strip() if any(line.strip() and not _is_heading(line) for line in lines) else ""
+
+
+def _fact(line: str) -> str:
+    """A line without its bullet."""
+    return line.strip().lstrip("-*+").strip().casefold()
+
+
+def _is_heading(line: str) -> bool:
+    return line.startswith("#")
+
+
 def _word(line: str) -> str:
     return line.strip().strip("`*_.\"'").upper()
 

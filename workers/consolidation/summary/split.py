@@ -1,9 +1,13 @@
 """Splits a range that does not fit into one request, or whose request failed. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 
-from workers.consolidation.summary.render import Line
+from daemon.events import LogEntry
+from workers.consolidation.plan import boundaries
+from workers.consolidation.summary.render import Line, lines_of
 
 RATIO = 0.4
 """A chunk's share of the window, before the reserve."""
@@ -15,6 +19,40 @@ MARGIN = 1.2
 """Counts are taken for so much more than they say: other models' vocabularies differ."""
 OVERSIZED = 0.5
 """Of the window: a message above it has no room beside memory and answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn as lines; a range is committed up to the end of a turn."""
+
+    lines: Sequence[Line]
+    count: int = 0
+    """Messages of the log, those without a line included."""
+
+    @property
+    def tokens(self) -> int:
+        """Of its lines."""
+        return sum(line.tokens for line in self.lines)
+
+
+def turns_of(entries: Sequence[LogEntry], *, names: bool = False, time_zone: str = "UTC") -> list[Turn]:
+    """The turns of a log, arguments as for ``lines_of``."""
+    cuts = pairwise((0, *boundaries(entries), len(entries)))
+    return [Turn(lines_of(entries[first:upto], names=names, time_zone=time_zone), upto - first) for first, upto in cuts]
+
+
+def leading(turns: Sequence[Turn], most_tokens: int) -> Sequence[Turn]:
+    """As many of the first turns as count at most ``most_tokens``."""
+    for number, turn in enumerate(turns):
+        most_tokens -= turn.tokens
+        if most_tokens < 0:
+            return turns[:number]
+    return turns
+
+
+def joined(turns: Sequence[Turn]) -> list[Line]:
+    """The lines of ``turns``."""
+    return [line for turn in turns for line in turn.lines]
 
 
 def chunk_ratio(sizes: Sequence[int], window_tokens: int) -> float:

@@ -1,11 +1,13 @@
 """Summarizes a part of a conversation: the new MEMORY.md, a history entry, and the continuity.
 
-First one request for everything. What does not fit, or brought nothing, is done in chunks, each with what those before
-it came to; and if that fails too, without the messages that are too large, which then stand in the entry as they are.
-Nothing is written here.
+A summary is of as many turns as one request holds. A request without a usable answer is sent a second time. After that,
+a smaller request is tried: for fewer turns, or for a part of one turn with the results of the parts before. The last
+attempt is made without the messages that are too large, which then stand in the entry as they are. Nothing is written
+here.
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -26,23 +28,28 @@ from daemon.errors import (
     Unsummarizable,
 )
 from daemon.events import LogEntry
-from daemon.model import Model
+from daemon.model import Model, Request
 from daemon.tokens import THREAD_SIZE, Tokenizer
 from daemon.usage import Amount, Payer
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.calls import Calls
-from workers.consolidation.summary.render import UNKNOWN_TIME, Line, lines_of, texts, time_of
+from workers.consolidation.summary.paid import PaidParts, Taken
+from workers.consolidation.summary.render import UNKNOWN_TIME, Line, texts, time_of
 from workers.consolidation.summary.request import Background, Requests, Room, within
 from workers.consolidation.summary.save_memory import Saved, saved
 from workers.consolidation.summary.split import (
     RATIO,
+    Turn,
     chunk_ratio,
     chunk_tokens,
     chunks,
     compacted_note,
     is_oversized,
+    joined,
+    leading,
     pieces,
     skipped_mark,
+    turns_of,
 )
 
 SHRINK_FROM_CHARS = 1_000
@@ -53,6 +60,8 @@ RESERVE_SHARE = 4
 """The reserve is at most one part in so many of the window."""
 SPLITTABLE = (ContextOverflow, InvalidAnswer, ModelTimeout)
 """Failures that a smaller request may do without; a model that is away is away for smaller ones too."""
+NO_LIMIT = sys.maxsize
+NOTHING_PAID = PaidParts()
 
 _STAMPED = re.compile(rf"\[({MINUTE})\]")
 
@@ -63,6 +72,8 @@ _log = structlog.get_logger()
 class Summary:
     """What a part of a conversation comes to."""
 
+    count: int
+    """Messages of the log that it is of, whole turns; 0 for the text of a raw entry."""
     history_entry: str
     """Text for HISTORY.md, beginning with its time."""
     memory_update: str | None = None
@@ -81,6 +92,8 @@ class Summary:
     """What the calls used, by model."""
     complete: bool = True
     """Whether a request contained every message; else those that were too large stand in the entry as they are."""
+    limit_tokens: int = 0
+    """The most of a conversation that a request took, when a larger request failed; 0: none did."""
 
     @property
     def rejected(self) -> bool:
@@ -92,23 +105,23 @@ class Summary:
 class _Work:
     """What is to be summed up."""
 
-    lines: Sequence[Line]
+    turns: Sequence[Turn]
     background: Background
     room: Room
+    parts: PaidParts
     used: dict[str, Amount] = field(default_factory=dict[str, Amount])
 
 
-@dataclass(kw_only=True)
-class _Taken:
-    """What the chunks so far came to."""
+@dataclass(frozen=True, kw_only=True)
+class _Chunk:
+    """The first turns of a work, and what they came to."""
 
-    background: Background
-    """With memory and continuity as they have become."""
-    entries: list[str] = field(default_factory=list[str])
-    reason: str = ""
-    rejected: str = ""
-    rejection: str = ""
-    model: str = ""
+    turns: Sequence[Turn]
+    taken: Taken
+    skipped: Sequence[Line] = ()
+    """The lines that no request contained."""
+    limit_tokens: int = 0
+    """As of ``Summary``."""
 
 
 class Summarizer:
@@ -154,50 +167,60 @@ class Summarizer:
     async def summarize(
         self,
         entries: Sequence[LogEntry],
+        background: Background,
         *,
-        memory: str,
-        continuity: str = "",
-        focus: str = "",
-        rejected: str = "",
         names: bool = False,
+        most_tokens: int = NO_LIMIT,
+        parts: PaidParts = NOTHING_PAID,
     ) -> Summary:
-        """What ``entries`` come to.
+        """What the first turns of ``entries`` come to: as many as one request holds, one at least.
 
         Args:
             entries: messages of the log, one at least.
-            memory: MEMORY.md.
-            continuity: where the conversation stood before them.
-            focus: what a person wants to be kept above all.
-            rejected: text of the last update of MEMORY.md, if that was rejected.
+            background: MEMORY.md, and what a request shows beside it.
             names: whether it is a group's conversation.
+            most_tokens: of the conversation in a request, as ``Summary.limit_tokens`` of the turns before.
+            parts: the finished parts of a first turn that takes several requests.
 
         Raises:
             SummaryFailed: the model gave nothing that can be used; one failure, however many calls it took.
             CallSkipped: the model failed too often lately, or a limit is used up; it was not asked.
-            Unsummarizable: no message is small enough to be summed up.
+            Unsummarizable: no message of the first turn is small enough to be summed up.
         """
-        render = partial(lines_of, entries, names=names, time_zone=self._bot.time_zone)
-        is_long = sum(len(bytes(entry.wire)) for entry in entries) > THREAD_SIZE
-        lines = await to_thread.run_sync(render) if is_long else render()
-        if not lines:
-            return _nothing(entries[0], continuity, self._bot.time_zone)
-        return await self._summary(
-            lines, Background(memory=memory, continuity=continuity, focus=focus, rejected=rejected)
-        )
+        turns = await self._turns(entries, names=names)
+        if not any(turn.lines for turn in turns):
+            return _nothing(entries, background.continuity, self._bot.time_zone)
+        return await self._summary(turns, background, parts, most_tokens)
 
-    async def digest(self, raw_text: str, *, memory: str, rejected: str = "") -> Summary:
+    async def held(self, entries: Sequence[LogEntry], *, memory: str, names: bool = False) -> int:
+        """How many of ``entries`` one request holds, whole turns: one turn at least."""
+        turns, room = await self._turns(entries, names=names), await self._requests.room()
+        shown = await self._requests.fitted(Background(memory=memory), room.memory_shown_tokens)
+        most_tokens = room.open_tokens - await self._requests.tokens(shown)
+        return sum(turn.count for turn in leading(turns, most_tokens) or turns[:1])
+
+    async def digest(
+        self, raw_text: str, *, memory: str, rejected: str = "", parts: PaidParts = NOTHING_PAID
+    ) -> Summary:
         """What the text of a raw entry comes to; of it only what becomes of MEMORY.md counts. Raises as above."""
         room = await self._requests.room()
         limit = min(self._limit((), None), room.open_tokens // 3)
         cut_up = partial(pieces, raw_text, limit, self._tokenizer.count)
         lines = await to_thread.run_sync(cut_up) if len(raw_text) > THREAD_SIZE else cut_up()
-        return await self._summary(lines, Background(memory=memory, rejected=rejected))
+        return await self._summary([Turn(lines)], Background(memory=memory, rejected=rejected), parts, NO_LIMIT)
 
-    async def _summary(self, lines: Sequence[Line], background: Background) -> Summary:
+    async def _turns(self, entries: Sequence[LogEntry], *, names: bool) -> list[Turn]:
+        render = partial(turns_of, entries, names=names, time_zone=self._bot.time_zone)
+        is_long = sum(len(bytes(entry.wire)) for entry in entries) > THREAD_SIZE
+        return await to_thread.run_sync(render) if is_long else render()
+
+    async def _summary(
+        self, turns: Sequence[Turn], background: Background, parts: PaidParts, most_tokens: int
+    ) -> Summary:
         room = await self._requests.room()
-        work = _Work(lines=lines, background=await self._requests.trimmed(background, room), room=room)
+        work = _Work(turns=turns, background=await self._requests.trimmed(background, room), room=room, parts=parts)
         try:
-            taken, skipped = await self._taken(work)
+            chunk = await self._chunk(work, most_tokens)
         except NoSummary as error:
             error.used = work.used
             raise
@@ -206,12 +229,14 @@ class Summarizer:
             failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = work.used
             raise failure from error
-        return self._result(work, taken, skipped)
+        return self._result(work, chunk)
 
-    def _result(self, work: _Work, taken: _Taken, skipped: Sequence[Line]) -> Summary:
+    def _result(self, work: _Work, chunk: _Chunk) -> Summary:
+        taken, skipped = chunk.taken, chunk.skipped
         before, after = work.background.memory, taken.background.memory
         raw = [skipped_mark(skipped), *texts(skipped)] if skipped else []
         return Summary(
+            count=sum(turn.count for turn in chunk.turns),
             history_entry="\n".join((*taken.entries, *raw)),
             memory_update=None if after.strip() == before.strip() else after,
             memory_reason=taken.reason,
@@ -221,30 +246,39 @@ class Summarizer:
             model=taken.model,
             used=work.used,
             complete=not skipped,
+            limit_tokens=chunk.limit_tokens,
         )
 
-    async def _taken(self, work: _Work) -> tuple[_Taken, Sequence[Line]]:
-        """What ``work`` comes to, and the lines that no request contained."""
-        refused: ModelError | None = None
-        if await self._fits(work):
+    async def _chunk(self, work: _Work, most_tokens: int) -> _Chunk:
+        """As many of the first turns as one request holds; after a failure fewer."""
+        first, refused = work.turns[:1], None
+        if begun := work.parts.begun(first, work.background):
+            return _Chunk(turns=first, taken=await self._progressive(work, begun.parts, begun.limit_tokens))
+        most = min(work.room.open_tokens - await self._requests.tokens(work.background), most_tokens)
+        asked = leading(work.turns, most)
+        if asked:
             try:
-                return await self._progressive(work, [work.lines]), ()
+                return _Chunk(turns=asked, taken=await self._progressive(work, [joined(asked)]))
             except SPLITTABLE as error:
                 refused = error
         room_tokens = await self._chunk_room(work)
-        limit = min(room_tokens, self._limit(work.lines, refused))
-        parts = chunks(work.lines, limit)
-        if all(line.tokens <= room_tokens for line in work.lines) and (len(parts) > 1 or refused is None):
+        limit = min(room_tokens, self._limit(joined(asked or first), refused), most_tokens)
+        turns = leading(asked, limit) or first
+        parts = chunks(joined(turns), limit)
+        is_smaller = refused is None or len(turns) < len(asked) or len(parts) > 1
+        if is_smaller and all(line.tokens <= room_tokens for line in joined(turns)):
             if refused is not None:
-                _log.info("summary.split", chunks=len(parts), reason=type(refused).__name__)
+                _log.info("summary.split", tokens=limit, chunks=len(parts), reason=type(refused).__name__)
             try:
-                return await self._progressive(work, parts), ()
+                taken = await self._progressive(work, parts, limit)
+                return _Chunk(turns=turns, taken=taken, limit_tokens=limit if refused else 0)
             except SPLITTABLE as error:
                 refused = error
-        rest, skipped = self._sorted_out(work.lines, room_tokens)
+        rest, skipped = self._sorted_out(joined(turns), room_tokens)
         if refused is not None and not skipped:
             raise refused
-        return await self._progressive(work, chunks(rest, limit)), skipped
+        taken = await self._progressive(work, chunks(rest, limit), limit)
+        return _Chunk(turns=turns, taken=taken, skipped=skipped)
 
     def _sorted_out(self, lines: Sequence[Line], room_tokens: int) -> tuple[list[Line], list[Line]]:
         """The lines that may be summed up, and those that are too large."""
@@ -259,18 +293,16 @@ class Summarizer:
             _log.info("oversized.skipped", count=len(skipped), tokens=sum(line.tokens for line in skipped))
         return rest, skipped
 
-    async def _progressive(self, work: _Work, parts: Sequence[Sequence[Line]]) -> _Taken:
+    async def _progressive(self, work: _Work, parts: Sequence[Sequence[Line]], limit: int = 0) -> Taken:
         """One request a part, each with what those before it came to."""
-        taken = _Taken(background=work.background)
-        for number, lines in enumerate(parts, 1):
+        taken, done = work.parts.taken(parts, work.background)
+        for number, lines in enumerate(parts[done:], done + 1):
             mark = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
             shown = await self._requests.fitted(taken.background, work.room.open_tokens - _tokens(lines))
             request = await self._requests.request(shown, lines, work.room, mark=mark)
-            found = await self.calls.ask(
-                request, partial(saved, memory="" if shown.is_cut else shown.memory), work.used
-            )
+            found = await self._asked(request, shown, work.used)
             taken.model = found.model
-            taken.entries.append(with_time(found.history_entry, (*lines, *work.lines)))
+            taken.entries.append(with_time(found.history_entry, (*lines, *joined(work.turns))))
             await self._keep_continuity(work, taken, found.continuity)
             if shown.is_cut:
                 _log.warning("memory.shortened", tokens=request.tokens)
@@ -278,9 +310,19 @@ class Summarizer:
                 await self._keep_memory(work, taken, found)
             if mark:
                 _log.info("chunk.summarized", chunk=number, chunks=len(parts), tokens=request.tokens)
+                await work.parts.keep(parts, work.background, taken, done=number, limit_tokens=limit)
         return taken
 
-    async def _keep_continuity(self, work: _Work, taken: _Taken, said: str) -> None:
+    async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> Saved:
+        """The answer to ``request``, which is sent once more if no usable one comes in time."""
+        read = partial(saved, memory="" if shown.is_cut else shown.memory)
+        try:
+            return await self.calls.ask(request, read, used)
+        except (InvalidAnswer, ModelTimeout):
+            # Two requests for half as many messages would be paid for with all that stands beside them.
+            return await self.calls.ask(request, read, used)
+
+    async def _keep_continuity(self, work: _Work, taken: Taken, said: str) -> None:
         """Note where the conversation stands: as the model says, else what was known with the entry behind it."""
         most = work.room.continuity_max_tokens
         before = taken.background.continuity
@@ -289,7 +331,7 @@ class Summarizer:
             known = taken.entries[-1]
         taken.background = replace(taken.background, continuity=await within(self._tokenizer, known, most))
 
-    async def _keep_memory(self, work: _Work, taken: _Taken, found: Saved) -> None:
+    async def _keep_memory(self, work: _Work, taken: Taken, found: Saved) -> None:
         update, memory = found.memory_update, taken.background.memory
         if update is None or update.strip() == memory.strip():
             return
@@ -315,9 +357,6 @@ class Summarizer:
             return f"the update has {tokens} tokens, but MEMORY.md may have at most {work.room.memory_max_tokens}"
         return ""
 
-    async def _fits(self, work: _Work) -> bool:
-        return await self._requests.tokens(work.background) + _tokens(work.lines) <= work.room.open_tokens
-
     async def _chunk_room(self, work: _Work) -> int:
         """The largest chunk that surely fits beside what a request shows besides, as large as that may become."""
         room = work.room
@@ -336,9 +375,10 @@ class Summarizer:
         return min(limit, _tokens(lines) // 2) if isinstance(refused, ContextOverflow) else limit
 
 
-def _nothing(first: LogEntry, continuity: str, time_zone: str) -> Summary:
+def _nothing(entries: Sequence[LogEntry], continuity: str, time_zone: str) -> Summary:
     """The summary of messages that have no content, which no model has to make."""
-    return Summary(history_entry=f"[{time_of(first, time_zone)}] Nothing was said.", continuity=continuity)
+    entry = f"[{time_of(entries[0], time_zone)}] Nothing was said."
+    return Summary(count=len(entries), history_entry=entry, continuity=continuity)
 
 
 def _tokens(lines: Sequence[Line]) -> int:
