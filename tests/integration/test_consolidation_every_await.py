@@ -50,7 +50,8 @@ def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch)
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
     monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
     monkeypatch.setattr("daemon.archive.local.Threads", NoThreads)
-    # Else some consolidations would make more calls than others.
+    # Else some consolidations would make more calls than others, and some of those at the same time as others.
+    monkeypatch.setattr("workers.consolidation.giving_way.LOOK_S", HANG_S)
     monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
     monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))
     return Apart(replace(process, config=alone(process.config)), lab, far, Teller())
