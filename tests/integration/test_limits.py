@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.config import BotConfig, Config, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.memory import Home
@@ -43,10 +43,8 @@ def calls_time(**more: Any) -> Answer:
 
 
 def limited(process: Process, **bot: Any) -> Process:
-    limits = LimitsConfig(
-        **{name: EachConfig(**bot.pop(name)) for name in list(bot) if name in LimitsConfig.__struct_fields__}
-    )
-    bots = {"pond": BotConfig(limits=limits, **bot)}
+    limits = {name: bot.pop(name) for name in list(bot) if name in LimitsConfig.__struct_fields__}
+    bots = {"pond": BotConfig(limits=msgspec.convert(limits, LimitsConfig), **bot)}
     return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
 
 
@@ -120,6 +118,7 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
+        turn.payer = replace(turn.payer, ledger=cut_off.ledger)
         await gates.Gate(cut_off).account(turn)
         assert await UsageBook(lab.bus).read([DAY], by="day") == {}
         await cut_off.ledger.written()

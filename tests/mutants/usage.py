@@ -41,7 +41,7 @@ MUTANTS = (
         "integration/test_limit_warnings.py",
         (
             "Administrators are told after consolidations, too.",
-            "        await stores.warnings.look(user)\n",
+            "        await stores.warnings.look(payer.user)\n",
             "",
             "test_administrators_are_told_when_a_consolidation_brings_a_limit_close_to_its_end",
         ),
