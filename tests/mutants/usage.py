@@ -71,5 +71,31 @@ MUTANTS = (
             "(second - ",
             "test_steady_usage_is_measured_from_its_first_message_on",
         ),
+        (
+            "The limits that are shown are those of turns.",
+            "Allowance.of(bot)",
+            "Allowance.of(bot, for_memory=True)",
+            "test_the_rest_of_money_and_tokens_is_without_the_share_that_is_reserved_for_memory",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/left.py",
+        "integration/test_limit_warnings.py",
+        (
+            "Administrators are told of limits of money.",
+            "each=allowance.nano",
+            "each=EachConfig()",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/limits.py",
+        "integration/test_limit_warnings.py",
+        (
+            "Administrators are told after turns.",
+            "        await self._warnings.look(payer.user)\n",
+            "",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
+        ),
     ),
 )
