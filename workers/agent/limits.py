@@ -35,7 +35,9 @@ class Gate:
             BusUnavailable: Redis is away.
         """
         refusal = await turn.payer.refusal()
-        return refusal or await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
+        if refusal or not turn.covered:
+            return refusal
+        return await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
 
     async def wait(self, claim: Claim, first: Inbound, at: str, *, count: int = 1) -> Room | None:
         """What keeps ``count`` messages or a command waiting; None: there was room, and it was taken.
