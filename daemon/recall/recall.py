@@ -157,7 +157,7 @@ class Recaller:
 
         Never raises, and takes no longer than ``turn_deadline_s``: no turn should fail or wait for it.
         """
-        if not self._config.enabled or not asked.words.strip():
+        if not self._config.enabled or not scope or not asked.words.strip():
             return None
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:

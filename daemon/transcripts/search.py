@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,9 @@ from daemon.transcripts.transcripts import CHUNK, Piece, Transcripts
 
 SESSIONS = 8
 """Sessions that are read at a time: each has at most a piece of messages in memory."""
+
+CHECKED = 100
+"""Messages whose text is checked before they are decoded: it is copied three times."""
 
 BEFORE_CHARS = 30
 EXCERPT_CHARS = 160
@@ -207,12 +210,18 @@ class _Look:
         return list(newest)
 
 
+def _candidates(piece: Piece, needle: Needle) -> Iterator[tuple[int, bytes]]:
+    """The messages that are worth decoding, with their indices."""
+    for at in range(0, len(piece.raws), CHECKED):
+        raws = piece.raws[at : at + CHECKED]
+        if needle.may_stand_in(raws):
+            yield from enumerate(raws, piece.first + at)
+
+
 def hits(session: str, piece: Piece, needle: Needle) -> list[Hit]:
     """The messages of a piece that hold what is looked for. Pure."""
     found: list[Hit] = []
-    if not needle.may_stand_in(piece.raws):
-        return found
-    for index, raw in enumerate(piece.raws, piece.first):
+    for index, raw in _candidates(piece, needle):
         entry = _entry_of(raw)
         if excerpt := needle.excerpt(text_of(entry.wire)):
             found.append(

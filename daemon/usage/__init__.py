@@ -6,11 +6,11 @@ each call that costs something. ``left_of`` tells what is left of the limits of 
 """
 
 from daemon.usage.account import DAY_S, NANO, Amount, By, User, day_of, last_days, second_of, user_of_scope
-from daemon.usage.allowance import Allowance, Quota, Standing, Standings
+from daemon.usage.allowance import KINDS, Allowance, Whose
 from daemon.usage.book import UsageBook
 from daemon.usage.kept import KeptNotes
 from daemon.usage.ledger import Ledger
-from daemon.usage.left import KINDS, DailyLimit, Left, Whose, currencies_of, daily_limits, left_of
+from daemon.usage.left import DailyLimit, Left, currencies_of, daily_limits, left_of
 from daemon.usage.limits import Estimate, LimitReached, Limits, Refusal, Room
 from daemon.usage.nearest import nearest
 from daemon.usage.note import Note
@@ -33,11 +33,8 @@ __all__ = [
     "Limits",
     "Note",
     "Payer",
-    "Quota",
     "Refusal",
     "Room",
-    "Standing",
-    "Standings",
     "UsageBook",
     "User",
     "Whose",

@@ -7,10 +7,8 @@ from urllib.parse import unquote
 import anyio
 
 from daemon.bus import Bus, load_script, pairs
-from daemon.config import BotConfig
 from daemon.sessionkey import encode_part
 from daemon.usage.account import Amount, By, User
-from daemon.usage.allowance import KINDS, Allowance, Quota, Standing, Standings
 
 NOTE = load_script(__file__, "note.lua", with_parts=("reserved.part.lua",))
 
@@ -94,43 +92,6 @@ class UsageBook:
             tg.start_soon(read, "session", user.session)
             tg.start_soon(read, "bot", user.bot)
         return amounts["person"], amounts["session"], amounts["bot"]
-
-    async def standings(self, user: User, day: str, bot: BotConfig) -> Standings:
-        """What the person, the chat and the bot of ``user`` used and may use on ``day``, a day of ``bot``.
-
-        Limits are whole: the share that is reserved for memory is a part of them.
-
-        Raises:
-            BusUnavailable: Redis is away.
-        """
-        allowance = Allowance.of(bot, for_memory=True)
-        names = (("person", user.person), ("chat", user.session), ("bot", user.bot))
-        fields = [f"{name} {kind} {measure}".encode() for kind, name in names for measure in ("tokens", "nano")]
-        reserved: list[int] = []
-        amounts: list[Amount] = []
-
-        async def read_reserved() -> None:
-            values = await self._bus.call("HMGET", self._bus.keys.usage_reserved(day), *fields)
-            reserved.extend(int(value or 0) for value in values)
-
-        async def read_used() -> None:
-            amounts.extend(await self.of(user, day, currencies=[allowance.currency]))
-
-        async with anyio.create_task_group() as tg:  # one tick, one pipeline
-            tg.start_soon(read_reserved)
-            tg.start_soon(read_used)
-        return {
-            kind: Standing(
-                tokens=Quota(used=amount.tokens, reserved=reserved[2 * at], limit=getattr(allowance.tokens, kind)),
-                nano=Quota(
-                    used=amount.costs_nano.get(allowance.currency, 0),
-                    reserved=reserved[2 * at + 1],
-                    limit=getattr(allowance.nano, kind),
-                ),
-                currency=allowance.currency,
-            )
-            for at, (kind, amount) in enumerate(zip(KINDS, amounts, strict=True))
-        }
 
     async def named(
         self,

@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from daemon.config import BotConfig, EachConfig
 from daemon.durations import duration
 from daemon.usage.account import DAY_S, NANO, Amount
+from daemon.usage.allowance import Allowance, Whose
 from daemon.wording import Language
 from daemon.wording import text as say
 
 WINDOW_MIN_S = 600
 """Shortest time over which a rate is measured: the first message of a day alone shows no rate."""
-
-Whose = Literal["person", "chat", "bot"]
-KINDS: Sequence[Whose] = ("person", "chat", "bot")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +60,13 @@ class Left:
     def shown(self, amount: int, language: Language) -> str:
         """``amount`` with its unit: ``1,640 tokens``, ``0.41 EUR``."""
         if self.limited.currency is None:
-            return say("usage_tokens", language, count=f"{amount:,}")
-        return f"{amount / NANO:.2f} {self.limited.currency}".rstrip()
+            return say("usage_tokens", language, count=self._bare(amount))
+        return f"{self._bare(amount)} {self.limited.currency}".rstrip()
 
     def text(self, language: Language) -> str:
         """What is left, and how long it lasts: ``890 of 1,000 tokens left, enough for about 2 hours …``."""
-        bare = f"{self.left:,}" if self.limited.currency is None else f"{self.left / NANO:.2f}"
-        return say("usage_left", language, left=bare, limit=self.shown(self.limit, language)) + self.lasts(language)
+        left, limit = self._bare(self.left), self.shown(self.limit, language)
+        return say("usage_left", language, left=left, limit=limit) + self.lasts(language)
 
     def lasts(self, language: Language) -> str:
         """How long the rest lasts, as a part of a sentence; empty if nothing is known or left."""
@@ -79,10 +76,18 @@ class Left:
             return say("usage_lasts_day", language)
         return say("usage_lasts", language, time=duration(self.lasts_s, language))
 
+    def _bare(self, amount: int) -> str:
+        """Money with four digits, as costs; whole hundredths with two."""
+        return f"{amount:,}" if self.limited.currency is None else f"{amount / NANO:.4f}".removesuffix("00")
+
 
 def daily_limits(bot: BotConfig) -> Sequence[DailyLimit]:
-    """The limits of ``bot`` for a day, as far as any are set."""
-    limits = (DailyLimit(setting="tokens_per_day", currency=None, each=bot.limits.tokens_per_day),)
+    """The limits of a day for the turns of ``bot``, as far as any are set: without the share reserved for memory."""
+    allowance = Allowance.of(bot)
+    limits = (
+        DailyLimit(setting="tokens_per_day", currency=None, each=allowance.tokens),
+        DailyLimit(setting="cost_per_day", currency=allowance.currency, each=allowance.nano),
+    )
     return [limit for limit in limits if limit.each != EachConfig()]
 
 

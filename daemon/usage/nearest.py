@@ -11,8 +11,9 @@ from daemon.config import Config
 from daemon.errors import BadSessionKey
 from daemon.sessionkey import SessionKey
 from daemon.usage.account import Amount, day_of, second_of
+from daemon.usage.allowance import KINDS, Whose
 from daemon.usage.book import UsageBook
-from daemon.usage.left import KINDS, Left, Whose, daily_limits, left_of
+from daemon.usage.left import Left, daily_limits, left_of
 
 NEAREST = 20
 """People, or chats, listed for each limit."""

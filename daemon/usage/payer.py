@@ -4,7 +4,7 @@ Without a limit of a day's tokens or money nothing is reserved: then whoever doe
 """
 
 import itertools
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -61,11 +61,6 @@ class Payer:
             return None
         return await self.ledger.reserve(self.user, self.day, self._allowance, message=self.message)
 
-    @property
-    def second(self) -> int:
-        """Of the bot's day."""
-        return second_of(self.clock.now(), self.bot.time_zone)
-
     @asynccontextmanager
     async def call(
         self, needs: Estimate, used: dict[str, Amount], *, wait_s: float
@@ -106,4 +101,9 @@ class Payer:
             await anyio.sleep(LOOK_S)
 
     async def _settle(self, name: str, day: str, charge: dict[str, Amount]) -> None:
-        await self.ledger.note(Note(name=name, user=self.user, day=day, second=self.second, used=charge))
+        await self.note(name, charge, day=day)
+
+    async def note(self, name: str, used: Mapping[str, Amount], *, day: str = "") -> None:
+        """Note what was ``used``, by model, in the accounts of ``day``, by default today; never raises."""
+        second = second_of(self.clock.now(), self.bot.time_zone)
+        await self.ledger.note(Note(name=name, user=self.user, day=day or self.day, second=second, used=used))

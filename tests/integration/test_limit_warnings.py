@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.config import TestingConfig
+from daemon.config import ModelConfig, TestingConfig
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab
-from tests.integration.test_limits import DAY, limited, says
+from tests.integration.test_limits import DAY, PRICES, limited, says
 from tests.integration.test_turns import replies_of, worked_off
 from tests.memorylab import MemoryLab, Summaries
 from workers.consolidation import Want
@@ -26,21 +26,33 @@ def with_admin(process: Process, **limits: Any) -> Process:
 
 
 @pytest.mark.parametrize(
-    ("whose", "language", "beginning"),
+    ("limits", "language", "beginning"),
     [
         (
-            "bot", "en",
+            {"tokens_per_day": {"bot": 400}}, "en",
             "Bot pond: 90 % of the daily limit is used (limits.tokens_per_day.bot). 40 of 400 tokens left, enough for "
             "about 1 minute at the current rate.",
         ),
-        ("person", "en", "Bot pond: web:ann has used 90 % of the daily limit of one person ("),
-        ("chat", "zh", "机器人 pond：对话 web:ann 今天已用掉单个对话限额的 90 %（limits.tokens_per_day.chat）。"),
+        (
+            {"tokens_per_day": {"person": 400}}, "en",
+            "Bot pond: web:ann has used 90 % of the daily limit of one person (",
+        ),
+        (
+            {"tokens_per_day": {"chat": 400}}, "zh",
+            "机器人 pond：对话 web:ann 今天已用掉单个对话限额的 90 %（limits.tokens_per_day.chat）。",
+        ),
+        (
+            {"cost_per_day": {"person": 0.003}, "reserved_for_memory": 0.2}, "en",
+            "Bot pond: web:ann has used 83 % of the daily limit of one person (limits.cost_per_day.person). "
+            "0.0004 of 0.0024 EUR left, enough for about 2 minutes at the current rate.",
+        ),
     ],
 )  # fmt: skip
 async def test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up(
-    process: Process, lab: Lab, clock: ManualClock, whose: str, language: str, beginning: str
+    process: Process, lab: Lab, clock: ManualClock, limits: dict[str, Any], language: str, beginning: str
 ) -> None:
-    worker = with_admin(process, tokens_per_day={whose: 400}, language=language)
+    model = ModelConfig(prices=PRICES)
+    worker = with_admin(process, model=model, language=language, **limits)
     told: list[int] = []
     for day in range(2):
         for number in range(3):  # 300, 360 and 420 tokens, each turn by another worker

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.config import BotConfig, Config, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.memory import Home
@@ -43,10 +43,8 @@ def calls_time(**more: Any) -> Answer:
 
 
 def limited(process: Process, **bot: Any) -> Process:
-    limits = LimitsConfig(
-        **{name: EachConfig(**bot.pop(name)) for name in list(bot) if name in LimitsConfig.__struct_fields__}
-    )
-    bots = {"pond": BotConfig(limits=limits, **bot)}
+    limits = {name: bot.pop(name) for name in list(bot) if name in LimitsConfig.__struct_fields__}
+    bots = {"pond": BotConfig(limits=msgspec.convert(limits, LimitsConfig), **bot)}
     return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
 
 
@@ -120,6 +118,7 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
+        turn.payer = replace(turn.payer, ledger=cut_off.ledger)
         await gates.Gate(cut_off).account(turn)
         assert await UsageBook(lab.bus).read([DAY], by="day") == {}
         await cut_off.ledger.written()
@@ -314,14 +313,16 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "Today:\nYou: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached input); "
             "890 of 1,000 tokens left, enough for about 1 hour at the current rate\n"
             "This conversation: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached "
-            "input)\nThis bot: 2,890 of 3,000 tokens left, enough for about 4 hours at the current rate\n"
+            "input); 0.0490 of 0.05 EUR left, enough for about 8 hours at the current rate\n"
+            "This bot: 2,890 of 3,000 tokens left, enough for about 4 hours at the current rate\n"
             "Limits per minute: 2 of 3 messages from you are left, 4 of 5 messages in this conversation are left",
         ),
         (
             "zh",
             "今天：\n你：1 条消息，110 个 token（输入的 40% 来自缓存），0.0010 EUR（其中缓存输入 0.0004 EUR）；"
             "还剩 890 / 1,000 个 token，按目前的速度大约还能用 1 小时\n"
-            "这个对话：1 条消息，110 个 token（输入的 40% 来自缓存），0.0010 EUR（其中缓存输入 0.0004 EUR）\n"
+            "这个对话：1 条消息，110 个 token（输入的 40% 来自缓存），0.0010 EUR（其中缓存输入 0.0004 EUR）；"
+            "还剩 0.0490 / 0.05 EUR，按目前的速度大约还能用 8 小时\n"
             "这个机器人：还剩 2,890 / 3,000 个 token，按目前的速度大约还能用 4 小时\n"
             "每分钟的消息额度：你还剩 2 / 3 条, 这个对话还剩 4 / 5 条",
         ),
@@ -329,7 +330,11 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
 )
 async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, expected: str) -> None:
     model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="m", prices=PRICES)
-    each = {"tokens_per_day": {"person": 1_000, "bot": 3_000}, "messages_per_minute": {"person": 3, "chat": 5}}
+    each = {
+        "tokens_per_day": {"person": 1_000, "bot": 3_000},
+        "cost_per_day": {"chat": 0.05},
+        "messages_per_minute": {"person": 3, "chat": 5},
+    }
     said = says("hi", cached_in=40, reports_cached=True, cached_nano=400_000)
     async with Bot(limited(process, model=model, language=language, **each), ScriptedModel(said)).working():
         await lab.publish("a")

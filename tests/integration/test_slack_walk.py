@@ -668,7 +668,7 @@ async def test_a_text_is_read_to_a_model_without_tools(process: Process, slack: 
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     note = slack.file("Tide at nine, 水池".encode(), name="tide.txt", mimetype="text/plain")
-    async with walking(process, slack, model=Speaking(lambda _text: "at nine")) as walk:
+    async with walking(process, slack, model=Speaking(lambda _text: "at nine"), bot=BotConfig(tools=())) as walk:
         asked = lake.say(f"{slack.bot.mention} When?", by=ann, files=[note])
         await walk.shows(lake, "at nine", thread=asked.ts)
 

@@ -433,7 +433,7 @@ async def test_a_file_that_is_too_large_is_said_to_be(process: Process, telegram
 async def test_a_text_is_read_to_a_model_without_tools(process: Process, telegram: FakeTelegram) -> None:
     ann = telegram.direct(telegram.person("Ann"))
     note = telegram.file("document", "Tide at nine, 水池".encode(), name="tide.txt", mime_type="text/plain")
-    async with walking(process, telegram, model=Speaking(lambda _text: "at nine")) as walk:
+    async with walking(process, telegram, model=Speaking(lambda _text: "at nine"), bot=BotConfig(tools=())) as walk:
         ann.say("When?", file=note)
         await walk.shows(ann, "at nine")
 

@@ -9,16 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.bus import Bus
-from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.bus import Bus, pairs
+from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig
 from daemon.usage import (
     Allowance,
     Amount,
     Estimate,
     Limits,
-    Quota,
     Refusal,
-    Standings,
     UsageBook,
     User,
     day_of,
@@ -173,20 +171,28 @@ async def test_a_limit_refuses_a_call_when_what_was_used_or_is_reserved_reaches_
     assert found == [when_used, when_reserved, ("", "")]
 
 
+async def quotas(bus: Bus) -> list[tuple[int, int, int, int]]:
+    """Of Ann, her chat and the bot: tokens used and reserved, money used and reserved."""
+    reserved = dict(pairs(await bus.call("HGETALL", bus.keys.usage_reserved(DAY))))
+    names = (f"{ANN.person} person", f"{ANN.session} chat", f"{ANN.bot} bot")
+    amounts = await UsageBook(bus).of(ANN, DAY, currencies=["EUR"])
+    return [
+        (
+            *(amount.tokens, int(reserved.get(f"{name} tokens".encode(), 0))),
+            *(amount.costs_nano.get("EUR", 0), int(reserved.get(f"{name} nano".encode(), 0))),
+        )
+        for name, amount in zip(names, amounts, strict=True)
+    ]
+
+
 async def test_a_noted_call_counts_what_it_used_instead_of_what_it_had_reserved(lab: Lab) -> None:
     limits, book = Limits(lab.bus), UsageBook(lab.bus)
     await limits.reserve(ANN, DAY, allowed(), call="web:ann#0#1", estimate=CALL)
     await limits.reserve(ANN, DAY, allowed(), call="web:ann#0#1", estimate=CALL)
 
-    def quotas(standings: Standings) -> list[tuple[int, int, int, int]]:
-        return [
-            (each.tokens.used, each.tokens.reserved, each.nano.used, each.nano.reserved) for each in standings.values()
-        ]
-
-    bot = BotConfig(model=ModelConfig(prices=PricesConfig(currency="EUR")))
-    assert quotas(await book.standings(ANN, DAY, bot)) == [(0, 110, 0, 10)] * 3
+    assert await quotas(lab.bus) == [(0, 110, 0, 10)] * 3
     await book.note("web:ann#0#1", ANN, DAY, used(5, 1, nano=3))
-    assert quotas(await book.standings(ANN, DAY, bot)) == [(6, 0, 3, 0)] * 3
+    assert await quotas(lab.bus) == [(6, 0, 3, 0)] * 3
     before = await lab.dump()
     await lab.bus.repeat("reserve.lua", back=1)
     assert await lab.dump() == before, "a reservation that arrives late is none"
@@ -195,7 +201,6 @@ async def test_a_noted_call_counts_what_it_used_instead_of_what_it_had_reserved(
 
 async def test_a_reservation_whose_process_died_counts_as_its_prompt_when_somebody_would_have_to_wait(bus: Bus) -> None:
     limits, book, dying = Limits(bus), UsageBook(bus), replace(CALL, lasts_s=-MARGIN_S)
-    bot = BotConfig(model=ModelConfig(prices=PricesConfig(currency="EUR")))
     await limits.reserve(ANN, DAY, allowed(), call="dead", estimate=dying)
 
     refusals = [
@@ -203,8 +208,7 @@ async def test_a_reservation_whose_process_died_counts_as_its_prompt_when_somebo
         for call, limit in (("a", 60), ("b", 61), ("c", 61))
     ]
     assert refusals == [("spent", "person"), ("", ""), ("busy", "person")]
-    person = (await book.standings(ANN, DAY, bot))["person"]
-    assert (person.tokens.used, person.tokens.reserved, person.nano.used) == (60, 110, 6)
+    assert (await quotas(bus))[0] == (60, 110, 6, 10)
     assert (await book.read([DAY], by="model"))["m"] == Amount(
         calls=1, estimated=1, tokens_in=60, costs_nano={"EUR": 6}
     )
@@ -225,10 +229,6 @@ async def test_of_many_calls_at_once_as_many_are_made_as_limits_have_room_for(bu
             tg.start_soon(call, number)
 
     assert len(made) == 5
-
-
-def test_what_is_left_of_a_limit_is_what_is_neither_used_nor_reserved() -> None:
-    assert [Quota(used=3, reserved=4, limit=limit).left for limit in (0, 6, 10)] == [None, 0, 3]
 
 
 def test_the_share_for_memory_is_kept_from_all_others() -> None:

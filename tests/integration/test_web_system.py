@@ -23,7 +23,17 @@ from channels.web.system import endpoints, snapshots
 from channels.web.system.snapshots import without_ages
 from daemon.access import Pauses
 from daemon.bus import DeadLetters
-from daemon.config import BotConfig, EachConfig, LimitsConfig, ModelConfig, Secret, TestingConfig, WebConfig
+from daemon.config import (
+    BotConfig,
+    CostConfig,
+    EachConfig,
+    LimitsConfig,
+    ModelConfig,
+    PricesConfig,
+    Secret,
+    TestingConfig,
+    WebConfig,
+)
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.heartbeat import beat
 from daemon.model import Answer, Request, note_failure, read_failures
@@ -452,12 +462,18 @@ async def test_no_secret_stands_in_any_answer(process: Process, lab: Lab, addres
 
 
 async def test_usage_and_what_is_left_of_the_limits_are_shown(process: Process, lab: Lab) -> None:
-    bots = {"pond": BotConfig(limits=LimitsConfig(tokens_per_day=EachConfig(person=1_000, chat=500, bot=2_000)))}
+    limits = LimitsConfig(
+        tokens_per_day=EachConfig(person=1_250, chat=625, bot=2_500),
+        cost_per_day=CostConfig(bot=10.0),
+        reserved_for_memory=0.2,
+    )
+    bots = {"pond": BotConfig(limits=limits, model=ModelConfig(prices=PricesConfig(currency="EUR")))}
     process = replace(process, config=msgspec.structs.replace(process.config, bots=bots))
     book, at_nine = UsageBook(lab.bus), 9 * 3_600
     for number, (name, tokens) in enumerate((("ann", 450), ("bob", 900))):
         user = User(bot="pond", session=f"web:{name}", channel="web", sender_id=name)
         used = Amount(calls=1, tokens_in=tokens, cached_in=90, cacheable_in=180, cached_nano={"EUR": 10**6})
+        used.costs_nano = {"EUR": 3 * 10**8, "USD": 10**9}
         await book.note(str(number), user, "2026-11-20", {"m": used}, second=at_nine - 1_800)
 
     async with page_of(process) as page:
@@ -478,4 +494,5 @@ async def test_usage_and_what_is_left_of_the_limits_are_shown(process: Process, 
         ("tokens_per_day.chat", "web:ann", 450, 50, 400),
         ("tokens_per_day.bot", "pond", 1_350, 650, 1_733),
         ("tokens_per_day.person", "web:ann", 450, 550, 4_400),
+        ("cost_per_day.bot", "pond", 0.6, 7.4, 44_400),
     ]

@@ -164,7 +164,7 @@ MUTANTS = (
         "integration/test_cut_off.py",
         (
             "A filtered prompt is asked once.",
-            '                return self._told(said, "prompt_filtered")',
+            "                return self._refused(error, said)",
             "                continue",
             "test_a_prompt_that_a_content_filter_refuses_is_told_after_one_request",
         ),

@@ -142,12 +142,6 @@ MUTANTS = (
             "1.0",
             "test_the_share_for_memory_is_kept_from_all_others",
         ),
-        (
-            "What is reserved is not left.",
-            "self.limit - self.used - self.reserved",
-            "self.limit - self.used",
-            "test_what_is_left_of_a_limit_is_what_is_neither_used_nor_reserved",
-        ),
     ),
     *mutants_of(
         "daemon/usage/ledger.py",

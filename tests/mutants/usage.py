@@ -41,7 +41,7 @@ MUTANTS = (
         "integration/test_limit_warnings.py",
         (
             "Administrators are told after consolidations, too.",
-            "        await stores.warnings.look(user)\n",
+            "        await stores.warnings.look(payer.user)\n",
             "",
             "test_administrators_are_told_when_a_consolidation_brings_a_limit_close_to_its_end",
         ),
@@ -70,6 +70,32 @@ MUTANTS = (
             "2 * (second - ",
             "(second - ",
             "test_steady_usage_is_measured_from_its_first_message_on",
+        ),
+        (
+            "The limits that are shown are those of turns.",
+            "Allowance.of(bot)",
+            "Allowance.of(bot, for_memory=True)",
+            "test_the_rest_of_money_and_tokens_is_without_the_share_that_is_reserved_for_memory",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/left.py",
+        "integration/test_limit_warnings.py",
+        (
+            "Administrators are told of limits of money.",
+            "each=allowance.nano",
+            "each=EachConfig()",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/limits.py",
+        "integration/test_limit_warnings.py",
+        (
+            "Administrators are told after turns.",
+            "        await self._warnings.look(payer.user)\n",
+            "",
+            "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
         ),
     ),
 )

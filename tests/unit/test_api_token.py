@@ -54,11 +54,11 @@ def test_no_two_data_directories_have_the_same_token(tmp_path: Path) -> None:
     [
         "",
         "\n",
-        "s3cret",
+        "s3cret" * 6,
         "Authorization: Bearer",
-        "Authorization: Bearer s3 cret",
+        "Authorization: Bearer s3 cret" + "s3cret" * 6,
         "Authorization: Bearer s3cret",
-        "Authorization: Basic s3cret",
+        "Authorization: Basic " + "s3cret" * 6,
         "\xff",
     ],
 )

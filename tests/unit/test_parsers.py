@@ -261,7 +261,7 @@ VECTORS = b'{"data":[{"embedding":[0.5,1],"index":1},{"embedding":[0.25,0],"inde
 def test_any_answer_of_a_server_of_embeddings_is_vectors_or_an_error(found: bytes) -> None:
     # Both are a model's error for whoever asked (``FOREIGN``).
     with suppress(InvalidAnswer, *UNREADABLE):
-        vectors = EMBEDDINGS._read(found, 2)
+        vectors = EMBEDDINGS._read(found, 2).vectors
         assert len(vectors[0]) == len(vectors[1]) > 0
 
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.config import BotConfig, EachConfig, LimitsConfig
-from daemon.usage import DAY_S, Amount, left_of
+from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.usage import DAY_S, NANO, Amount, left_of
 from daemon.usage.left import WINDOW_MIN_S
 from tests.tables import each_row
 
@@ -32,6 +32,20 @@ def test_the_rest_lasts_as_long_as_the_rate_of_recent_usage_says(notes, second, 
 
     assert (found.left, found.lasts_s) == (left, lasts_s)
     assert left_of(LIMITED, "chat", "web:ann", amount_of(*notes), second=second) == []
+
+
+def test_the_rest_of_money_and_tokens_is_without_the_share_that_is_reserved_for_memory() -> None:
+    limits = LimitsConfig(
+        tokens_per_day=EachConfig(person=1_000), cost_per_day=CostConfig(person=0.5), reserved_for_memory=0.2
+    )
+    bot = BotConfig(limits=limits, model=ModelConfig(prices=PricesConfig(currency="EUR")))
+    used = Amount(tokens_in=900, token_seconds=900 * 32_400, costs_nano={"EUR": NANO // 10, "USD": NANO})
+
+    tokens, money = left_of(bot, "person", "ann", used, second=36_000)
+
+    assert tokens.text("en") == "0 of 800 tokens left"
+    assert money.text("en") == "0.30 of 0.40 EUR left, enough for about 6 hours at the current rate"
+    assert (tokens.share, money.share, money.lasts_s) == (1.125, 0.25, 3 * 7_200)
 
 
 @given(

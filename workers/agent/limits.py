@@ -3,7 +3,7 @@
 from daemon.events import Inbound
 from daemon.process import Process
 from daemon.session import Claim
-from daemon.usage import Amount, Limits, Note, Payer, Refusal, Room
+from daemon.usage import Amount, Limits, Payer, Refusal, Room
 from workers.accounts import count, user_of
 from workers.agent.progress import Turn
 from workers.limit_warnings import LimitWarnings
@@ -35,7 +35,9 @@ class Gate:
             BusUnavailable: Redis is away.
         """
         refusal = await turn.payer.refusal()
-        return refusal or await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
+        if refusal or not turn.covered:
+            return refusal
+        return await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
 
     async def wait(self, claim: Claim, first: Inbound, at: str, *, count: int = 1) -> Room | None:
         """What keeps ``count`` messages or a command waiting; None: there was room, and it was taken.
@@ -64,6 +66,5 @@ class Gate:
         if payer.is_limited:  # each call was noted at its end
             used = {model: Amount(messages=amount.messages) for model, amount in used.items() if amount.messages}
         if used:
-            note = Note(name=payer.work, user=payer.user, day=payer.day, second=payer.second, used=used)
-            await self._process.ledger.note(note)
+            await payer.note(payer.work, used)
         await self._warnings.look(payer.user)

@@ -60,7 +60,7 @@ def _first_of(history: Sequence[LogEntry], turns: int) -> int:
     """Index in ``history`` of the first message of the newest ``turns``."""
     first = len(history)
     for _ in range(turns):
-        turn = history[first - 1].turn
+        turn = history[first - 1].turn if first else 0
         while first and history[first - 1].turn == turn:
             first -= 1
     return first

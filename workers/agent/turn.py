@@ -254,7 +254,7 @@ class Turns:
             live=LiveText(self.live, claim),
             requests=requests,
             tracing=tracing,
-            payer=self._gate.payer(claim, first, message=covered[0].stream_id),
+            payer=self._gate.payer(claim, first, message=covered[0].stream_id if covered else ""),
             context_of=partial(self._context_of, claim, first, kit, requests, home.scope),
             began=self._process.clock.monotonic(),
             progress=progress,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from daemon import metrics
 from daemon.session import Lock
-from daemon.usage import Amount, Note, Payer, user_of_scope
+from daemon.usage import Amount, Payer, user_of_scope
 from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
@@ -49,9 +49,7 @@ class Spent:
             metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
         payer = self._payer
         if not payer.is_limited:
-            name = f"{payer.work}-{self._noted}"
-            note = Note(name=name, user=payer.user, day=payer.day, second=payer.second, used=used)
-            await stores.ledger.note(note)
+            await payer.note(f"{payer.work}-{self._noted}", used)
         await stores.warnings.look(payer.user)
 
 

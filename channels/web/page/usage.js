@@ -38,7 +38,7 @@ function limitsOf(limits) {
   ]));
 }
 
-const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(2));
+const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(4).replace(/00$/, ""));
 const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? "tokens"}`.trim();
 
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
