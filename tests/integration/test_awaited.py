@@ -111,7 +111,7 @@ async def test_a_turn_waits_no_longer_than_its_deadline_and_takes_the_failure_ba
 
 
 async def test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves(
-    hasty: Process, lab: Lab
+    hasty: Process, small: Process, lab: Lab
 ) -> None:
     model = Summaries(hang)
     memory = MemoryLab(hasty, lab, model)
@@ -126,7 +126,7 @@ async def test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_
     await memory.consolidator.consolidate("web:ann")
     await memory.talk(25)
     with capture_logs() as later:
-        await answered(memory, "later")
+        await answered(MemoryLab(small, lab, model), "later")
 
     statuses = [[line["status"] for line in each if line["event"] == "turn.waited"] for each in (logs, later)]
     assert statuses == [["skipped"], ["settled"]]
