@@ -232,6 +232,20 @@ async def test_a_model_that_gives_no_summary_leaves_the_newest_messages_in_sight
     assert (await memory.state()).cursor == 0
 
 
+async def test_turns_make_no_request_for_a_consolidation_that_rests_after_a_failure(small: Process, lab: Lab) -> None:
+    queue = msgspec.structs.replace(small.config.queue, backoff_min_s=3_600.0, backoff_max_s=3_600.0)
+    model = Summaries(ModelUnavailable("away"))
+    memory = MemoryLab(replace(small, config=msgspec.structs.replace(small.config, queue=queue)), lab, model)
+    await memory.talk(25)
+
+    async with working(memory):
+        for number in range(4):
+            await memory.lab.publish(f"away {number}", session="web:ann")
+            await until(lambda: _nobody_waits(memory))
+
+    assert (len(model.requests), (await memory.state()).cursor) == (1, 0)
+
+
 @pytest.mark.parametrize("ends", [True, False])
 async def test_a_consolidation_under_way_elsewhere_is_waited_for_until_the_deadline(
     small: Process, hasty: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch, ends: bool

@@ -385,10 +385,10 @@ MUTANTS = (
             "test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves",
         ),
         (
-            "A turn that does not wait makes no second request while one is under way.",
+            "Turns make no request for a consolidation that rests after a failure.",
             "if not await locks.rests(self._session):",
             "if True:",
-            "test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_cursor_moves",
+            "test_turns_make_no_request_for_a_consolidation_that_rests_after_a_failure",
         ),
     ),
     *mutants_of(
