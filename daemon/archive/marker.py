@@ -70,10 +70,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def database_id(bus: Bus) -> str:
-    """The id of the database, made at first use."""
-    await bus.call("HSETNX", bus.keys.meta, "database", secrets.token_hex(ID_BYTES))
-    found: bytes = await bus.call("HGET", bus.keys.meta, "database")
-    return found.decode()
+    """The id of the database, made at first use, and once more when a failover has lost it."""
+    while (found := await bus.call("HGET", bus.keys.meta, "database")) is None:
+        await bus.call("HSETNX", bus.keys.meta, "database", secrets.token_hex(ID_BYTES))
+    return str(found, "utf-8")
 
 
 async def marker_in(storage: Storage) -> Marker | None:

@@ -13,12 +13,13 @@ from daemon.archive.archive import TRIM
 from daemon.archive.catalogue import catalogue_of
 from daemon.archive.listing import listing_of
 from daemon.archive.local import LocalStorage
-from daemon.archive.marker import marker_in, noted
+from daemon.archive.marker import database_id, marker_in, noted
 from daemon.archive.segment import is_of, lines_of, packed, segment_of, unpacked
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 from daemon.testing import ManualClock
 from tests.conftest import Lab, an_entry
+from tests.cut_short import InterludeBus
 
 ANN = "web:ann"
 LOG = Shelf.log(ANN)
@@ -56,6 +57,16 @@ class Place:
 @pytest.fixture
 def place(lab: Lab, tmp_path: Path, clock: ManualClock) -> Place:
     return Place(lab, tmp_path, clock)
+
+
+async def test_a_database_id_that_a_failover_took_back_is_made_again(lab: Lab) -> None:
+    async def fail_over() -> None:
+        await lab.bus.call("HDEL", lab.bus.keys.meta, "database")
+
+    await fail_over()
+    database = await database_id(InterludeBus(lab.bus, at=3, interlude=fail_over))
+
+    assert await database_id(lab.bus) == database
 
 
 def other(raws: Sequence[bytes]) -> list[bytes]:

@@ -21,6 +21,7 @@ from tests.limits import HANG_S, until
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
 from workers.consolidation import Want
+from workers.consolidation.giving_way import unless_wanted
 
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 
@@ -195,6 +196,22 @@ async def test_a_flush_gives_way_to_a_turn_that_waits(
     # It is made up for afterwards.
     assert fields["unflushed"].startswith("0 ")
     await memory.whole()
+
+
+async def test_a_flush_is_not_begun_while_a_turn_waits(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(1)
+    locks = memory.consolidator.stores.locks
+    lock = await locks.take("web:ann")
+    assert lock is not None
+    assert await locks.take("web:ann", waits=True) is None
+    begun = anyio.Event()
+
+    async def flush() -> bool:
+        begun.set()
+        return True
+
+    assert (await unless_wanted(locks, lock, flush), begun.is_set()) == (None, False)
 
 
 async def hang(_request: Request) -> Answer:

@@ -50,7 +50,8 @@ def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch)
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
     monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
     monkeypatch.setattr("daemon.archive.local.Threads", NoThreads)
-    # Else some consolidations would make more calls than others.
+    # Else some consolidations would make more calls than others, and some of those at the same time as others.
+    monkeypatch.setattr("workers.consolidation.giving_way.LOOK_S", HANG_S)
     monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
     monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))
     return Apart(replace(process, config=alone(process.config)), lab, far, Teller())
@@ -541,10 +542,12 @@ async def test_a_flush_that_kills_its_workers_is_left_out(apart: Apart) -> None:
         await killing.killed(BACKGROUND)
         assert await apart.failures() == number
 
-    await apart.settle()  # the model would kill again: it is not asked
+    await apart.consolidator.consolidate(SESSION)  # the model would kill again: it is not asked
 
     assert await apart.flushed() == {}
     assert [entry.kind for entry in await apart.history()] == ["raw"]
+    apart.model.answer = at_once
+    await apart.settle()
 
 
 async def test_a_memory_taken_in_again_does_not_count_as_failing(apart: Apart) -> None:

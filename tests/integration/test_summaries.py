@@ -191,13 +191,13 @@ async def test_a_range_that_fits_is_one_call():
 
 @each_row("refusals", [[Failure(400, "too long", code="context_length_exceeded")], [called("{}")] * 2])
 async def test_a_refused_range_is_summed_up_in_chunks_each_with_what_those_before_came_to(refusals):
-    reader, talk = Reader(*refusals), long_talk(150)
+    reader, talk = Reader(*refusals), long_talk(250)
     async with summing_up(reader) as (summaries, _server):
         found = await in_chunks(summaries, talk, Background(memory=MEMORY))
 
     tried = len(refusals)
     whole, pieces = reader.conversations[0], reader.conversations[tried:]
-    assert len(pieces) == len(found) >= 2
+    assert len(pieces) == len(found) >= 3  # what the first chunk leaves is not tried as a whole
     assert "\n".join(pieces) == whole
     assert f"## Summary So Far\nSo far {tried + 1} parts." in reader.bodies[tried + 1]
     assert shown_memory(reader.bodies[tried + 1]) == f"{MEMORY}\n- Fact {tried + 1}."

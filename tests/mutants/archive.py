@@ -138,6 +138,12 @@ MUTANTS = (
         "daemon/archive/marker.py",
         _COMPARED,
         (
+            "A database ID that a failover took back is made again.",
+            'while (found := await bus.call("HGET", bus.keys.meta, "database")) is None:',
+            'if (found := await bus.call("HGET", bus.keys.meta, "database")) is None:',
+            "test_a_database_id_that_a_failover_took_back_is_made_again",
+        ),
+        (
             "An archive that two databases write to is nobody's.",
             "if found.database and found.database != database:",
             "if False:",

@@ -400,6 +400,12 @@ MUTANTS = (
             "await locks.is_wanted(lock)",
             "test_a_flush_gives_way_to_a_turn_that_waits[True]",
         ),
+        (
+            "A flush is not begun while a turn waits.",
+            "if await locks.is_wanted(lock):",
+            "if False:",
+            "test_a_flush_is_not_begun_while_a_turn_waits",
+        ),
     ),
     *mutants_of(
         "workers/consolidation/consolidator.py",

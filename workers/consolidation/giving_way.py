@@ -16,16 +16,17 @@ T = TypeVar("T")
 
 
 async def unless_wanted(locks: Locks, lock: Lock, work: Callable[[], Awaitable[T]]) -> T | None:
-    """The result of ``work``; None if a turn waits for the lock: then the work is cancelled."""
+    """The result of ``work``; None if a turn waits for the lock: then the work is not begun, or cancelled."""
+    if await locks.is_wanted(lock):
+        return None
     found: T | None = None
 
     async def look() -> None:
         is_wanted = False
         while not is_wanted:
+            await anyio.sleep(LOOK_S)
             with suppress(BusError):  # what the work does about that is its own
                 is_wanted = await locks.is_wanted(lock)
-            if not is_wanted:
-                await anyio.sleep(LOOK_S)
         tasks.cancel_scope.cancel()
 
     try:
