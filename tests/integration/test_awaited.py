@@ -125,6 +125,7 @@ async def test_after_a_wait_that_brought_nothing_turns_send_what_fits_until_the_
         paid = len(model.requests)
     await memory.consolidator.consolidate("web:ann")
     await memory.talk(25)
+    memory.process = replace(memory.process, config=small_window(hasty.config, turn_wait_s=HANG_S))
     with capture_logs() as later:
         await answered(MemoryLab(small, lab, model), "later")
 
