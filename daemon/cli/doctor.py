@@ -132,12 +132,14 @@ async def _permitted(check: str, examination: "Awaitable[list[Finding]]") -> "li
     from daemon.cli.finding import warning
     from daemon.errors import BusError, BusUnavailable
 
+    failures = list[BaseException]()
     try:
         return await examination
-    except BusUnavailable:
+    except* BusUnavailable:
         raise
-    except BusError as failure:
-        return [warning(check, f"not checked. {failure}")]
+    except* BusError as group:
+        failures += leaves(group)
+    return [warning(check, f"not checked. {failures[0]}")]
 
 
 async def _channels(config: "Config") -> "list[Finding]":

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 OF_PROMETHEUS = {"instance", "job"}  # labels that it adds itself
 NOT_OURS = {"up"}
-OF_THE_CODE = {"status", "outcome", "stage", "attempt", "direction", "purpose"}
+OF_THE_CODE = {"status", "outcome", "stage", "attempt", "direction", "purpose", "place"}
 """Labels whose values stand in the code; those of all others stand in the configuration."""
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
 
