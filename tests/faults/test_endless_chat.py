@@ -305,6 +305,7 @@ async def test_a_chat_is_consolidated_although_a_third_of_the_calls_hang(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(3_600)  # 200 s of one core
 async def test_an_endless_chat_costs_half_as_much_again_when_a_third_of_the_calls_hang(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
