@@ -24,7 +24,9 @@ NAMES_MAX = 8
 """Of a query: each costs a look at the index."""
 
 _BY_SURNAME = {
-    syllable: found for syllable, signs in CHARACTERS.items() if (found := [sign for sign in signs if sign in _SURNAMES])
+    syllable: found
+    for syllable, signs in CHARACTERS.items()
+    if (found := [sign for sign in signs if sign in _SURNAMES])
 }
 
 
@@ -34,7 +36,9 @@ def names_in_pinyin(words: Sequence[str]) -> list[tuple[str, ...]]:
     Args:
         words: of a text, in order; only those in Latin letters are read.
     """
-    lower = ["" if word.lower() in ENGLISH or not (word.isascii() and word.isalpha()) else word.lower() for word in words]
+    lower = [
+        "" if word.lower() in ENGLISH or not (word.isascii() and word.isalpha()) else word.lower() for word in words
+    ]
     found = dict[tuple[str, ...], None]()
     for at in range(len(lower)):
         for upto in range(at + 1, min(at + SYLLABLES_MAX, len(lower)) + 1):
@@ -88,4 +92,3 @@ def names_in_characters(run: str) -> list[tuple[str, ...]]:
                     first, last = SYLLABLES[sign][-1], "".join(SYLLABLES[each][0] for each in given)
                     found |= dict.fromkeys(((stem(first), stem(last)), (stem(first + last),)))
     return list(found)[:NAMES_MAX]
-

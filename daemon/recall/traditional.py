@@ -1,8 +1,8 @@
 """Traditional Chinese characters and their simplified forms.
 
 Each pair of characters is a traditional character and its simplified form, as in ``TSCharacters.txt`` of OpenCC 1.1
-(Apache-2.0, github.com/BYVoid/OpenCC). The table contains the pairs of the block U+4E00 to U+9FFF. Of several simplified
-forms it has the first one.
+(Apache-2.0, github.com/BYVoid/OpenCC). The table contains the pairs of the block U+4E00 to U+9FFF. Of several
+simplified forms it has the first one.
 """
 
 _PAIRS = """

@@ -45,9 +45,11 @@ _UNSEEN: dict[int, str | None] = dict.fromkeys(
     [0x00, 0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFE0F]
 )
 """Characters that take no room: with them a word looks the same and is another."""
-_AS_TYPED = SIMPLIFIED | _UNSEEN | {
-    ord(sign): typed for signs, typed in (("‘’", "'"), ("“”", '"'), ("\u2010", "-"), ("–—", " ")) for sign in signs
-}
+_AS_TYPED = (
+    SIMPLIFIED
+    | _UNSEEN
+    | {ord(sign): typed for signs, typed in (("‘’", "'"), ("“”", '"'), ("\u2010", "-"), ("–—", " ")) for sign in signs}
+)
 _may_be_accented = re.compile("[\u00c0-\u2fff]").search
 
 _JOIN = r"['’._\-/@:+#~=&?%\\]{1,3}"
@@ -100,7 +102,7 @@ _terms_of = _cached.__getitem__
 
 
 def folded(text: str) -> str:
-    """``text`` without differences that do not count: width of letters, accents, invisible characters, traditional characters."""
+    """``text`` without differences of width, accents, invisible characters and traditional characters."""
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFKC", text).translate(_AS_TYPED)

@@ -94,6 +94,32 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/words.py",
+        "unit/test_recall_words.py",
+        (
+            "Traditional and simplified characters find each other.",
+            "_AS_TYPED = SIMPLIFIED | _UNSEEN",
+            "_AS_TYPED = _UNSEEN",
+            "test_what_is_asked_is_found",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/names.py",
+        "unit/test_recall_names.py",
+        (
+            "A name in pinyin finds the name in Chinese characters.",
+            "for term in _in_characters(connection, name)]",
+            "for term in ()]",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+        (
+            "A name in Chinese characters finds the name in pinyin.",
+            "            found += name",
+            "            found += ()",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/evidence.py",
         "unit/test_recall_evidence.py",
         (
@@ -116,7 +142,7 @@ MUTANTS = (
         ),
         (
             "A statement that contrasts is no empty answer.",
-            "and not _but(text)",
+            "and not _but(plain)",
             "",
             "test_an_answer_is_empty_if_it_only_says_that_nothing_is_known",
         ),

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from daemon.recall.names import NAMES_MAX, is_pronounced, surnames_of
+from daemon.recall.unspaced import run_terms
 from daemon.recall.words import Query, match_expression
 
 
@@ -18,11 +19,11 @@ def name_terms(connection: sqlite3.Connection, asked: Query) -> list[str]:
 
 
 def _in_characters(connection: sqlite3.Connection, name: Sequence[str]) -> Iterator[str]:
-    """The pairs of characters that spell ``name`` together."""
-    paths = [[sign] for sign in surnames_of(name[0])]
+    """The terms of the names in Chinese characters that are pronounced like ``name``."""
+    names = [*surnames_of(name[0])]
     for syllable in name[1:]:
-        paths = [[*path, pair] for path in paths for pair in _pairs(connection, path[-1][-1], syllable)]
-    return (pair for path in paths for pair in path[1:])
+        names = [begun + pair[1] for begun in names for pair in _pairs(connection, begun[-1], syllable)]
+    return (term for each in names for term in run_terms(each))
 
 
 def _pairs(connection: sqlite3.Connection, sign: str, syllable: str) -> list[str]:
