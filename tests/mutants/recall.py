@@ -104,6 +104,26 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/recall.py",
+        "integration/test_recall_turns.py",
+        (
+            "A trace tells that the search index was incomplete.",
+            "            if found.note:",
+            "            if False:",
+            "test_a_trace_tells_whether_the_search_saw_all_of_the_memory",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/builtin.py",
+        "integration/test_recall_index.py",
+        (
+            "A turn is told that the index is half built.",
+            'note = NOT_ALL if self._stepped[index].whole is False else ""',
+            'note = ""',
+            "test_a_turn_is_told_that_the_index_is_half_built_until_it_is_whole",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/index/names.py",
         "unit/test_recall_names.py",
         (
