@@ -124,6 +124,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/index/passages.py",
+        "unit/test_recall_passages.py",
+        (
+            "A turn shows more text beside a hit than a search.",
+            "most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS",
+            "most = SNIPPET_CHARS",
+            "test_a_turn_shows_more_text_beside_a_hit_than_a_search",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/index/names.py",
         "unit/test_recall_names.py",
         (
