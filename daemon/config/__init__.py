@@ -30,6 +30,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RerankerConfig,
     RetentionConfig,
 )
 from daemon.config.schema import (
@@ -88,6 +89,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RerankerConfig",
     "RetentionConfig",
     "RunConfig",
     "Seconds",
