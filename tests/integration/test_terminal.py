@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from channels.terminal.completion import CommandCompleter
 from channels.conversation import Conversation, Said, Shown, Writing
 from channels.conversation.delay import delay
+from channels.conversation.preview import Preview
+from channels.terminal.completion import CommandCompleter
 from channels.terminal.draft import tail
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.piped import Piped, lines
-from channels.conversation.preview import Preview
 from daemon.bus import Bus, Part
 from daemon.cli.chat import answer_when_nobody_does
 from daemon.clock import stamp

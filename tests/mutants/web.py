@@ -520,7 +520,7 @@ MUTANTS = (
         ),
         (
             "A member token is another one than the token.",
-            "if token and key != \"token\" and token == channel.token:",
+            'if token and key != "token" and token == channel.token:',
             "if False:",
             "test_a_broken_rule_says_which_keys_to_change",
         ),
@@ -530,7 +530,7 @@ MUTANTS = (
         "integration/test_completions.py",
         (
             "A completions token opens only the addresses below /v1/.",
-            "scope[\"path\"].startswith(COMPLETIONS) and _bears",
+            'scope["path"].startswith(COMPLETIONS) and _bears',
             "_bears",
             "test_a_completions_token_opens_nothing_else_and_names_no_other_person",
         ),
@@ -546,7 +546,7 @@ MUTANTS = (
         ),
         (
             "A repeated message gets the answer that exists.",
-            "if accepted.status == \"duplicate\" else None",
+            'if accepted.status == "duplicate" else None',
             "if False else None",
             "test_a_repeated_idempotency_key_gets_the_same_answer_and_asks_nothing",
         ),

@@ -3,7 +3,7 @@
 Source of the form: OpenAI's reference, "Create chat completion".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -75,7 +75,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _decode_body = msgspec.json.Decoder(_Body).decode
-_decode_content = msgspec.json.Decoder(str | list[_Part] | None).decode
+_Content = str | list[_Part] | None
+_decode_content: Callable[[bytes | msgspec.Raw], _Content] = msgspec.json.Decoder(_Content).decode
 
 
 def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) -> Asked:
