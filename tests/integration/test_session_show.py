@@ -167,7 +167,7 @@ async def test_status_counts_memory_and_what_stands_for_older_messages(settled: 
     [notice] = await notices_of(settled.lab)
     assert f"memory {parts['memory']:,}, " in notice.text
     assert f"history {parts['continuity'] + parts['history']:,}, " in notice.text
-    assert "Messages: 20, of which 16 are consolidated into memory" in notice.text
+    assert "Messages: 20, of which 16 are already summarized in memory" in notice.text
 
 
 async def answered(memory: MemoryLab, message_id: str = "", **more: Any) -> None:
