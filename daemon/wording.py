@@ -160,7 +160,7 @@ _ENGLISH: dict[str, str] = {
         "{used} of {budget} tokens: system {system}, memory {memory}, tools {tools}, history {history}, free {free}"
     ),
     "status_overflow": "the fixed part of the prompt (instructions, tools and memory) exceeds its limit of {budget} "
-        "tokens",
+    "tokens",
     "status_running": "I have been working on an answer for {seconds} s.",
     "status_parked": "The last attempt failed. The next attempt starts in {seconds} s.",
     "status_queued": "This conversation is waiting for a free worker process.",
@@ -183,10 +183,10 @@ _ENGLISH: dict[str, str] = {
     "spent_bot": "I have reached my usage limit for today. I can answer again tomorrow.",
     "midway_person": "I stopped here because you have reached your usage limit for today. My work so far is saved.",
     "midway_chat": "I stopped here because this conversation has reached its usage limit for today. My work so far is "
-        "saved.",
+    "saved.",
     "midway_bot": "I stopped here because I have reached my usage limit for today. My work so far is saved.",
     "too_many_calls": "This tool call was not run, because one answer may use at most {count} tool calls. Answer "
-        "without tools.",
+    "without tools.",
     "command_delayed": "The limit of messages per minute has been reached. Send the command again in {seconds} s.",
     "delayed": (
         "The limit of messages per minute has been reached. Your message is saved and will be answered in about "

@@ -56,7 +56,7 @@ def edited_draft(text: str) -> Generator[str]:
         # Editors end a text in a line feed; that alone is no change.
         yield text if edited.rstrip("\n") == text.rstrip("\n") else edited
     except BaseException:
-        click.echo(f"millpond: your text is kept in {draft}", err=True)
+        click.echo(f"millpond: your unsaved text is kept in {draft}", err=True)
         raise
     draft.unlink()
     folder.rmdir()

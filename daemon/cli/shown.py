@@ -23,7 +23,7 @@ LEGEND = {
     SUMMARIES: "░▒ summarized messages",
     RAW: "x messages saved verbatim",
     UNKNOWN: "? messages without a history entry",
-    UNSEEN: "▓ messages before /new that are not consolidated yet",
+    UNSEEN: "▓ messages before /new that are not summarized in memory yet",
     SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",
 }

@@ -68,8 +68,8 @@ def part_of(whole: Spoken, first: int | None, upto: int | None) -> Spoken:
         )
         asked = f"{'' if first is None else first} to {'' if upto is None else upto - 1}".strip()
         raise InboundError(
-            f"{_called(whole)} has no messages {asked}: {there}. Choose other indexes (--upto is the last index plus "
-            "one)."
+            f"{_called(whole)} has no messages {asked}: {there}. Choose other message indexes (--upto is the last "
+            "index plus one)."
         )
     return replace(whole, first=begin, upto=end)
 

@@ -184,7 +184,7 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"the key is not set. Set this key to one of {known}"
+            f"this setting is missing. Set this key to one of {known}"
             if missing
             else f"{got(tag)} is not a type of this version of Millpond ({known}), and no installed package provides it"
         )
@@ -218,7 +218,7 @@ class Reading:
         except (OSError, RuntimeError):
             return self.refuse(
                 path,
-                f"{got(text)} cannot be resolved: its home folder or the current folder was not found. "
+                f"{got(text)} cannot be resolved, because the home folder or the current folder was not found. "
                 "Write the full path",
             )
 
@@ -235,7 +235,11 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"the name belongs to a section. Set the keys of the section one by one, such as {first}")
+            self.refuse(
+                path,
+                "the name belongs to a section of settings. Set the settings of the section one by one, "
+                f"such as {first}",
+            )
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

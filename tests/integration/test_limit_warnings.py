@@ -30,8 +30,8 @@ def with_admin(process: Process, **limits: Any) -> Process:
     [
         (
             {"tokens_per_day": {"bot": 400}}, "en",
-            "The bot pond has used 90 % of its daily limit (limits.tokens_per_day.bot). 40 of 400 tokens left, enough for "
-            "about 1 minute at the current rate.",
+            "The bot pond has used 90 % of its daily limit (limits.tokens_per_day.bot). 40 of 400 tokens left, enough "
+            "for about 1 minute at the current rate.",
         ),
         (
             {"tokens_per_day": {"person": 400}}, "en",

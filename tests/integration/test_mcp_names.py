@@ -195,6 +195,6 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
     assert [wire(entry)["content"] for entry in await lab.log()][-1] == "done"
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [
-        {"server": "away", "reason": "the server could not be used"},
-        {"server": "sleepy", "reason": "the server did not answer in time"},
+        {"server": "away", "reason": "the tool server could not be used"},
+        {"server": "sleepy", "reason": "the tool server did not answer in time"},
     ]

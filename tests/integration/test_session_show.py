@@ -91,7 +91,7 @@ async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab,
     assert found.positions["unsettled"] is True
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
-    assert "▓ messages before /new that are not consolidated yet" in text
+    assert "▓ messages before /new that are not summarized in memory yet" in text
     assert text.splitlines()[-1] == "──── start 20: first message that is sent to the model"
 
 

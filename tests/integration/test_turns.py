@@ -453,7 +453,9 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["I am not working on an answer, so there was nothing to stop."]
+    assert [notice.text for notice in await notices_of(lab)] == [
+        "I am not working on an answer, so there was nothing to stop."
+    ]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:

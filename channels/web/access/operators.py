@@ -27,8 +27,9 @@ MEMBER = "member"
 """Name of all clients that send the channel's member token; a visitor's short id has other letters."""
 
 UNKNOWN = (
-    "This address requires the header Authorization: Bearer <token>. Unless the configuration of the channel sets a "
-    "token, the file api.header in the data directory contains this header (curl -H @FILE). In a browser, log in with "
+    "Requests to this address must contain the header Authorization: Bearer <token>. If the configuration of the "
+    "channel sets no token, the file api.header in the data directory contains this header (use curl -H @FILE). In a "
+    "browser, log in with "
     "the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
