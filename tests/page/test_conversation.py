@@ -106,11 +106,11 @@ def test_while_a_consolidation_goes_on_the_timeline_says_so(visit: Visit) -> Non
 
     page.route("**/context", answer)
     write(page, "hello")
-    expect(page.get_by_text("consolidating…")).to_be_visible()
+    expect(page.get_by_text("summarizing…")).to_be_visible()
 
     goes_on[0] = False
 
-    expect(page.get_by_text("consolidating…")).to_be_hidden()
+    expect(page.get_by_text("summarizing…")).to_be_hidden()
 
 
 def test_conversations_of_other_channels_can_be_read_and_chosen_by_channel(visit: Visit, millpond: Pond) -> None:

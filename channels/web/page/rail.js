@@ -97,7 +97,7 @@ export class Rail extends HTMLElement {
   work(goesOn) {
     if (this.classList.toggle("at-work", goesOn) === this.working) return;
     this.working = goesOn;
-    this.says.textContent = goesOn ? "consolidating…" : SETTLED;
+    this.says.textContent = goesOn ? "summarizing…" : SETTLED;
     this.drawSoon();
   }
 
