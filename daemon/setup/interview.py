@@ -240,7 +240,7 @@ class Interview:
         if asker.asks:
             click.echo("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
         while True:
-            question = "Bot token (Enter: do not use Telegram)" if not known else "Token"
+            question = "Bot token (Enter: do not use Telegram)" if not known else "Bot token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:

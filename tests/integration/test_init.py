@@ -386,10 +386,10 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.shows("Models on this server: m, n.")
         terminal.answer("Name of the model", "")
         terminal.shows("The model answers")
-        terminal.answer("Token", "1:wrong")
+        terminal.answer("Bot token", "1:wrong")
         terminal.shows("Telegram refused the token")
         terminal.answer("Which", "a")
-        terminal.answer("Token", telegram.bot.token)
+        terminal.answer("Bot token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
         portal.call(telegram.direct(eve).say, "/start WRONGCODE")
         portal.call(telegram.direct(ann).say, f"/start {code}")
@@ -460,7 +460,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Bot token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
@@ -500,7 +500,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
                 "Address",
                 "API key",
                 "Name of the model",
-                "Token",
+                "Bot token",
             ):
                 terminal.answer(question, "")
             terminal.shows("The bot's owner is telegram:4711")
@@ -663,7 +663,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
                 terminal.answer(question)
             terminal.answer("API key", "")
             terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
-            terminal.answer("Token", "")
+            terminal.answer("Bot token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
             terminal.answer("Which", "private")
             assert terminal.ends() == 0, terminal.screen
