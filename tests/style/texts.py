@@ -29,7 +29,7 @@ END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] 
 LINE_END = re.compile(END.pattern + r"|\n| {2,}")  # in a string of a program, where each line is a text of its own
 CHINESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 CODE = re.compile(
-    r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w \| \w"
+    r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w ?\| ?\w"
 )
 
 
