@@ -98,7 +98,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @channel.command()
 @click.argument("name")
 @click.argument("code", required=False)
-@click.option("--id", "wanted", metavar="ID", help="Approve the person with this platform ID.")
+@click.option("--id", "wanted", metavar="ID", help="Approve the person who has this ID on the platform.")
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:

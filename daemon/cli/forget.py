@@ -61,7 +61,7 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Delete the text WHAT everywhere in the data of a memory. Without WHAT, delete all data of the memory.
+    """Delete the text WHAT everywhere in the data of a memory. If WHAT is not given, delete all data of the memory.
 
     The data of a memory consists of the memory itself, its history, its notes, its conversations and its files.
     """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="The bot's folder. Folder of the bot's files. Default: bots/NAME in the data directory.",
 )
-@click.option("--offline", is_flag=True, help="Do not set up a model. The offline mock model answers.")
+@click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
 @click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")

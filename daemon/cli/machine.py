@@ -106,7 +106,9 @@ def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
         return ok(
             check,
-            "the page uses any free port" if channel.port == 0 else ("the page uses port 8765 or the next free port"),
+            "the web page uses any free port"
+            if channel.port == 0
+            else ("the web page uses port 8765 or the next free port"),
         )
     where = f"{channel.host}:{channel.port}"
     try:

@@ -56,7 +56,9 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 )
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of messages to show.")
 @click.option(
-    "--prompt", is_flag=True, help="Show the parts of the session's next prompt instead, each with its tokens."
+    "--prompt",
+    is_flag=True,
+    help="Show the parts of the session's next prompt and their sizes in tokens, instead of messages.",
 )
 @JSON
 @click.pass_context

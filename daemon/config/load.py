@@ -60,7 +60,7 @@ def load(
         Finding(
             readable(name),
             f"this environment variable sets the same configuration key as {readable(other)}. Remove one of the two "
-            "settings",
+            "variables",
         )
         for other, name in twice
     ]

@@ -155,7 +155,10 @@ class Reading:
         if not isinstance(given, list):
             text = f"expected a list of sections [[{path}]], got {sort_of(given)}"
             if isinstance(given, Variable):
-                text = f"an environment variable cannot set this list. Write the sections [[{path}]] into the file"
+                text = (
+                    f"an environment variable cannot set this list. Write the sections [[{path}]] into the "
+                    "configuration file"
+                )
             self.refuse(path, text)
             return []
         members = cast("list[object]", given)
@@ -199,7 +202,7 @@ class Reading:
                 continue
             here = join(path, f"{key}_file")
             if clean.get(key):
-                self.refuse(here, f"{key} is set too. Remove one of the two keys")
+                self.refuse(here, f"{key} is set too. Set only one of the two keys")
                 continue
             try:
                 clean[key], warning = read_secret_file(Path(cast("str", file)))

@@ -109,7 +109,7 @@ def _ports(config: Config) -> Iterator[Finding]:
     taken = dict[tuple[str, int], str]()
     for section, host, port in wanted:
         if port and (other := taken.setdefault((host, port), section)) != section:
-            text = f"{port} is also used by {other}. Each server of a process needs its own port"
+            text = f"{port} is also used by {other}. Set a port that no other part of this process uses"
             yield Finding(f"{section}.port", text, (f"{other}.port",))
 
 
@@ -314,8 +314,8 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
     text = (
         f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
         f"after {model.completion_tokens:,} for the answer (max_completion_tokens, at most a quarter) and "
-        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: "
-        "raise context_window_tokens, or lower the other two settings"
+        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
+        f"{MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)
 

@@ -26,13 +26,13 @@ _NUMBERS = (
     "deaths",
 )
 _SAFE = {
-    **dict.fromkeys(("attempts", "deaths"), "0"),
-    **dict.fromkeys(("tokens", "tokens_start"), "the total of the messages"),
-    **dict.fromkeys(("fence", "claims"), "a higher number than before"),
-    "start": "the cursor",
-    "head": "the end of the log",
+    **dict.fromkeys(("attempts", "deaths"), "set {name} to 0"),
+    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total of the session's messages"),
+    **dict.fromkeys(("fence", "claims"), "set {name} to a higher number than before"),
+    "start": "set {name} to the cursor",
+    "head": "set {name} to the end of the log",
 }
-"""What each of the others can safely be set to."""
+"""The safe repair of each of the others."""
 LOST = "[This message was lost from the database.]"
 """Stands where a message was, since the messages behind it keep their numbers."""
 _STREAM_ID = re.compile(r"\d+-\d+")
@@ -57,7 +57,7 @@ def _not_a_number(session: str, name: str) -> Flaw:
     text = f"{name} in the session's Redis hash is not a number, so the bot cannot answer"
     if name not in _SAFE:
         return Flaw(rule="session.fields", where=session, text=f"{text}. Restore the session from a backup.")
-    mend = Mend(what=f"set {name} to {_SAFE[name]}", action="number", owner=session, args=(name,))
+    mend = Mend(what=_SAFE[name].format(name=name), action="number", owner=session, args=(name,))
     return Flaw(rule="session.fields", where=session, text=text, mend=mend)
 
 

@@ -700,7 +700,7 @@ async def test_the_doctor_says_that_the_archive_is_not_mounted(place: Place) -> 
 
     found = (await told(place))["trimming"]
 
-    assert "Check whether the storage is mounted" in found
+    assert "Check whether the storage of the archive is mounted" in found
     assert f"HDEL {place.lab.bus.keys.archives} " in found
 
 

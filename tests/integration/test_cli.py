@@ -231,7 +231,7 @@ port = 8901
 FAULTS = {
     "data_dir": "{file} is not a folder. Move the file, or set another folder",
     "archive.url": "az://container/folder cannot be used: ",
-    "channels.web.port": "8901 is also used by health. Each server of a process needs its own port",
+    "channels.web.port": "8901 is also used by health. Set a port that no other part of this process uses",
     "channels.terminal.bot": "bot 'pund' was not found. Choose one of: pond, reed, rush",
     "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
     "bots.pond.workspace": "{file} is not a folder. Move the file, or set another folder",

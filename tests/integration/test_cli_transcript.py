@@ -155,7 +155,7 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
     [
         (["show", "nobody"], 65, "nobody has sent a message to this session"),
         (["list", "nobody"], 65, "nobody has sent a message to this session"),
-        (["show", "talk", "--from", "20"], 65, "has no messages 20 to: the transcript holds messages 0 to 19"),
+        (["show", "talk", "--from", "20"], 65, "has no messages 20 to: the transcript contains messages 0 to 19"),
         (["show", "talk", "--from", "5", "--upto", "5"], 65, "has no messages 5 to 4"),
         (["show", "talk", "--from", "-1"], 2, "--from"),
         (["show", "talk", "--upto", "x"], 2, "--upto"),

@@ -302,8 +302,7 @@ def test_two_variables_for_one_key_are_refused(file):
     assert lines == [
         (
             "millpond_agent__slots: this environment variable sets the same configuration key as "
-            "MILLPOND_AGENT__SLOTS. Remove one "
-            "of the two settings"
+            "MILLPOND_AGENT__SLOTS. Remove one of the two variables"
         )
     ]
 
@@ -929,7 +928,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two keys")
+    assert line.startswith("channels.web.token_file: token is set too. Set only one of the two keys")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):
