@@ -56,7 +56,7 @@ class Sending:
             async for shown in events:
                 if isinstance(shown, Said | Notice) and self.sent.id in settled_by(shown):
                     return shown.text
-        raise AssertionError("the event stream ended before the answer arrived")
+        raise AssertionError("the connection that delivers the answer was closed before the answer arrived")
 
 
 async def send(process: Process, *, session: str, text: str, message_id: str = "") -> Sending:

@@ -65,5 +65,6 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
         raise HTTPException(
             403,
             f"Session {session[:80]!r} belongs to another user, to an administrator or to a person with linked "
-            "identities. Only operators may write to it. Send the operators' token, or choose another session.",
+            "identities. Only operators may write to this session. Send the operators' token, or choose another "
+            "session.",
         )

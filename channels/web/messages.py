@@ -63,7 +63,7 @@ class Messages:
             raise HTTPException(
                 403,
                 "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
-                "Without this field, the sender is named after the session.",
+                "If the field user is missing, the name of the session is used as the sender's name.",
             )
         inbound = make_inbound(
             self._site.process,

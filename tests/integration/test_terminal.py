@@ -191,7 +191,7 @@ async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
 ) -> None:
     monkeypatch.setattr("channels.conversation.conversation.POLL_S", 0.001)
     conversation = await Conversation.open(process, SessionKey(channel="terminal", chat=f"ann-{told}"))
-    expected = "No agent worker is running. Start a worker with `millpond run`."
+    expected = "No agent worker is running. Start an agent worker with `millpond run`."
     if told:
         notice = Notice(kind="parked", text=f"The bot waits. {expected}", time=stamp(process.clock.now()))
         await tell(process.bus, process.config.queue, conversation.session, Word(notice=notice))

@@ -31,8 +31,9 @@ COMPLETIONS = "/v1/"
 """The addresses that accept the channel's completions token."""
 
 UNKNOWN = (
-    "This address requires the header Authorization: Bearer <token>. Unless the configuration of the channel sets a "
-    "token, the file api.header in the data directory contains this header (curl -H @FILE). In a browser, log in with "
+    "Requests to this address must contain the header Authorization: Bearer <token>. If the configuration of the "
+    "channel sets no token, the file api.header in the data directory contains this header (use curl -H @FILE). In a "
+    "browser, log in with "
     "the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
