@@ -216,6 +216,12 @@ MUTANTS = (
             "pass",
             OF_HISTORY,
         ),
+        (
+            "Recall does not bring back the messages that were left out.",
+            "Shown(past=self.past, first=sys.maxsize)",
+            "None",
+            OF_HISTORY,
+        ),
     ),
     *mutants_of(
         "daemon/session/claim.lua",

@@ -215,6 +215,8 @@ def test_a_message_that_recall_need_not_find_stands_whole_in_the_prompt(history:
     assert all(text_of(msgspec.json.decode(each.wire).get("content")) in sent for each in whole)
     assert len(history) - len(whole) <= found.first - 50 + len(found.hidden)
     assert found.covers(found)
+    # Recall keeps a prompt that was put together with a smaller budget.
+    assert not built.fits or built == prompt(replace(limits, budget_tokens=ANY_NUMBER), stage, current)
 
 
 @each_row(
