@@ -212,7 +212,7 @@ MUTANTS = (
         TESTS,
         (
             "A message is sent without older ones before it is given up.",
-            "self._renew(replace(self.past, history=()))",
+            "self._renew(replace(self.past, history=History()))",
             "pass",
             OF_HISTORY,
         ),

@@ -20,14 +20,14 @@ MUTANTS = (
         "unit/test_context.py",
         (
             "Recall may find the messages that did not fit into the prompt.",
-            "first = _first_of(history, built.history_turns)",
+            "first = spans[0].first if spans else len(history)",
             "first = 0",
             "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
         ),
         (
             "Recall may find the rest of a tool result that is cut in the prompt.",
-            "hidden = {at for at in",
-            "hidden = {at for at in range(0) for at in",
+            "hidden = {at for at in cut",
+            "hidden = {at for at in ()",
             "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
         ),
         (

@@ -16,6 +16,7 @@ from daemon.errors import ContextOverflow
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
+from workers.agent.history import History
 from workers.agent.memory_changes import changes_block
 from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
@@ -168,7 +169,7 @@ class Requests:
         """From now on the prompts hold no older messages and nothing recalled; whether there was any of it."""
         had = bool(self.past.history or self._recalled)
         if had:
-            self._renew(replace(self.past, history=()))
+            self._renew(replace(self.past, history=History()))
             # Recall would bring the same messages back.
             self._recalled, self._recalled_beside = "", Shown(past=self.past, first=sys.maxsize)
         return had
