@@ -28,6 +28,19 @@ class AuditPlace(msgspec.Struct, frozen=True, array_like=True):
     """Offset one past the last."""
 
 
+class RequestPlace(msgspec.Struct, frozen=True, array_like=True):
+    """A sentence with which a person asked for something to be kept. It is stored without its words, as above."""
+
+    session: str
+    """Whose log the message is in."""
+    index: int
+    """Of the message."""
+    begin: int
+    """Offset of the first character in the text of the message."""
+    end: int
+    """Offset one past the last."""
+
+
 class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many items of a consolidated range are left where."""
 
@@ -45,6 +58,8 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Statements that were added to MEMORY.md word for word."""
     lost: tuple[AuditPlace, ...] = ()
     """The first of those in the archive alone."""
+    requests: tuple[RequestPlace, ...] = ()
+    """What people asked to be kept, now and earlier, and MEMORY.md contains: no later summary may drop it silently."""
 
     @property
     def score(self) -> float | None:

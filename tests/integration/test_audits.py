@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from daemon.archive import Segment
+from daemon.errors import ArchiveError
 from daemon.memory import Audit, HistoryEntry
 from daemon.process import Process
 from daemon.recall import Lost, lost_of
@@ -51,6 +53,10 @@ def find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         return []
 
     monkeypatch.setattr("daemon.recall.recall.Recaller.snippets", nothing)
+
+
+async def broken(*_args: object, **_options: object) -> list[Any]:
+    raise RuntimeError("a bug")
 
 
 async def test_each_item_is_counted_where_it_is_left(world: Pond) -> None:
@@ -138,6 +144,60 @@ async def test_a_rule_that_a_later_summary_drops_is_pinned(world: Pond) -> None:
     assert text == "- likes lakes\n\n## Pinned\n- ferns: never water at noon\n"
 
 
+async def test_a_request_that_was_merged_without_its_trigger_word_outlasts_all_later_summaries(world: Pond) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- likes boats\n- is allergic to nuts")
+    await told(world, "Hello.", memory="- likes boats, and is allergic to nuts")
+    assert (await world.memories.current(SCOPE)).text == "- likes boats, and is allergic to nuts"
+
+    await told(world, "Bye.", memory="- likes lakes")
+
+    kept = "- likes lakes\n\n## Pinned\n- Please remember that I am allergic to nuts.\n"
+    assert (await world.memories.current(SCOPE)).text == kept
+    assert len((await last_entry(world))[1].requests) == 1
+
+
+@pytest.mark.parametrize("memory_reason", ["", "The allergy is cured."])
+async def test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer(
+    world: Pond, memory_reason: str
+) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- is allergic to nuts")
+    if not memory_reason:
+        current = await world.memories.current(SCOPE)
+        await world.memories.edit(SCOPE, of=current.version, text="- likes boats", by="ann", time=TIME)
+
+    await told(world, "Hello.", memory="- likes lakes", memory_reason=memory_reason)
+    await told(world, "Bye.", memory="- likes ponds")
+
+    assert (await world.memories.current(SCOPE)).text == "- likes ponds"
+    assert (await last_entry(world))[1].requests == ()
+
+
+async def test_a_request_in_a_forgotten_message_is_pinned_no_more(world: Pond) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", "Bye.", memory="- is allergic to nuts")
+    await world.forget("allergic to nuts")
+
+    await told(world, "Hello.", memory="- likes lakes")
+
+    assert (await world.memories.current(SCOPE)).text == "- likes lakes"
+    assert not await world.places("allergic to nuts")
+
+
+async def test_a_request_that_cannot_be_read_back_is_passed_on(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- is allergic to nuts")
+
+    async def unavailable(*_args: object) -> list[Segment]:
+        raise ArchiveError("the disk is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("daemon.archive.Archive.segments", unavailable)
+        await told(world, "Hello.", memory="- is allergic to nuts, and likes lakes")
+    assert len((await last_entry(world))[1].requests) == 1
+
+    await told(world, "Bye.", memory="- likes lakes")
+
+    assert "allergic to nuts" in (await world.memories.current(SCOPE)).text
+
+
 async def test_a_range_that_no_model_summarized_has_its_rules_pinned(world: Pond, lab: Lab) -> None:
     await world.turn(ANN, RULE)
     await world.turn(ANN, "Thanks.")
@@ -165,9 +225,6 @@ async def test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage(world: Po
 
 
 async def test_a_failing_search_leaves_items_unsearched(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(*_args: object, **_options: object) -> list[str]:
-        raise RuntimeError("a bug")
-
     monkeypatch.setattr("daemon.recall.recall.Recaller.snippets", broken)
 
     await told(world, PROMISE)

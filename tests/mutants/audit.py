@@ -52,8 +52,8 @@ MUTANTS = (
         "unit/test_audit.py",
         (
             "The pinned part is bounded.",
-            'if fits("\\n".join([*lines, line])):',
-            "if line:",
+            'and fits("\\n".join([*lines, line])):',
+            "and line:",
             "test_the_pinned_part_never_grows_beyond_its_bound",
         ),
         (
@@ -74,15 +74,33 @@ MUTANTS = (
         "integration/test_audits.py",
         (
             "A pinned line that a summary drops without a reason is pinned again.",
-            "[*pinned_lines(before), *requests_of(before)]",
-            "requests_of(before)",
+            "[*pinned_lines(before), *requests_of(before), *",
+            "[*requests_of(before), *",
             "test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays",
         ),
         (
             "A rule that an earlier summary kept is pinned when a later one drops it.",
-            "[*pinned_lines(before), *requests_of(before)]",
-            "pinned_lines(before)",
+            "[*pinned_lines(before), *requests_of(before), *",
+            "[*pinned_lines(before), *",
             "test_a_rule_that_a_later_summary_drops_is_pinned",
+        ),
+        (
+            "A request that was merged into other text outlasts later summaries.",
+            ", *_held(self._earlier, before)]",
+            "]",
+            "test_a_request_that_was_merged_without_its_trigger_word_outlasts_all_later_summaries",
+        ),
+        (
+            "A request that a person deleted is not pinned again.",
+            "if each.text and texts.hold_statement(each.text)]",
+            "if each.text]",
+            "test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer",
+        ),
+        (
+            "A request that could not be read is passed on to the next audit.",
+            "if not each.text or texts.hold_statement(each.text))",
+            "if texts.hold_statement(each.text))",
+            "test_a_request_that_cannot_be_read_back_is_passed_on",
         ),
         (
             "A summary may say why a pinned line goes.",
@@ -108,8 +126,8 @@ MUTANTS = (
         "integration/test_audits.py",
         (
             "A pinned line outlasts a summary that is made up for later.",
-            "if update and (auditor := await self._auditor(lock, opened, None)):",
-            "if update and not (auditor := await self._auditor(lock, opened, None)):",
+            "if update and (auditor := await auditor_of(self._stores, self._kit, lock, opened, None)):",
+            "if update and not (auditor := await auditor_of(self._stores, self._kit, lock, opened, None)):",
             "test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage",
         ),
     ),
@@ -118,8 +136,8 @@ MUTANTS = (
         "integration/test_audits.py",
         (
             "An audit has no words of a message that was forgotten.",
-            'text=text[place.begin : place.end] if is_whole else "")',
-            'text=text[place.begin : place.end] or "unknown")',
+            'said.text[begin:end] if said and said.text != FORGOTTEN and end <= len(said.text) else ""',
+            'said.text[begin:end] if said else ""',
             "test_forgetting_a_message_forgets_the_words_of_its_audit_and_its_pinned_line",
         ),
     ),

@@ -10,11 +10,12 @@ from anyio import to_thread
 
 from daemon import metrics
 from daemon.errors import MillpondError, brief
-from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, Version
+from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, RequestPlace, Version
 from daemon.recall import said_of
 from workers.consolidation.audit.comparison import Texts
 from workers.consolidation.audit.extraction import Item, items_of, requests_of
 from workers.consolidation.audit.pinned import pinned_lines, with_pinned
+from workers.consolidation.audit.requests import REQUESTS_MAX, Request, told
 from workers.consolidation.part import LogPart
 
 SEARCH_S = 1.0
@@ -31,18 +32,28 @@ _log = structlog.get_logger()
 class Auditor:
     """Audits one range of messages, perhaps several times while its MEMORY.md changes."""
 
-    def __init__(self, items: Sequence[Item], *, recalls: Recalls, names: bool, fits: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        requests: Sequence[Request],
+        *,
+        earlier: Sequence[Request],
+        recalls: Recalls,
+        fits: Callable[[str], bool],
+    ) -> None:
         """Nothing is searched yet.
 
         Args:
             items: of the range.
+            requests: those of them that people asked to be kept.
+            earlier: what people asked to be kept before the range, and MEMORY.md still contained.
             recalls: gives the passages that recall finds for words.
-            names: whether several people speak, so that a pinned statement needs the name of its speaker.
             fits: whether the part ``## Pinned`` may be so long.
         """
         self._items = items
+        self._requests = requests
+        self._earlier = earlier
         self._recalls = recalls
-        self._names = names
         self._fits = fits
         self._found: dict[str, Texts | None] = {}
         self._is_counted = False
@@ -66,20 +77,18 @@ class Auditor:
     def pinned(self, before: str, update: Version) -> tuple[Version, list[str]]:
         """``update`` with the statements pinned that it lacks, and these statements.
 
-        Rules and pinned lines of the memory ``before`` are pinned again, unless the update says why it leaves out parts
-        of this memory.
+        Rules, pinned lines and earlier requests in the memory ``before`` are pinned again, unless the update says why
+        it leaves out parts of this memory.
         """
-        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before)]
-        text, pinned = with_pinned(update.text, [*earlier, *self._requests()], fits=self._fits)
+        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before), *_held(self._earlier, before)]
+        requests = [request.text for request in self._requests]
+        text, pinned = with_pinned(update.text, [*earlier, *requests], fits=self._fits)
         return msgspec.structs.replace(update, text=text), pinned
-
-    def _requests(self) -> list[str]:
-        requests = [item for item in self._items if item.kind == "request"]
-        return [f"{item.speaker}: {item.sentence}" if self._names else item.sentence for item in requests]
 
     async def _audit(self, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
         places = dict.fromkeys(self._items, "")
-        await to_thread.run_sync(_compare, places, Texts([memory]), Texts([entry.text]))
+        texts = Texts([memory])
+        await to_thread.run_sync(_compare, places, texts, Texts([entry.text]))
         with anyio.move_on_after(SEARCH_S):
             for item in [item for item, place in places.items() if not place]:
                 places[item] = await self._place(item)
@@ -90,7 +99,9 @@ class Auditor:
                 metrics.AUDITED.labels(place).inc(count)
         lost = [item for item, place in places.items() if place == "archive"][:LISTED_MAX]
         found = tuple(AuditPlace(item.kind, item.index, item.begin, item.end) for item in lost)
-        return Audit(**counts, pinned=pinned, lost=found)
+        requests = [*self._earlier, *self._requests]
+        kept = dict.fromkeys(each.place for each in requests if not each.text or texts.hold_statement(each.text))
+        return Audit(**counts, pinned=pinned, lost=found, requests=tuple(kept)[-REQUESTS_MAX:])
 
     async def _place(self, item: Item) -> str:
         """``recall``, ``archive``, or empty if nothing could be searched."""
@@ -113,6 +124,23 @@ def items_in(session: str, part: LogPart) -> list[Item]:
     """The items of the messages of people and the bot; the results of tools are not remembered."""
     said = [said_of(session, index, entry) for index, entry in enumerate(part.entries, part.first)]
     return items_of([each for each in said if each is not None])
+
+
+def requests_in(session: str, items: Sequence[Item], *, names: bool) -> list[Request]:
+    """Those of the items of a range that people asked to be kept."""
+    return [
+        Request(
+            place=RequestPlace(session, item.index, item.begin, item.end),
+            text=told(item.sentence, item.speaker, names=names),
+        )
+        for item in items
+        if item.kind == "request"
+    ]
+
+
+def _held(requests: Sequence[Request], memory: str) -> list[str]:
+    texts = Texts([memory])
+    return [each.text for each in requests if each.text and texts.hold_statement(each.text)]
 
 
 def _unchanged(opened: Opened, entry: HistoryEntry) -> Version:

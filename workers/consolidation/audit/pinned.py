@@ -30,13 +30,14 @@ def with_pinned(memory: str, statements: Sequence[str], *, fits: Callable[[str],
 
     Args:
         memory: the new MEMORY.md.
-        statements: the pinned lines of the MEMORY.md before, then new statements.
+        statements: the pinned lines of the MEMORY.md before, then new statements; of two that say the same, the first
+            is pinned.
         fits: whether the lines of the part, joined, may be so long. Statements that do not fit are left out.
     """
     lines, pinned = _lines(memory), list[str]()
     for statement in lines_not_in(list(dict.fromkeys(map(_one_line, statements))), Texts([memory])):
         line = f"- {statement}"
-        if fits("\n".join([*lines, line])):
+        if not Texts(pinned).hold_statement(statement) and fits("\n".join([*lines, line])):
             lines.append(line)
             pinned.append(statement)
     return (_replaced(memory, lines), pinned) if pinned else (memory, [])
