@@ -56,6 +56,10 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In neither MEMORY.md nor the entry; there was no time to search."""
     pinned: int = 0
     """Statements that were added to MEMORY.md word for word."""
+    questions: int = 0
+    """Questions of the quiz; 0: there was no quiz."""
+    correct: int = 0
+    """Of these, those that were answered correctly."""
     lost: tuple[AuditPlace, ...] = ()
     """The first of those in the archive alone."""
     requests: tuple[RequestPlace, ...] = ()
@@ -70,7 +74,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def told(self) -> dict[str, float | None]:
         """The score and the counts, by name."""
-        counts = ("memory", "history", "recall", "archive", "unsearched", "pinned")
+        counts = ("memory", "history", "recall", "archive", "unsearched", "pinned", "questions", "correct")
         return {"score": self.score, **{name: getattr(self, name) for name in counts}}
 
 

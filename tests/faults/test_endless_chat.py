@@ -1,8 +1,8 @@
 """A chat that never ends, with a small window and a summary model of which 30 % of the calls hang: nobody notices.
 
 Facts are told along the way, and asked for soon after, long after, and all of them at the end. The summary model keeps
-none of them. Time is the test's own: a person writes every half minute or so, a call that hangs ends at its deadline, and the clocks
-move only while nothing but time is waited for.
+none of them. Time is the test's own: a person writes every half minute or so, a call that hangs ends at its deadline,
+and the clocks move only while nothing but time is waited for.
 """
 
 import json
@@ -51,7 +51,7 @@ FACT_EVERY = 5
 SEARCHES = ("memory_search", "conversation_search")
 """What the bot looks a fact up with, in this order, if its prompt lacks the fact."""
 
-SYLLABLES = "ba do fi gu ke la mo ni pu ra se ti vo wa ze".split()
+SYLLABLES = ("ba", "do", "fi", "gu", "ke", "la", "mo", "ni", "pu", "ra", "se", "ti", "vo", "wa", "ze")
 FACTS = (
     ("My cousin {0} lives in {1}.", "Where does my cousin {0} live?"),
     ("The {0} gate opens with the number {2}.", "What opens the {0} gate?"),
@@ -226,11 +226,12 @@ def living(process: Process, model: Model) -> Process:
     async def connect(_config: object, *, language: str) -> Model:
         return model
 
+    tools, memory = ("time", "read_file", *SEARCHES), MemoryConfig(scope="workspace")
     config = Config(
         # Rests are kept by the server's clock, which does not move with the test's.
         queue=QueueConfig(backoff_min_s=0.001, backoff_max_s=0.001),
         consolidation=ConsolidationConfig(),
-        bots={"pond": BotConfig(model=WINDOW, tools=("time", "read_file", *SEARCHES), memory=MemoryConfig(scope="workspace"))},
+        bots={"pond": BotConfig(model=WINDOW, tools=tools, memory=memory)},
     )
     return replace(process, config=config, stopping=anyio.Event(), connect_model=connect)
 

@@ -97,12 +97,6 @@ MUTANTS = (
             "test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer",
         ),
         (
-            "A request that could not be read is passed on to the next audit.",
-            "if not each.text or texts.hold_statement(each.text))",
-            "if texts.hold_statement(each.text))",
-            "test_a_request_that_cannot_be_read_back_is_passed_on",
-        ),
-        (
             "A summary may say why a pinned line goes.",
             "earlier = [] if update.reason else [",
             "earlier = [",
@@ -122,12 +116,60 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/audit/requests.py",
+        "integration/test_audits.py",
+        (
+            "A request that could not be read is passed on to the next audit.",
+            'return Request(place=place, text="")',
+            "return None",
+            "test_a_request_that_cannot_be_read_back_is_passed_on",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/quiz.py",
+        "integration/test_quiz.py",
+        (
+            "Each question needs its own answer.",
+            "if len(found) != len(asked):",
+            "if not found:",
+            "test_a_model_that_fails_or_answers_with_junk_gives_no_quiz_and_harms_no_consolidation",
+        ),
+        (
+            "A quiz is paid for within the limits of a day.",
+            "quiz.calls = self.calls.paid_by(payer)",
+            "quiz.calls = self.calls",
+            "test_a_quiz_is_paid_for_within_the_limits_of_a_day",
+        ),
+        (
+            "A model that answers questions does not see the right answers.",
+            "await self._answers([each.question for each in questions]",
+            "await self._answers([f'{each.question} {each.answer}\\n' for each in questions]",
+            "test_a_quiz_asks_about_the_messages_and_is_answered_from_what_is_left",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/range_auditor.py",
+        "integration/test_quiz.py",
+        (
+            "A consolidation that somebody waits for has no quiz.",
+            "if kit.quiz and part and not self.want.awaited else None",
+            "if kit.quiz and part else None",
+            "test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits",
+        ),
+        (
+            "A bug in a quiz fails no consolidation.",
+            "except Exception as error:  # noqa: BLE001 - a bug in the quiz",
+            "except ValueError as error:  # noqa: BLE001 - a bug in the quiz",
+            "test_a_model_that_fails_or_answers_with_junk_gives_no_quiz_and_harms_no_consolidation",
+        ),
+    ),
+    *mutants_of(
         "workers/consolidation/taking.py",
         "integration/test_audits.py",
         (
             "A pinned line outlasts a summary that is made up for later.",
-            "if update and (auditor := await auditor_of(self._stores, self._kit, lock, opened, None)):",
-            "if update and not (auditor := await auditor_of(self._stores, self._kit, lock, opened, None)):",
+            "if update and (auditor := await self._auditing.auditor(lock, opened, None)):",
+            "if update and not (auditor := await self._auditing.auditor(lock, opened, None)):",
             "test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage",
         ),
     ),

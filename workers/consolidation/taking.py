@@ -13,7 +13,7 @@ from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
-from workers.consolidation.audit import auditor_of
+from workers.consolidation.audit import Auditing
 from workers.consolidation.giving_way import unless_wanted
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
@@ -93,6 +93,7 @@ class Taking:
         self._kit = kit
         self._want = want
         self._spent = spent
+        self._auditing = Auditing(stores=stores, kit=kit, want=want, spent=spent)
         self._most_tokens = NO_LIMIT
         self.raw = 0
         """Ranges that went in as they are."""
@@ -259,7 +260,7 @@ class Taking:
             text=taken.text,
         )
         update, rejected = self._versions(entry, summary)
-        is_owed, auditor = False, await auditor_of(self._stores, self._kit, lock, opened, part)
+        is_owed, auditor = False, await self._auditing.auditor(lock, opened, part)
         for _ in range(MERGED_MAX):
             if auditor:
                 entry, update = await auditor.audited(opened, entry, update)
@@ -355,7 +356,7 @@ class Taking:
             return False
         self._spent.add(summary.used)
         update, rejected = self._versions(entry, summary)
-        if update and (auditor := await auditor_of(self._stores, self._kit, lock, opened, None)):
+        if update and (auditor := await self._auditing.auditor(lock, opened, None)):
             update, _ = auditor.pinned(opened.text, update)
         digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
         await self._stores.memories.digest(opened, index=index, update=digest)
