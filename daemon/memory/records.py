@@ -32,11 +32,11 @@ class RequestPlace(msgspec.Struct, frozen=True, array_like=True):
     """A sentence with which a person asked for something to be kept. It is stored without its words, as above."""
 
     session: str
-    """Whose log the message is in."""
+    """Whose log the message is in; empty: the sentence is a pinned line or a rule of a version of MEMORY.md."""
     index: int
-    """Of the message."""
+    """Of the message; number of the version."""
     begin: int
-    """Offset of the first character in the text of the message."""
+    """Offset of the first character in the text of the message or version."""
     end: int
     """Offset one past the last."""
 

@@ -156,6 +156,18 @@ async def test_a_request_that_was_merged_without_its_trigger_word_outlasts_all_l
     assert len((await last_entry(world))[1].requests) == 1
 
 
+async def test_a_pinned_line_of_a_person_that_was_merged_outlasts_later_summaries(world: Pond) -> None:
+    text = "- likes boats\n\n## Pinned\n- The lake is 40 m deep.\n"
+    await world.memories.edit(SCOPE, of=0, text=text, by="ann", time=TIME)
+    await told(world, "Hello.", memory="- likes boats, and the lake is 40 m deep")
+    await told(world, "Hello again.", memory="- likes boats. The lake, which is 40 m deep, is cold.")
+    assert "Pinned" not in (await world.memories.current(SCOPE)).text
+
+    await told(world, "Bye.", memory="- likes boats")
+
+    assert (await world.memories.current(SCOPE)).text == text
+
+
 @pytest.mark.parametrize("memory_reason", ["", "The allergy is cured."])
 async def test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer(
     world: Pond, memory_reason: str

@@ -70,19 +70,29 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/auditor.py",
+        "workers/consolidation/audit/pinned.py",
         "integration/test_audits.py",
         (
             "A pinned line that a summary drops without a reason is pinned again.",
-            "[*pinned_lines(before), *requests_of(before), *",
-            "[*requests_of(before), *",
+            "[*pinned_lines(memory), *requests_of(memory)]",
+            "requests_of(memory)",
             "test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays",
         ),
         (
             "A rule that an earlier summary kept is pinned when a later one drops it.",
-            "[*pinned_lines(before), *requests_of(before), *",
-            "[*pinned_lines(before), *",
+            "[*pinned_lines(memory), *requests_of(memory)]",
+            "pinned_lines(memory)",
             "test_a_rule_that_a_later_summary_drops_is_pinned",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/auditor.py",
+        "integration/test_audits.py",
+        (
+            "A pinned line of a person that was merged outlasts later summaries.",
+            ", *merged_lines(opened, memory)]",
+            "]",
+            "test_a_pinned_line_of_a_person_that_was_merged_outlasts_later_summaries",
         ),
         (
             "A request that was merged into other text outlasts later summaries.",

@@ -14,9 +14,9 @@ from daemon.errors import MillpondError, brief
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, RequestPlace, Version
 from daemon.recall import Said, said_of
 from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.extraction import Item, items_of, requests_of
-from workers.consolidation.audit.pinned import pinned_lines, with_pinned
-from workers.consolidation.audit.requests import REQUESTS_MAX, Request, told
+from workers.consolidation.audit.extraction import Item, items_of
+from workers.consolidation.audit.pinned import asked_lines, with_pinned
+from workers.consolidation.audit.requests import REQUESTS_MAX, Request, merged_lines, told
 from workers.consolidation.part import LogPart
 from workers.consolidation.summary.quiz import Left, Recalls, Score
 
@@ -102,7 +102,7 @@ class Auditor:
         """
         changed, pinned = self.pinned(opened.text, update or _unchanged(opened, entry))
         new = changed if update or pinned else None
-        audit = await self._audit(new.text if new else opened.text, entry, pinned=len(pinned))
+        audit = await self._audit(opened, new.text if new else opened.text, entry, pinned=len(pinned))
         entry = msgspec.structs.replace(entry, audit=audit)
         return entry, msgspec.structs.replace(new, audit=audit) if new else None
 
@@ -112,12 +112,12 @@ class Auditor:
         Rules, pinned lines and earlier requests in the memory ``before`` are pinned again, unless the update says why
         it leaves out parts of this memory.
         """
-        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before), *_held(self._earlier, before)]
+        earlier = [] if update.reason else [*asked_lines(before), *_held(self._earlier, before)]
         requests = [request.text for request in self._range.requests]
         text, pinned = with_pinned(update.text, [*earlier, *requests], fits=self._fits)
         return msgspec.structs.replace(update, text=text), pinned
 
-    async def _audit(self, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
+    async def _audit(self, opened: Opened, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
         places = dict.fromkeys(self._range.items, "")
         texts = Texts([memory])
         await to_thread.run_sync(_compare, places, texts, Texts([entry.text]))
@@ -133,7 +133,7 @@ class Auditor:
         score = self._score or NO_SCORE
         lost = [item for item, place in places.items() if place == "archive"][:LISTED_MAX]
         found = tuple(AuditPlace(item.kind, item.index, item.begin, item.end) for item in lost)
-        requests = [*self._earlier, *self._range.requests]
+        requests = [*self._earlier, *self._range.requests, *merged_lines(opened, memory)]
         # All texts hold the empty one, of a request that could not be read.
         kept = dict.fromkeys(each.place for each in requests if texts.hold_statement(each.text))
         return Audit(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from workers.consolidation.audit.comparison import Texts, lines_not_in
+from workers.consolidation.audit.extraction import requests_of
 
 TITLE = "## Pinned"
 
@@ -23,6 +24,11 @@ _BULLET = re.compile(r"^[ \t]*[-*+][ \t]+")
 def pinned_lines(memory: str) -> list[str]:
     """The statements in the part ``## Pinned``, in order."""
     return [_BULLET.sub("", line).strip() for line in _lines(memory) if _BULLET.sub("", line).strip()]
+
+
+def asked_lines(memory: str) -> list[str]:
+    """The statements in a MEMORY.md that show that a person asked for them: pinned lines, and rules anywhere."""
+    return list(dict.fromkeys([*pinned_lines(memory), *requests_of(memory)]))
 
 
 def with_pinned(memory: str, statements: Sequence[str], *, fits: Callable[[str], bool]) -> tuple[str, list[str]]:
