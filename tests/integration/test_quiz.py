@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from prometheus_client import REGISTRY
@@ -11,10 +12,12 @@ from daemon.config import EachConfig, LimitsConfig
 from daemon.errors import ModelTimeout, ModelUnavailable
 from daemon.memory import Audit, HistoryEntry
 from daemon.model import Answer, Request, ToolCall, Usage
+from daemon.session import Locks
 from daemon.usage import UsageBook, day_of
 from tests.conftest import Lab
 from tests.forgetlab import ANN, NOW, SCOPE, Pond
 from tests.integration.test_audits import switched, world
+from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, messages_of, saves
 from tests.tables import each_row
 from workers.consolidation import BACKGROUND, Want
@@ -120,6 +123,18 @@ async def test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits(
     _, _, requests = await examined(switched(world, lab, quiz=quiz), lab, want=want)
 
     assert requests == []
+
+
+async def test_a_quiz_gives_way_to_a_turn_that_waits(world: Pond, lab: Lab) -> None:
+    async def hang(_request: Request) -> Answer:
+        assert await Locks(lab.bus, world.process.config.queue, worker="agent").take(ANN, waits=True) is None
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    with anyio.fail_after(HANG_S):
+        entry, audit, _ = await examined(switched(world, lab, quiz=2), lab, hang)
+
+    assert (entry.kind, audit.questions) == ("summary", 0)
 
 
 async def test_a_quiz_is_paid_for_within_the_limits_of_a_day(world: Pond, lab: Lab) -> None:

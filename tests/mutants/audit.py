@@ -167,6 +167,12 @@ MUTANTS = (
             "test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits",
         ),
         (
+            "A quiz gives way to a turn that waits.",
+            "await unless_wanted(self.stores.locks, lock, partial(quiz.score, said, left, used))",
+            "await quiz.score(said, left, used)",
+            "test_a_quiz_gives_way_to_a_turn_that_waits",
+        ),
+        (
             "A bug in a quiz fails no consolidation.",
             "except Exception as error:  # noqa: BLE001 - a bug in the quiz",
             "except ValueError as error:  # noqa: BLE001 - a bug in the quiz",
