@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
-from daemon.archive import Segment
-from daemon.errors import ArchiveError
 from daemon.memory import Audit, HistoryEntry
 from daemon.process import Process
 from daemon.recall import Lost, lost_of
@@ -197,11 +196,12 @@ async def test_a_request_in_a_forgotten_message_is_pinned_no_more(world: Pond) -
 async def test_a_request_that_cannot_be_read_back_is_passed_on(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
     await told(world, "Please remember that I am allergic to nuts.", memory="- is allergic to nuts")
 
-    async def unavailable(*_args: object) -> list[Segment]:
-        raise ArchiveError("the disk is away")
+    async def hang(*_args: object) -> None:
+        await anyio.sleep_forever()
 
     with monkeypatch.context() as patch:
-        patch.setattr("daemon.archive.Archive.segments", unavailable)
+        patch.setattr("workers.consolidation.audit.requests.messages_at", hang)
+        patch.setattr("workers.consolidation.audit.requests.READ_S", 0.0)
         await told(world, "Hello.", memory="- is allergic to nuts, and likes lakes")
     assert len((await last_entry(world))[1].requests) == 1
 
