@@ -29,7 +29,8 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     """Show which facts and statements each consolidation kept, and where.
 
     "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
-    contained only in archived messages. "quiz" is the number of correct answers and of all questions. If SESSION is given, only the consolidations of this session are shown.
+    contained only in archived messages. "quiz" is the number of correct answers and of all questions.
+    If SESSION is given, only the consolidations of this session are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:
