@@ -241,6 +241,12 @@ MUTANTS = (
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
         ),
         (
+            "A neighbor lifts no message above itself.",
+            "score = min(share * beside, beside - own)",
+            "score = share * beside",
+            "test_talk_beside_a_good_hit_does_not_come_before_the_hit",
+        ),
+        (
             "A message is found by the day of which it speaks.",
             "return names_any(text, said, self._dates)",
             "return False",
