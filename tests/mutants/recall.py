@@ -140,6 +140,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/vectors/opening.py",
+        "unit/test_vectors_sentences.py",
+        (
+            "The sentence encoder comes before wordllama.",
+            "return _sentences() if not missing_of(SENTENCES_NEED) else",
+            "return",
+            "test_it_comes_before_wordllama_where_no_server_is_configured",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/reranking.py",
         "integration/test_reranking.py",
         (
