@@ -11,7 +11,7 @@ from contextlib import aclosing
 import anyio
 from anyio import to_thread
 
-from channels.terminal.conversation import Conversation, Said, settled_by
+from channels.conversation import Conversation, Said, settled_by
 from channels.terminal.look import for_output
 from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice

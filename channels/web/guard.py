@@ -31,7 +31,7 @@ OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
 METRICS = "/metrics"
 """The address that needs a token by default."""
 
-COUNTED, UNCOUNTED = "/api/", frozenset(["/api/login"])
+COUNTED, UNCOUNTED = ("/api/", "/v1/"), frozenset(["/api/login"])
 """Requests that the rate limit counts. Logins have a limit of their own, so that nobody else can use it up."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])

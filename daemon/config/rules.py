@@ -335,12 +335,17 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
             "machines. Remove open, or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.open", text, (f"{path}.host",))
-    for key, token in (("token", channel.token), ("member_token", channel.member_token)):
+    tokens = {
+        "token": channel.token,
+        "member_token": channel.member_token,
+        "completions_token": channel.completions_token,
+    }
+    for key, token in tokens.items():
         if text := secret_problem(token):
             yield Finding(f"{path}.{key}", text)
-    if channel.member_token and channel.member_token == channel.token:
-        text = "the value is the same as token, which has the rights of operators. Set another value"
-        yield Finding(f"{path}.member_token", text, (f"{path}.token", f"{path}.member_token_file"))
+        if token and key != "token" and token == channel.token:
+            text = "the value is the same as token, which has the rights of operators. Set another value"
+            yield Finding(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from channels.terminal.delay import reason
+from channels.conversation.delay import reason
 from channels.terminal.draft import Draft
 from channels.terminal.look import for_output, look_of
 from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped

@@ -1,4 +1,4 @@
-"""Why a message sent from a terminal has no answer yet."""
+"""Why a message has no answer yet."""
 
 from daemon.heartbeat import agent_lives
 from daemon.process import Process
