@@ -22,7 +22,7 @@ SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓"
 LEGEND = {
     SUMMARIES: "░▒ summarized messages",
     RAW: "x messages saved verbatim",
-    UNKNOWN: "? messages that no history entry contains",
+    UNKNOWN: "? messages that no entry of the history summarizes",
     UNSEEN: "▓ messages before /new that are not summarized in memory yet",
     SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",

@@ -74,7 +74,7 @@ function waterfall(trace) {
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
   return calls > 0 && h("p.soft.small", {"aria-label": "Tokens and cost of this turn"}, [
-    `prompt tokens: ${count(prompt)}${share === null ? "" : ` (cached: ${percent(share)})`}`,
+    `prompt tokens: ${count(prompt)}`, share !== null && `cached share of the prompt: ${percent(share)}`,
     `completion tokens: ${count(completion)}`,
     cost && `cost: ${cost}`,
   ].filter(Boolean).join(" · "));

@@ -111,7 +111,7 @@ class Store:
         try:
             return _decode(found[0])
         except (TypeError, msgspec.MsgspecError) as error:
-            raise sqlite3.DatabaseError("the state of the vectors cannot be read") from error
+            raise sqlite3.DatabaseError("the stored state of the search vectors cannot be read") from error
 
     def anew(self, maker: str) -> None:
         """Empty it for the vectors of ``maker``."""
