@@ -33,8 +33,8 @@ SHADED = 20
 """With more ranges than these their shades would be a flicker."""
 
 MARKS = {
-    "cursor": "consolidated up to here",
-    "start": "first message that is sent to the model",
+    "cursor": "the messages up to here are summarized in memory",
+    "start": "the messages from here on are sent to the model",
     "head": "the turn in progress starts here",
 }
 
