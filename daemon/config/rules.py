@@ -85,7 +85,8 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be below lease_s. Otherwise, leases expire while workers still hold them. Got "
+            "the value must be lower than the value of lease_s. Otherwise, leases expire while workers still hold "
+            "them. Got "
             f"{queue.renew_s} "
             f"and {queue.lease_s}"
         )
@@ -353,8 +354,8 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending must not outlast the "
-            f"lease. Got {channel.send_timeout_s} and {lease_s}"
+            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending a message must end before "
+            f"the lease expires. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 

@@ -584,7 +584,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 @each_row(
     ("text", "said"),
     [
-        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be below lease_s"),
+        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be lower than the value of lease_s"),
         ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be greater than backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: the sum of head_ratio and tail_ratio"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: the sum of head_ratio and tail_ratio"),
