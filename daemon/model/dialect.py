@@ -214,7 +214,10 @@ def is_of_length(refused: str) -> bool:
 def _described(request: Request) -> bytes:
     """A tool as words, for a server that takes none: its arguments come as the text of the answer."""
     schemas = " ".join(tool.decode() for tool in request.tools)
-    text = f"No tool can be called here. Answer with one JSON object, the arguments of {request.force_tool}: {schemas}"
+    text = (
+        f"Tools cannot be called in this request. Answer with one JSON object, the arguments of {request.force_tool}: "
+        f"{schemas}"
+    )
     return _json({"role": "user", "content": text})
 
 

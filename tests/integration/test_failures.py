@@ -307,7 +307,7 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
     rows = {
         "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
         "page": (SetupFault("no", status=200), 0.0, "answered this message with a web page"),
-        "outage": (ModelUnavailable("no"), 1_900.0, "fails with this message"),
+        "outage": (ModelUnavailable("no"), 1_900.0, "fails to answer this message"),
     }
     for name, (error, parked_s, reason) in rows.items():
         session = f"web:{name}"
