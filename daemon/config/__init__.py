@@ -31,6 +31,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RerankerConfig,
     RetentionConfig,
 )
 from daemon.config.schema import (
@@ -90,6 +91,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RerankerConfig",
     "RetentionConfig",
     "RunConfig",
     "Seconds",

@@ -373,6 +373,30 @@ def test_speech_goes_to_the_models_own_server_unless_another_is_named():
     assert (there.base_url, there.api_key.reveal()) == ("http://localhost/v1", "")
 
 
+_RERANKING = {
+    "MILLPOND_MEMORY_SEARCH__RERANKER__MODEL": "rerank-v3.5",
+    "MILLPOND_MEMORY_SEARCH__RERANKER__BASE_URL": "http://localhost/v1",
+}
+
+
+@each_row(
+    ("given", "path", "text"),
+    [
+        ({"MODEL": ""}, "model", "the key is not set. Name the model that orders search results"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that orders search results"),
+        ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
+        ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
+    ],
+)
+def test_a_server_that_orders_search_results_has_to_be_whole(given, path, text):
+    environ = _RERANKING | {f"MILLPOND_MEMORY_SEARCH__RERANKER__{key}": value for key, value in given.items()}
+
+    with pytest.raises(ConfigError) as refused:
+        load(environ=environ)
+
+    assert f"memory_search.reranker.{path}: {text}" in str(refused.value)
+
+
 _EMBEDDING = {
     "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__MODEL": "text-embedding-3-small",
     "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__BASE_URL": "http://localhost/v1",
@@ -455,6 +479,8 @@ def test_every_key_can_be_set_by_its_variable(path):
         environ = {**_LISTENING, **environ}
     if ".embeddings." in path:
         environ = {**_EMBEDDING, **environ}
+    if ".reranker." in path:
+        environ = {**_RERANKING, **environ}
 
     assert path in load(environ=environ).sources
 
@@ -469,6 +495,8 @@ def _valid_text(path: str) -> str:
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
         "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
+        "memory_search.reranker.base_url": "http://localhost/v1", "memory_search.reranker.api": "tei",
+        "memory_search.reranker.api_key_file": "secret",
         "channels.web.member_token_file": "secret", "channels.web.completions_token_file": "secret",
         "channels.web.metrics": "open", "channels.web.type": "web", "channels.terminal.type": "terminal",
         "channels.web.host": "::1",
@@ -1161,6 +1189,10 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
         ("[bots.pond.summary_model]\nname = 'x'", "bots.pond.summary_model.prices is not set"),
         ("[bots.pond.transcription]\nname = 'x'", "bots.pond.transcription.prices is not set"),
         ("[memory_search.embeddings]\nmodel = 'x'", "memory_search.embeddings.prices is not set"),
+        (
+            "[memory_search.reranker]\nmodel = 'x'\nbase_url = 'http://h/v1'",
+            "memory_search.reranker.prices is not set",
+        ),
     ],
 )
 def test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency(file, more, problem):
@@ -1382,11 +1414,13 @@ _SECTION_PATHS = {
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.cost_per_day",
         "memory_search.embeddings.prices",
+        "memory_search.reranker.prices",
         "bots.pond.transcription.prices",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
         "fallbacks.thinking",
         "memory_search.embeddings",
+        "memory_search.reranker",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
         "bots.pond.summary_model.thinking",
@@ -1410,6 +1444,7 @@ def _sections():
     for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
         yield f"[{key}]", fields_of(Config)[key].type, key
     yield "[memory_search.embeddings]", daemon_config.EmbeddingsConfig, "memory_search.embeddings"
+    yield "[memory_search.reranker]", daemon_config.RerankerConfig, "memory_search.reranker"
     yield "[people.<name>]", PersonConfig, "people.ann"
     yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
     yield "[bots.<name>]", BotConfig, "bots.pond"
