@@ -612,7 +612,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 @each_row(
     ("text", "said"),
     [
-        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be below lease_s"),
+        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be lower than the value of lease_s"),
         ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be greater than backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: the sum of head_ratio and tail_ratio"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: the sum of head_ratio and tail_ratio"),
@@ -661,6 +661,37 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
     assert len(lines) == 1
     assert said in lines[0]
     assert "hush" not in lines[0]
+
+
+@each_row(
+    "change, said",
+    [
+        ({"url": "ftp://x"}, "url: expected http://"), ({"url": ""}, "url: expected http://"),
+        ({"secret": ""}, "secret: this setting is missing"),
+        ({"secret": "short"}, "secret: expected a secret of at least"),
+        ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not Base64"),
+        ({"secret": "whsec_c2hvcnQ="}, "secret: expected a secret of at least"),
+        ({"path": "in"}, "path: expected a path that begins with /"),
+        ({"reaction": "👀"}, "reaction: the bridge shows no reactions"),
+        ({"port": "8791"}, "port: 8791 is also used by channels.first"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_of_a_webhook_channel_says_what_is_expected(file, change, said):
+    right = {"type": "webhook", "url": "http://127.0.0.1:9000/", "secret": "hush, a long secret"}
+    sections = {"first": {**right, "port": "8791"}, "forum": {**right, **change}}
+    text = "".join(
+        f"[channels.{name}]\n"
+        + "".join(
+            f"{key} = {value if key == 'port' else json.dumps(value, ensure_ascii=False)}\n"
+            for key, value in keys.items()
+        )
+        for name, keys in sections.items()
+    )
+
+    [line] = problems(file, text)
+
+    assert f"channels.forum.{said}" in line
+    assert "hush" not in line
 
 
 @each_row(
@@ -1397,7 +1428,7 @@ _SECTION_PATHS = {
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack")
+            for tag in ("testing", "telegram", "slack", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),

