@@ -30,6 +30,7 @@ from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
+from daemon.config.webhook_rules import webhook_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -70,6 +71,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)
+    yield from webhook_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
