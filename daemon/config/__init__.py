@@ -32,6 +32,8 @@ from daemon.config.remembering import (
     MicroCompactConfig,
     RetentionConfig,
 )
+from daemon.config.reminders import RemindersConfig
+from daemon.config.rules import zone_problem
 from daemon.config.schema import (
     GROUP_COMMANDS,
     TOOLS,
@@ -88,6 +90,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RemindersConfig",
     "RetentionConfig",
     "RunConfig",
     "Seconds",
@@ -111,4 +114,5 @@ __all__ = [
     "masked_url",
     "summary_model_of",
     "transcription_of",
+    "zone_problem",
 ]
