@@ -13,7 +13,9 @@ ENGLISH: Mapping[str, str] = {
     "remind_missing": (
         "The clocks skip {local} when summer time begins, so the reminder fires as much later, on {time}."
     ),
-    "remind_twice": "The clocks show {local} twice when summer time ends. The reminder fires the first time, on {time}.",
+    "remind_twice": (
+        "The clocks show {local} twice when summer time ends. The reminder fires the first time, on {time}."
+    ),
     "remind_months": (
         "Months without this day are skipped. To be reminded on the last day of each month, use "
         "FREQ=MONTHLY;BYMONTHDAY=-1."
@@ -40,7 +42,9 @@ ENGLISH: Mapping[str, str] = {
     ),
     "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
     "remind_off": "You will get no more reminders from this bot. /remind start turns them on again.",
-    "remind_on": "You can get reminders from this bot again. Reminders of this chat that were stopped are active again.",
+    "remind_on": (
+        "You can get reminders from this bot again. Reminders of this chat that were stopped are active again."
+    ),
     "remind_done_pause": "Reminder {id} is paused. /remind resume {id} activates it again.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
     "remind_done_delete": "Reminder {id} is deleted.",
@@ -58,9 +62,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder.",
     "remind_empty": "The reminder has no text. Say what the reminder is about.",
     "remind_long": "The text has {count} characters, but a reminder can have at most {most}. Shorten the text.",
-    "remind_when": (
-        "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, or 2026-12-24 18:00."
-    ),
+    "remind_when": ("“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, or 2026-12-24 18:00."),
     "remind_past": "{time} has already passed. It is now {now}. Choose a later time.",
     "remind_far": "This time is more than ten years ahead. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
@@ -72,8 +74,8 @@ ENGLISH: Mapping[str, str] = {
     "remind_often": "A reminder can fire at most once in {minutes} minutes. Choose a rule with longer pauses.",
     "remind_never": "This rule has no occurrence in the given time. Choose another rule or a later end.",
     "runtime_reminder": (
-        "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the chat. "
-        "If the person needs no message, answer only NO_REPLY, and nothing is sent."
+        "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the "
+        "chat. If the person needs no message, answer only NO_REPLY, and nothing is sent."
     ),
     "runtime_reminder_late": "This reminder is late. Say so in your answer.",
 }
@@ -101,7 +103,8 @@ CHINESE: Mapping[str, str] = {
     "remind_late": "（这个提醒迟到了，原定时间是 {time}。）\n\n{text}",
     "remind_usage": (
         "/remind 时间 内容 设置提醒。时间可以是：20分钟、2小时、18:30、明天 09:00、2026-12-24 18:00、每天 08:00、"
-        "工作日 08:00、每周 2026-11-30 09:00、每月 2026-12-01 09:00，或者 cron 0 8 * * 1-5。也可以直接用自己的话告诉我。\n"
+        "工作日 08:00、每周 2026-11-30 09:00、每月 2026-12-01 09:00，或者 cron 0 8 * * 1-5。"
+        "也可以直接用自己的话告诉我。\n"
         "/remind ask 时间 请求 到时由我回答这个请求，例如 /remind ask 每天 08:00 有什么新消息？\n"
         "/reminders 列出这个聊天的提醒\n"
         "/remind pause ID、/remind resume ID、/remind delete ID 暂停、恢复、删除提醒\n"

@@ -1,7 +1,18 @@
 """Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
 
 from daemon.reminders.commands import Commanded, parsed
-from daemon.reminders.plan import Place, Wish, confirmed, following, is_late, listed, place_of, planned, shown_time
+from daemon.reminders.plan import (
+    Place,
+    Wish,
+    confirmed,
+    following,
+    is_late,
+    listed,
+    place_of,
+    planned,
+    resumed,
+    shown_time,
+)
 from daemon.reminders.preferences import Preferences, prefer, preferences_of
 from daemon.reminders.refusal import ReminderRefused
 from daemon.reminders.reminder import Reminder, id_of, reminder_from
@@ -32,6 +43,7 @@ __all__ = [
     "prefer",
     "preferences_of",
     "reminder_from",
+    "resumed",
     "shown_time",
     "zone_of",
 ]

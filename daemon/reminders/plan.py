@@ -137,6 +137,14 @@ def following(reminder: Reminder, *, now: dt.datetime) -> Reminder | None:
     return None
 
 
+def resumed(reminder: Reminder, now: dt.datetime) -> Reminder | None:
+    """The reminder when it is no longer paused; None: its time has passed meanwhile, for good."""
+    active = msgspec.structs.replace(reminder, paused=False, held="")
+    if dt.datetime.fromisoformat(reminder.due) > now:
+        return active
+    return following(active, now=now)
+
+
 def is_late(due: str, now: dt.datetime) -> bool:
     """Whether an occurrence that was ``due`` is late ``now``."""
     return (now - dt.datetime.fromisoformat(due)).total_seconds() >= LATE_S

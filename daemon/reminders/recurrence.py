@@ -8,7 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -26,9 +26,9 @@ SOONEST_S = 900.0
 """Shortest time between two occurrences: a quarter of an hour."""
 
 SHIFT_YEARS = 19 * 400
-"""Rules are worked out so many years ahead. The calendar repeats every 400 years, weekdays included. A rule without any
-occurrence is looked at until the year 9999 (python-dateutil, ``rrule._iter``): from here that takes a tenth of a second,
-from today several seconds."""
+"""Rules are worked out so many years ahead. The calendar repeats every 400 years, weekdays included. python-dateutil
+looks for an occurrence until the year 9999 (``rrule._iter``). For a rule that has none, this takes several seconds from
+today, and less than a second from here."""
 
 LOOKED_AT = 60
 """Occurrences whose distances are looked at; a cron expression for some minutes of an hour shows within so many."""
@@ -80,7 +80,7 @@ def rule_from(text: str) -> Rule:
 
 
 def _rrule_from(text: str) -> Rule:
-    parts = dict(part.partition("=")[::2] for part in text.split(";"))
+    parts = _parts(text)
     until, count = parts.pop("UNTIL", ""), parts.pop("COUNT", "")
     plain = ";".join(f"{name}={value}" for name, value in parts.items())
     if not text.isascii() or len(text) > RULE_MAX_CHARS or "FREQ" not in parts:
@@ -94,6 +94,10 @@ def _rrule_from(text: str) -> Rule:
         return Rule(text=plain, until=_end(until) if until else None, count=int(count or 0))
     except (ValueError, TypeError, OverflowError, AttributeError, KeyError) as error:
         raise ReminderRefused("remind_rule", rule=text[:60]) from error
+
+
+def _parts(rule: str) -> dict[str, str]:
+    return {name: value for name, _, value in (part.partition("=") for part in rule.split(";"))}
 
 
 def _end(text: str) -> dt.datetime:
@@ -147,7 +151,7 @@ def first_of(rule: Rule, start: Moment, zone: ZoneInfo) -> Moment:
     if found is None:
         raise ReminderRefused("remind_never")
     near = [found, *islice(occurrences(rule.text, found, zone), LOOKED_AT)]
-    if any((late.utc - soon.utc).total_seconds() < SOONEST_S for soon, late in zip(near, near[1:], strict=False)):
+    if any((late.utc - soon.utc).total_seconds() < SOONEST_S for soon, late in pairwise(near)):
         raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
     return found
 
@@ -165,7 +169,7 @@ def skips_months(rule: str, local: dt.datetime) -> bool:
     if rule.startswith(CRON):
         fields = rule.removeprefix(CRON).split()
         return fields[2].isdecimal() and int(fields[2]) > 28 and fields[3] == "*"
-    parts = dict(part.partition("=")[::2] for part in rule.split(";"))
+    parts = _parts(rule)
     if parts.get("FREQ") != "MONTHLY" or "BYDAY" in parts:
         return False
     days = parts.get("BYMONTHDAY", str(local.day)).split(",")

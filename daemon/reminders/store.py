@@ -158,6 +158,15 @@ class Reminders:
         await bus.replicated(master)
         return bool(changed)
 
+    async def look_later(self, stored: Stored, *, now: dt.datetime, seconds: float) -> None:
+        """Look again at ``stored`` in so many seconds; it stays as it is, readable or not."""
+        keys = self._bus.keys
+        await self._bus.run(
+            CHANGE,
+            [keys.reminders(stored.session), keys.upcoming(keys.partition(stored.session))],
+            [stored.member, stored.id, stored.raw, stored.raw, round(ms_of(now) + seconds * 1000)],
+        )
+
     async def overdue(self, partition: int) -> Overdue:
         """The reminders of a partition whose time has come, at most ``PAGE``."""
         key = self._bus.keys.upcoming(partition)

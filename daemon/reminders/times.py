@@ -104,8 +104,7 @@ def _at(moment: dt.datetime, zone: ZoneInfo) -> Moment:
 
 def _of_day(day: str | None, clock: str, zone: ZoneInfo, now: dt.datetime) -> Moment:
     today = now.astimezone(zone).date()
-    hours, *rest = (int(part) for part in clock.split(":"))
-    time = dt.time(hours, *rest)
+    time = dt.time.fromisoformat(clock if clock[2:3] == ":" else f"0{clock}")
     if day is None:
         found = on_clock(dt.datetime.combine(today, time), zone)
         return found if found.utc > now else on_clock(dt.datetime.combine(today + dt.timedelta(1), time), zone)

@@ -20,4 +20,4 @@ class Outcome:
 
 def answered_as(inbound: Inbound) -> str:
     """What a reply to ``inbound`` names it by in its chat; nothing in a direct one, where it is plain what is meant."""
-    return inbound.id if inbound.chat_kind == "group" else ""
+    return inbound.id if inbound.chat_kind == "group" and inbound.reminder is None else ""

@@ -13,6 +13,7 @@ from workers.agent.announcements import Announcements
 from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
 from workers.agent.model_health import ask_anew
+from workers.agent.reminder_sweep import ReminderSweep
 from workers.agent.turn import Turns
 from workers.consolidation import stand_in
 from workers.consume import Consumer
@@ -41,6 +42,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
             await _warm(turns.kits, process.recaller)
+            tg.start_soon(ReminderSweep(process).run)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()
