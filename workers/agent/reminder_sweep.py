@@ -45,13 +45,13 @@ class ReminderSweep:
         """Fire, for ever."""
         while True:
             try:
-                pause_s = await self._look()
+                pause_s = await self.look()
             except* BusError as group:
                 _log.debug("reminders.away", reason=brief(group.exceptions[0]))
                 pause_s = LOOK_S
             await anyio.sleep(max(SOONEST_S, min(pause_s, LOOK_S)))
 
-    async def _look(self) -> float:
+    async def look(self) -> float:
         """Fire what is due in all partitions, and say how long the next look may wait."""
         partitions = list(range(self._process.bus.keys.partitions))
         random.shuffle(partitions)  # several processes look at the same time
