@@ -1,5 +1,6 @@
 """Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
 
+from daemon.reminders.actions import Action, act, all_reminders
 from daemon.reminders.commands import Commanded, parsed
 from daemon.reminders.plan import (
     Place,
@@ -20,6 +21,7 @@ from daemon.reminders.store import Fired, Overdue, Reminders, Stored, Tenure, me
 from daemon.reminders.times import zone_of
 
 __all__ = [
+    "Action",
     "Commanded",
     "Fired",
     "Overdue",
@@ -31,6 +33,8 @@ __all__ = [
     "Stored",
     "Tenure",
     "Wish",
+    "act",
+    "all_reminders",
     "confirmed",
     "following",
     "id_of",

@@ -16,6 +16,7 @@ from daemon.events import Inbound
 from daemon.people import sessions_of
 from daemon.process import Process
 from daemon.reminders import (
+    Action,
     Commanded,
     Place,
     Reminder,
@@ -24,6 +25,7 @@ from daemon.reminders import (
     Stored,
     Tenure,
     Wish,
+    act,
     confirmed,
     id_of,
     is_late,
@@ -242,21 +244,12 @@ class ReminderDesk:
             raise LeaseLost(f"session {tenure.session} is now held by another worker. No reminder was set.")
 
     async def _changed(self, action: str, stored: Stored, language: Language) -> str:
-        reminder = _readable(stored)
-        if action == "delete":
-            done = await self._reminders.change(stored, None)
-        elif action == "pause":
-            done = await self._reminders.change(stored, msgspec.structs.replace(reminder, paused=True))
-        else:
-            after = await to_thread.run_sync(resumed, reminder, await self._reminders.now())
-            done = await self._reminders.change(stored, after)
-            if done and after is None:
-                return say("remind_over", language, id=stored.id)
-            reminder = after or reminder
-        if not done:
-            raise ReminderRefused("remind_moved", id=stored.id)
-        time = shown_time(reminder.due, reminder.zone)
-        return say(f"remind_done_{action}", language, id=stored.id, time=time)
+        wanted: Action = msgspec.convert(action, Action)
+        after = await act(self._reminders, wanted, stored)
+        if after is None and wanted == "resume":
+            return say("remind_over", language, id=stored.id)
+        time = shown_time(after.due, after.zone) if after else ""
+        return say(f"remind_done_{wanted}", language, id=stored.id, time=time)
 
     async def _stored(self, session: str, reminder_id: str) -> Stored:
         stored = await self._reminders.get(session, reminder_id.strip().lower())
