@@ -11,7 +11,7 @@ ENGLISH: Mapping[str, str] = {
     "memory": "Show my memory of this chat",
     "reminders": "List the reminders of this chat",
     "remind": "Set or change a reminder",
-    "forget": "Find stored texts and delete them",
+    "forget": "Find and delete stored texts",
     "export": "Get everything I have stored about you as one file",
     "usage": "Show today's token usage and your limits",
     "model": "Choose a model (administrators)",

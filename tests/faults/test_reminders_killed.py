@@ -58,8 +58,10 @@ class Trial:
     workers: list[Daemon] = field(default_factory=list)
     set: dict[str, Reminder] = field(default_factory=dict)
     """By the id of the message that each is to become."""
-    troubles: list[tuple[int, int]] = field(default_factory=list)
-    """When the engine was not up as a whole, by the server's clock (ms)."""
+    downs: list[tuple[int, int]] = field(default_factory=list)
+    """When the server was down (ms)."""
+    stepped_ms: int = 0
+    """When its clock was stepped first; 0: never. Until then it is the true time."""
 
     async def begin(self, workers: int) -> None:
         for session in self.sessions:
@@ -94,44 +96,32 @@ class Trial:
 
     async def kill(self) -> None:
         """A worker, whose place another one takes, or now and then the server."""
-        if self.chance.random() < 0.15:
-            await self.trouble(self._kill_server)
-        else:
-            await self.trouble(self._kill_worker)
+        await (self.kill_server() if self.chance.random() < 0.15 else self.kill_worker())
 
-    async def pause(self) -> None:
-        await self.trouble(self._pause_worker)
-
-    async def step(self, to_s: int) -> None:
-        """Step the server's clock to so many seconds beside the true time."""
-        assert self.clock is not None
-        began = await self.now_ms()
-        self.clock.step(to_s)
-        await anyio.sleep(1.0)
-        self.troubles.append((0 if await self.now_ms() > began + HOUR_S * 500 else began, await self.now_ms()))
-
-    async def trouble(self, make: object) -> None:
-        assert callable(make)
-        began = await self.now_ms()
-        await make()
-        self.troubles.append((began, await self.now_ms()))
-
-    async def _kill_worker(self) -> None:
+    async def kill_worker(self) -> None:
         daemon = self.workers.pop(self.chance.randrange(len(self.workers)))
         daemon.kill()
         await self.worker()
 
-    async def _kill_server(self) -> None:
-        pid = server_pid(self.folder / "data")
+    async def kill_server(self) -> None:
+        began, pid = await self.now_ms(), server_pid(self.folder / "data")
         os.kill(pid, signal.SIGKILL)
         forget_clock(pid)
-        await self.now_ms()
+        self.downs.append((began, await self.now_ms()))
 
-    async def _pause_worker(self) -> None:
+    async def pause(self) -> None:
+        """A worker, for longer than its lease."""
         process = self.chance.choice(self.workers).process
         os.kill(process.pid, signal.SIGSTOP)
         await anyio.sleep(2 * LEASE_S)
         os.kill(process.pid, signal.SIGCONT)
+
+    async def step(self, to_s: int) -> None:
+        """Step the server's clock to so many seconds beside the true time."""
+        assert self.clock is not None
+        self.stepped_ms = self.stepped_ms or await self.now_ms()
+        self.clock.step(to_s)
+        await anyio.sleep(1.0)
 
     async def now_ms(self) -> int:
         with anyio.fail_after(HANG_S):
@@ -153,7 +143,7 @@ class Trial:
                 await anyio.sleep(0.1)
 
     async def report(self) -> list[float]:
-        """Check that each fired once, and none early; the seconds by which each was late while the engine was up."""
+        """Check that each fired once, and none early; by how many seconds each was late that fired before a step."""
         answered, fired = Counter[str](), dict[str, float]()
         for session in self.sessions:
             for _, entry in await self.process.transcripts.committed(session, limit=100_000):
@@ -165,14 +155,12 @@ class Trial:
         doubled = {name: count for name, count in answered.items() if count > 1 or name not in self.set}
         early = {name for name, reminder in self.set.items() if fired.get(name, 1e12) * 1000 < reminder.due_ms - 1}
         assert (lost, doubled, early) == (set(), {}, set())
-        return sorted(fired[name] - self._up_from(reminder.due_ms) / 1000 for name, reminder in self.set.items())
+        before = [name for name, reminder in self.set.items() if reminder.due_ms < (self.stepped_ms or 1e15)]
+        return sorted(fired[name] - self._up_from(self.set[name].due_ms) / 1000 for name in before)
 
     def _up_from(self, due_ms: int) -> int:
-        """From when on a reminder could fire: its time, or the end of the trouble in which that was."""
-        for began, ended in sorted(self.troubles):
-            if began <= due_ms < ended:
-                due_ms = ended
-        return due_ms
+        """From when on a reminder could fire: its time, or when the server was up again."""
+        return next((ended for began, ended in self.downs if began <= due_ms < ended), due_ms)
 
 
 def forget_clock(pid: int) -> None:
@@ -210,7 +198,7 @@ async def test_reminders_survive_the_deaths_of_workers_and_of_the_server(tmp_pat
         await found.begin(workers=2)
         await found.remind(60, after_s=1.0, within_s=6.0)
         for number in range(6):
-            await (found.trouble(found._kill_server) if number == 3 else found.kill())
+            await (found.kill_server() if number == 3 else found.kill_worker())
             if number % 3 == 1:
                 await found.pause()
         await found.all_fired()
@@ -229,7 +217,7 @@ async def test_two_thousand_reminders_fire_once_through_kills_pauses_and_steps_o
         await found.remind(600, after_s=HOUR_S, within_s=60)
         await found.remind(600, after_s=HOUR_S + DAY_S, within_s=60)
         for to_s in (0, -HOUR_S, 0, HOUR_S, 0, HOUR_S, HOUR_S - DAY_S, HOUR_S, HOUR_S + DAY_S, HOUR_S, HOUR_S + DAY_S):
-            if to_s or found.troubles:
+            if to_s or found.stepped_ms:
                 await found.step(to_s)
             for number in range(6):
                 await found.kill()
@@ -242,5 +230,6 @@ async def test_two_thousand_reminders_fire_once_through_kills_pauses_and_steps_o
 
         late_s = await found.report()
 
-    print(f"{len(late_s)} reminders, late by {late_s[len(late_s) // 2]:.2f} s (half), {late_s[-1]:.2f} s (at most)")
-    assert len(late_s) == 2_000
+    # What a busy machine does to these times is no verdict; `-s` shows them.
+    print(f"late by {late_s[len(late_s) // 2]:.2f} s (half of {len(late_s)}), {late_s[-1]:.2f} s (at most)")
+    assert len(found.set) == 2_000
