@@ -25,7 +25,7 @@ from workers.agent.attribution import REFUSED_ATTEMPTS
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
 from workers.agent.histories import Histories
-from workers.agent.outcome import Outcome, answered_as
+from workers.agent.outcome import Outcome, answered_as, is_silent, is_stopped
 from workers.agent.progress import Turn, inbounds
 from workers.backoff import after_attempts
 from workers.failures import noted
@@ -33,9 +33,6 @@ from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
-
-NO_REPLY = "NO_REPLY"
-"""The answer with which a proactive turn sends nothing."""
 
 SPREAD_S = 3.0
 """Sessions that wait for the same room come back spread over so long."""
@@ -105,23 +102,19 @@ class Ending:
 
     async def done(self, turn: Turn, answer: Answer, *, go_on: GoOn) -> Claim | None:
         """The model answered, or a reminder's text is sent."""
-        silent = turn.first.reminder is not None and answer.text.strip() == NO_REPLY
+        text = "" if is_silent(turn.first, answer.text) else answer.text
         last = await turn.entries.final(answer.text, answers=_ids(turn.covered), own=answer.own)
-        last = msgspec.structs.replace(last, silent=True) if silent else last
-        return await self._commit(turn, [last], _End("done", "" if silent else answer.text), go_on=go_on)
+        last = msgspec.structs.replace(last, silent=text != answer.text)
+        return await self._commit(turn, [last], _End("done", text), go_on=go_on)
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
         """A person stopped it: what was finished and said stays, and all that waited before counts as answered.
 
-        But for commands that change the session, which a stop does not take back: they are carried out with it. And
-        for reminders that wait behind it: each has its own turn.
+        But for commands that change the session, which a stop does not take back: they are carried out with it.
         """
         known = set(_ids(turn.covered))
-        waiting = [
-            entry
-            for entry in await self._sessions.waiting_upto(turn.claim.session, upto)
-            if entry.inbound is not None and (entry.inbound.reminder is None or entry.inbound.id in known)
-        ]
+        entries = await self._sessions.waiting_upto(turn.claim.session, upto)
+        waiting = [entry for entry in entries if entry.inbound is not None and is_stopped(entry.inbound, known)]
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         for entry in waiting:
             if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known:
