@@ -33,6 +33,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
+            tg.start_soon(ReminderSweep(process).run)  # it needs nothing of what is loaded below
             await ask_anew(process)
             tg.start_soon(turns.live.run)
             tg.start_soon(announcements.run)
@@ -42,7 +43,6 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
             await _warm(turns.kits, process.recaller)
-            tg.start_soon(ReminderSweep(process).run)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()
