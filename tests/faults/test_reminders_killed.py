@@ -215,7 +215,7 @@ async def test_two_thousand_reminders_fire_once_through_kills_pauses_and_steps_o
         # Some fire now, some after a step of an hour, and some after one of a day.
         await found.remind(600, after_s=HOUR_S + DAY_S, within_s=60)
         await found.remind(600, after_s=HOUR_S, within_s=60)
-        await found.remind(800, after_s=15, within_s=60)
+        await found.remind(800, after_s=10, within_s=20)
         for to_s in (
             0,
             0,
