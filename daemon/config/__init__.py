@@ -13,6 +13,7 @@ from daemon.config.channels import (
     TerminalConfig,
     TestingConfig,
     WebConfig,
+    WebhookChannelConfig,
     WebhookConfig,
     WebLimitsConfig,
 )
@@ -30,6 +31,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RerankerConfig,
     RetentionConfig,
 )
 from daemon.config.reminders import RemindersConfig
@@ -56,6 +58,7 @@ from daemon.config.secret import Secret, decode_secret, encode_secret, masked_ur
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
+from daemon.config.webhook_rules import signing_key
 
 __all__ = [
     "GROUP_COMMANDS",
@@ -91,6 +94,7 @@ __all__ = [
     "QueueConfig",
     "RedisConfig",
     "RemindersConfig",
+    "RerankerConfig",
     "RetentionConfig",
     "RunConfig",
     "Seconds",
@@ -103,6 +107,7 @@ __all__ = [
     "TranscriptionConfig",
     "WebConfig",
     "WebLimitsConfig",
+    "WebhookChannelConfig",
     "WebhookConfig",
     "bot_workspace",
     "connect_of",
@@ -112,6 +117,7 @@ __all__ = [
     "encode_secret",
     "load",
     "masked_url",
+    "signing_key",
     "summary_model_of",
     "transcription_of",
     "zone_problem",
