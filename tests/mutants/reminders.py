@@ -122,10 +122,10 @@ MUTANTS = (
         "daemon/reminders/recurrence.py",
         _TIMES,
         (
-            "Occurrences rise, also where the clocks skip an hour.",
+            "Two occurrences that a skipped hour puts at the same time are one.",
             "if found.utc > last:",
             "if True:",
-            "test_occurrences_rise_and_are_a_quarter_of_an_hour_apart_in_every_zone",
+            "test_two_occurrences_that_a_skipped_hour_puts_at_the_same_time_are_one",
         ),
     ),
 )

@@ -141,6 +141,15 @@ def test_occurrences_rise_and_are_a_quarter_of_an_hour_apart_in_every_zone(
     assert all(late.utc - soon.utc >= dt.timedelta(minutes=15) for soon, late in pairwise(found))
 
 
+def test_two_occurrences_that_a_skipped_hour_puts_at_the_same_time_are_one() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    before = on_clock(dt.datetime.fromisoformat("2027-03-27T12:00"), zone)
+
+    found = [f"{each.utc:%d %H:%M}" for each in islice(occurrences("cron 0 2,3 * * *", before, zone), 3)]
+
+    assert found == ["28 01:00", "29 00:00", "29 01:00"]
+
+
 @given(st.sampled_from(["daily", "weekdays", "cron 30 7 * * *"]), zones)
 def test_every_day_at_a_time_is_that_time_on_the_clock_in_summer_and_in_winter(text: str, zone: ZoneInfo) -> None:
     start = on_clock(dt.datetime.fromisoformat("2027-01-04T07:30"), zone)
