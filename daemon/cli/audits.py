@@ -21,15 +21,15 @@ COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest consolidations.",
+    help="Number of the newest consolidations to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """Show which facts and statements each consolidation kept, and where.
 
-    "kept" is the share of items that MEMORY.md, the history or a search still contains. Below the table are the items
-    that only the archived messages contain. With a SESSION, only the consolidations of this session are shown.
+    "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
+    contained only in archived messages. If SESSION is given, only the consolidations of this session are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:

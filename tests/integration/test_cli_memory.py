@@ -189,7 +189,7 @@ def test_what_was_written_is_kept_when_it_cannot_be_stored(talk: Talk, tmp_path:
     done = talk.place("memory", "edit", "talk", EDITOR=editor(tmp_path, 'printf "caf\\351" > "$1"'), VISUAL="")
 
     assert done.returncode == 65
-    kept = Path(done.stderr.partition("your text is kept in ")[2].splitlines()[0])
+    kept = Path(done.stderr.partition("your unsaved text is kept in ")[2].splitlines()[0])
     assert kept.read_bytes() == b"caf\xe9"
     shutil.rmtree(kept.parent)
 
@@ -232,8 +232,8 @@ def test_a_person_is_named_as_a_channel_names_them_without_a_session_of_that_nam
     ("name", "said"),
     [
         ("tolk", "Did you mean terminal:talk"),
-        ("web:nobody", "nobody has sent a message to it"),
-        ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
+        ("web:nobody", "nobody has sent a message to this session"),
+        ("pond:person:web:bob", "is neither the name of a memory (scope) nor the name of a session"),
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:

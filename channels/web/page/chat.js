@@ -336,7 +336,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} cannot be shown, because the archive cannot be read right now: ${reason}`));
+    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} cannot be shown, because the archive of old messages cannot be read right now: ${reason}`));
     this.upto = Math.max(this.upto, upto);
   }
 
@@ -364,7 +364,7 @@ export class Chat extends HTMLElement {
     if (!nothing) return;
     const first = this.foreign ? empty("No messages yet")
       : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write a message below and press Enter. The bar above shows how much of the context window is in use. When the context is full, older messages are consolidated into memory, and the conversation continues. ",
+        h("p", null, "Write a message below and press Enter. The bar above the conversation shows how much of the model's context window is in use. When the context window is full, older messages are summarized and saved to memory, and the conversation continues. ",
           h("a", {href: "/memory"}, "Show the memory")),
         h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
     first.classList.add("first");

@@ -8,18 +8,18 @@ export const PARTS = {
   continuity: "Continuity", history: "History", current: "Current",
 };
 export const SAYS = {
-  system: "Instructions of this bot, from AGENTS.md, SOUL.md and the other bootstrap files",
+  system: "Instructions of the operator for this bot, from AGENTS.md, SOUL.md and similar files",
   identity: "Instructions that Millpond gives to every bot: environment and rules",
   tools: "Definitions of the tools that the model can call",
-  memory: "MEMORY.md: facts consolidated from older messages",
+  memory: "MEMORY.md: facts saved from older messages",
   recalled: "Memories that match the newest message",
-  continuity: "Summary of the consolidated messages of this conversation",
-  history: "Messages that have not been consolidated into memory yet",
-  current: "Messages in the current turn, or in the next turn",
+  continuity: "Summary of the older messages of this conversation",
+  history: "Messages that have not been summarized yet",
+  current: "Messages that the bot is answering now or will answer next",
 };
 const MARKS = {
-  flush: "If the prompt exceeds this size, the bot saves important facts in notes",
-  consolidation: "If the prompt exceeds this size, older messages are consolidated into memory",
+  flush: "When the prompt exceeds this size, the bot saves important facts in its daily notes",
+  consolidation: "When the prompt exceeds this size, older messages are summarized and saved to memory",
 };
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;

@@ -85,7 +85,7 @@ export function messageElement(message, {calls, session, foreign}) {
   const own = message.role === "user";
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
   const text = textOf(message.content);
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · group context"));
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · group message kept as context"));
   if (!own) add(element, h("h3.unseen", null, "The bot"));
   if (text) add(element, body(text));
   for (const call of message.tool_calls ?? []) {
@@ -95,7 +95,7 @@ export function messageElement(message, {calls, session, foreign}) {
     add(element, line.element);
   }
   if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the dead letters")));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the list of failed messages")));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }

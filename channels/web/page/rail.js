@@ -15,7 +15,7 @@ const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
 /** Messages that the result of an audit names. */
 const LOST_SHOWN = 5;
-const SETTLED = "consolidated up to here";
+const SETTLED = "summarized in memory up to here";
 
 export class Rail extends HTMLElement {
   connectedCallback() {
@@ -97,7 +97,7 @@ export class Rail extends HTMLElement {
   work(goesOn) {
     if (this.classList.toggle("at-work", goesOn) === this.working) return;
     this.working = goesOn;
-    this.says.textContent = goesOn ? "consolidating…" : SETTLED;
+    this.says.textContent = goesOn ? "summarizing…" : SETTLED;
     this.drawSoon();
   }
 
@@ -191,8 +191,10 @@ export class Rail extends HTMLElement {
   told(index) {
     const {first, tokens, roles, cursor, entries} = this.data;
     const entry = entries.find((each) => each.first <= index && index < each.upto);
-    return `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens${
-      index < cursor ? `, consolidated into ${entry ? `the entry “${entry.title}”${entry.kept && `, ${entry.kept}`}` : "memory"}` : ""}`;
+    const message = `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens`;
+    if (index >= cursor) return message;
+    if (!entry) return `${message}, summarized in memory`;
+    return [`${message}, summarized in the entry “${entry.title}”`, entry.kept].filter(Boolean).join(", ");
   }
 
   at(event) {
@@ -230,10 +232,10 @@ export class Rail extends HTMLElement {
 /** The result of an audit: the share of facts that are kept, and the messages whose facts only the archive contains. */
 function kept(audit) {
   if (!audit || audit.score === null) return "";
-  const share = `${Math.floor(100 * audit.score)} % of the facts kept`;
+  const share = `${Math.floor(100 * audit.score)} % of the facts were kept`;
   if (!audit.archive) return share;
   const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(", ");
-  return `${share}; only in the archive: ${count(audit.archive)} (messages ${where})`;
+  return `${share}; facts that only the archive contains: ${count(audit.archive)} (messages ${where})`;
 }
 
 /** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */

@@ -11,9 +11,9 @@ const QUEUE = {
   backlog: ["Unanswered", "accepted messages that have not been answered yet"],
   ready: ["Ready", "conversations that the next free worker will process"],
   in_flight: ["In progress", "conversations that a worker is processing"],
-  due: ["Due", "conversations with a deadline for pending work"],
+  due: ["Due", "conversations whose pending work starts at a set time"],
   parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
-  unsettled: ["Unconsolidated", "conversations with older messages to consolidate"],
+  unsettled: ["Unconsolidated", "conversations with older messages that must be summarized"],
   dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
   unknown: ["Unknown delivery status", "parts of replies that may or may not have been delivered"],
 };
@@ -77,7 +77,7 @@ export class System extends View {
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay or drop dead letters."));
+        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay dead letters (process them again) or drop dead letters (delete them)."));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
       const all = (n) => (dead.length < LIMIT ? `all ${n} dead letters` : "all dead letters");
@@ -107,13 +107,13 @@ export class System extends View {
     });
   }
 
-  // Replies with unknown delivery, audit
+  // Replies with unknown delivery status, audit
 
   showUnknown() {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
-      ? table("Replies with unknown delivery", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
+      ? table("Replies with unknown delivery status", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, each.action]))
-      : empty("No replies with unknown delivery", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here."))));
+      : empty("No replies with unknown delivery status", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here."))));
   }
 
   showAudit() {
@@ -130,7 +130,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
       key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`Replies to ${channel}`, "replies that are queued for delivery on this channel", n))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`Replies queued for ${channel}`, "replies that are queued for delivery on this channel", n))),
     h("div.halves", null,
       card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Sessions", number: true}, {text: "Last seen", number: true}],
         workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
@@ -145,7 +145,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
         : h("p.soft", null, "No chat platform is connected. To connect a platform, run `millpond init`."))),
     problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "Name of the file, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
+    (parked.length > 0 || paused.length > 0) && card("Parked (waiting for a retry) and paused conversations", table("Parked (waiting for a retry) and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),
       ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of the bot ${each.bot}`, "", h("code", null, "/resume"), "paused by an administrator"]),
     ])),

@@ -38,8 +38,8 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? waterfall(trace) : empty("No trace of this turn",
-      h("p", null, "Traces of the last 100 turns of a conversation are kept for one week."),
+    }, (trace) => (trace ? waterfall(trace) : empty("No trace of this turn is stored",
+      h("p", null, "Millpond keeps the traces of the last 100 turns of each conversation for one week."),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, "Back to the conversation")))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
@@ -73,7 +73,7 @@ function waterfall(trace) {
 
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
-  return calls > 0 && h("p.soft.small", {"aria-label": "Usage of the turn"}, [
+  return calls > 0 && h("p.soft.small", {"aria-label": "Tokens and cost of this turn"}, [
     `prompt tokens: ${count(prompt)}${share === null ? "" : ` (cached: ${percent(share)})`}`,
     `completion tokens: ${count(completion)}`,
     cost && `cost: ${cost}`,
@@ -95,7 +95,7 @@ function bar(row, begin, whole) {
 
 function moreOf(row) {
   return [
-    row.part !== undefined && row.part !== null && `reply part ${row.part}`,
+    row.part !== undefined && row.part !== null && `part ${row.part} of the reply`,
     row.first_token_ms && `first token after ${took(row.first_token_ms)}`,
     row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}${row.cached_tokens === undefined ? "" : ` (cached: ${count(row.cached_tokens)}${row.cached_cost ? ` for ${row.cached_cost}` : ""})`}`,
     row.completion_tokens && `completion tokens: ${count(row.completion_tokens)}`,

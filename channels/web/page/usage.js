@@ -12,12 +12,12 @@ export function showUsage(view, holder) {
   const by = view.asked.get("by") ?? "day";
   const days = Number(view.asked.get("days") ?? 7);
   view.into(holder, (signal) => get(`/api/usage${query({by, days})}`, signal), ({usage, more, limits}) => [
-    limits.length > 0 && h("section.card", null, h("h2", null, "Limits today"), limitsOf(limits)),
+    limits.length > 0 && h("section.card", null, h("h2", null, "Today's limits"), limitsOf(limits)),
     h("section.card", null, h("h2", null, "Usage"),
-      tabs("Group by", BY.map(([name, label]) => [`/system/usage${query({by: name, days})}`, label, name === by])),
+      tabs("Group usage by", BY.map(([name, label]) => [`/system/usage${query({by: name, days})}`, label, name === by])),
       tabs("Period", DAYS.map((n) => [`/system/usage${query({by, days: n})}`, n === 1 ? "Today" : `${n} days`, n === days])),
-      usage.length ? usageOf(by, usage) : empty("No usage in these days", h("p", null, "The tokens and the cost of model calls are listed here.")),
-      more > 0 && h("p.soft.small", null, `${count(more)} more rows with fewer tokens are listed by millpond usage.`)),
+      usage.length ? usageOf(by, usage) : empty("No usage in this period", h("p", null, "The tokens and the cost of model calls are listed here.")),
+      more > 0 && h("p.soft.small", null, `The command millpond usage lists ${count(more)} more rows with fewer tokens.`)),
   ]);
 }
 
@@ -30,8 +30,8 @@ function usageOf(by, usage) {
 }
 
 function limitsOf(limits) {
-  const heads = ["Bot", "Limit", "Person or conversation", {text: "Used", number: true}, {text: "Left", number: true}, "Enough for"];
-  return table("Limits today", heads, limits.map((each) => [
+  const heads = ["Bot", "Limit", "Person or conversation", {text: "Used", number: true}, {text: "Left", number: true}, "Lasts for"];
+  return table("Today's limits", heads, limits.map((each) => [
     each.bot, h("code", null, each.limit), each.limit.endsWith(".bot") ? "" : plain(each.name),
     h("span.badge", {class: each.used >= 0.8 * each.of && "warn"}, percent(each.used / each.of)),
     `${number(each, each.left)} of ${amount(each, each.of)}`, lasts(each),
@@ -42,7 +42,7 @@ const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(4).r
 const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? "tokens"}`.trim();
 
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
-  if (!left) return "used up";
+  if (!left) return "limit used up";
   if (seconds === null) return "not used today";
   return allDay ? "the rest of the day" : `about ${lasting(seconds)}`;
 }

@@ -66,7 +66,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "some entries are not indexed yet, but later searches will find them"
+NOT_ALL = "some entries are not in the search index yet, but later searches will find these entries"
 
 _NO_HITS: tuple[Hit, ...] = ()
 
@@ -345,7 +345,7 @@ class BuiltinEngine:
                 # What there is can be searched all the same.
                 if not isinstance(error, IndexBusy):
                     self._complaint(error)
-                return "the newest entries may be missing: they could not be indexed right now"
+                return "the newest entries may be missing, because they could not be added to the search index"
         if not whole:
             self.behind(look.scopes[0])
         if whole or self._runs:
@@ -371,10 +371,10 @@ class BuiltinEngine:
             raise
 
     def _complaint(self, error: BaseException) -> str:
-        reason = brief(error) or "the disk is too slow"
+        reason = brief(error) or "the disk is too slow for the search index"
         if reason not in self._said:
             if len(self._said) > 100:
                 self._said.clear()
             self._said.add(reason)
             _log.warning("index.failed", reason=reason)
-        return "memory cannot be searched right now: its index cannot be used"
+        return "memory cannot be searched right now, because the search index cannot be used"
