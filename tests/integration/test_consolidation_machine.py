@@ -416,6 +416,7 @@ def test_each_message_is_in_the_log_or_in_one_entry_of_the_memory(ground: Ground
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 def test_each_message_is_in_the_log_or_in_one_entry_however_long_it_goes_on(ground: Ground) -> None:
     with machine(ground) as found:

@@ -302,8 +302,8 @@ MUTANTS = (
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is in no later prompt.",
-            "or two.refused or two.unpaid)",
-            "or two.refused)",
+            "without_refused(history[first:end])",
+            "history[first:end]",
             "test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summary",
         ),
     ),
