@@ -33,6 +33,7 @@ LEAST_S = 30.0
 LIMIT_FACTOR = 10.0
 OTHERS_S = 60.0
 """How long the recorded tests are run when the named one does not fail."""
+QUICK = ["-m", "not slow"]
 ORDINARY = "not slow and not servers and not faketime and not deploy and not page and not qmd"
 """The tests of ``make test``."""
 
@@ -159,7 +160,7 @@ def verify(copy: Copy, mutants: Sequence[Mutant]) -> Run:
     named = list(dict.fromkeys(map(test_of, mutants)))
     there = [test for test in named if (copy.root / test.partition("::")[0]).is_file()]
     options = ["-n", str(AT_ONCE), "--dist", "worksteal"] if len(there) > AT_ONCE else []
-    return copy.test(there, *options, limit_s=3_600) if there else Run()
+    return copy.test(there, *QUICK, *options, limit_s=3_600) if there else Run()
 
 
 def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float) -> tuple[str, bool]:
@@ -167,7 +168,7 @@ def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float
     original = (copy.root / mutant.file).read_text()
     copy.write(mutant.file, original.replace(mutant.old, mutant.new))
     try:
-        options = ["-x", f"--timeout={limit_s:g}"]
+        options = [*QUICK, "-x", f"--timeout={limit_s:g}"]
         run = copy.test([test_of(mutant)], *options, limit_s=limit_s + LEAST_S)
         if run.failed:
             return "caught", True
