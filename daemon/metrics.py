@@ -67,6 +67,11 @@ AUDITED = Counter(
     "Facts and statements in consolidated messages, by the place that still contains them",
     ["place"],
 )
+QUIZZED = Counter(
+    "millpond_consolidation_quiz_questions_total",
+    "Questions about consolidated messages, by the outcome of the quiz (correct or wrong)",
+    ["outcome"],
+)
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
     "Time from a consolidation's model call until its result is saved",
@@ -82,7 +87,9 @@ LEASES_LOST = Counter(
     "millpond_leases_lost_total", "Turns that ended because another worker had taken over the session"
 )
 SUMMARY_CALLS = Counter(
-    "millpond_summary_calls_total", "Model calls for summaries and memory flushes, by outcome", ["purpose", "outcome"]
+    "millpond_summary_calls_total",
+    "Model calls for summaries, memory flushes and quizzes, by outcome",
+    ["purpose", "outcome"],
 )
 SUMMARY_SECONDS = Histogram(
     "millpond_summary_seconds",

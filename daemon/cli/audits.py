@@ -29,7 +29,8 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     """Show which facts and statements each consolidation kept, and where.
 
     "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
-    contained only in archived messages. If SESSION is given, only the consolidations of this session are shown.
+    contained only in archived messages. "quiz" shows the number of correct answers and the number of questions.
+    If SESSION is given, only the consolidations of this session are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     if as_json:
         print_json({"audits": found})
         return
-    table(("time", "session", "messages", "kept", *COUNTS), [_row(each) for each in found])
+    table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
     for each in found:
         for lost in each["lost"]:
             say(f"in the archive alone: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}")
@@ -76,4 +77,5 @@ def _session(ctx: click.Context, name: str) -> str:
 def _row(audit: dict[str, Any]) -> list[str]:
     score = "" if audit["score"] is None else f"{audit['score']:.0%}"
     messages = f"{audit['first']}-{audit['upto'] - 1}"
-    return [audit["time"], audit["session"], messages, score, *(str(audit[count]) for count in COUNTS)]
+    quiz = f"{audit['correct']}/{audit['questions']}" if audit["questions"] else ""
+    return [audit["time"], audit["session"], messages, score, *(str(audit[count]) for count in COUNTS), quiz]

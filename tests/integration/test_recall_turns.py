@@ -256,6 +256,19 @@ async def test_a_turn_without_a_search_traces_none(process: Process, lab: Lab, e
     assert await Traces(lab.bus).newest("web:bob") is None
 
 
+@pytest.mark.parametrize(("note", "outcome"), [("", "done"), ("some entries are not indexed yet", "incomplete")])
+async def test_a_trace_tells_whether_the_search_saw_all_of_the_memory(
+    process: Process, lab: Lab, note: str, outcome: str
+) -> None:
+    engine = ScriptedEngine(a_hit("Mia plays the cello."), note=note)
+    await talk(recalling(process, engine), lab, ScriptedModel("Mia"), ASKED)
+
+    trace = await Traces(lab.bus).newest("web:ann")
+
+    assert trace is not None
+    assert [recall.outcome for recall in trace.recalls] == [outcome]
+
+
 async def test_a_turn_that_searched_and_found_nothing_traces_the_search(process: Process, lab: Lab) -> None:
     await talk(recalling(process, ScriptedEngine()), lab, ScriptedModel("Mia"), ASKED)
 

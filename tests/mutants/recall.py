@@ -110,6 +110,90 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/words.py",
+        "unit/test_recall_words.py",
+        (
+            "Traditional and simplified characters find each other.",
+            "    SIMPLIFIED\n",
+            "    {}\n",
+            "test_what_is_asked_is_found",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/recall.py",
+        "integration/test_recall_turns.py",
+        (
+            "A trace tells that the search index was incomplete.",
+            "            if found.note:",
+            "            if False:",
+            "test_a_trace_tells_whether_the_search_saw_all_of_the_memory",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/builtin.py",
+        "integration/test_recall_index.py",
+        (
+            "A turn is told that the index is half built.",
+            'note = NOT_ALL if self._stepped[index].whole is False else ""',
+            'note = ""',
+            "test_a_turn_is_told_that_the_index_is_half_built_until_it_is_whole",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/reranking.py",
+        "integration/test_reranking.py",
+        (
+            "A reranker that fails costs only the order.",
+            "            self._pause(error)",
+            "            raise",
+            "test_a_server_that_fails_costs_only_the_order_and_is_called_again_after_a_pause",
+        ),
+        (
+            "A reranker that fails is not called for a while.",
+            "or anyio.current_time() < self._paused_until",
+            "",
+            "test_a_server_that_fails_costs_only_the_order_and_is_called_again_after_a_pause",
+        ),
+        (
+            "A search by words calls no reranker.",
+            'if mode == "search" or is_resting',
+            "if is_resting",
+            "test_a_search_by_words_calls_no_server",
+        ),
+        (
+            "The score of a hit is at least that of the hits below it.",
+            "        best = max(best, hits[at].score)",
+            "        best = hits[at].score",
+            "test_scores_fall_and_are_never_less_than_those_of_the_search",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/passages.py",
+        "unit/test_recall_passages.py",
+        (
+            "A turn shows more text beside a hit than a search.",
+            "most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS",
+            "most = SNIPPET_CHARS",
+            "test_a_turn_shows_more_text_beside_a_hit_than_a_search",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/names.py",
+        "unit/test_recall_names.py",
+        (
+            "A name in pinyin finds the name in Chinese characters.",
+            "for term in _in_characters(connection, name)]",
+            "for term in ()]",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+        (
+            "A name in Chinese characters finds the name in pinyin.",
+            "            found += name",
+            "            found += ()",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/evidence.py",
         "unit/test_recall_evidence.py",
         (
@@ -132,7 +216,7 @@ MUTANTS = (
         ),
         (
             "A statement that contrasts is no empty answer.",
-            "and not _but(text)",
+            "and not _but(plain)",
             "",
             "test_an_answer_is_empty_if_it_only_says_that_nothing_is_known",
         ),

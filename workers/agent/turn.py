@@ -240,7 +240,7 @@ class Turns:
         else:
             said = inbounds(covered)
             progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
-        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts)
+        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts, note=tracing.recall_noted)
         requests = Requests(
             kit.prompts,
             self._process.clock,

@@ -229,13 +229,16 @@ export class Rail extends HTMLElement {
   }
 }
 
-/** The result of an audit: the share of facts that are kept, and the messages whose facts only the archive contains. */
+/** The result of an audit: the share of facts that are kept, the messages whose facts only the archive contains, a quiz. */
 function kept(audit) {
-  if (!audit || audit.score === null) return "";
-  const share = `${Math.floor(100 * audit.score)} % of the facts were kept`;
-  if (!audit.archive) return share;
-  const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(", ");
-  return `${share}; facts that only the archive contains: ${count(audit.archive)} (messages ${where})`;
+  const parts = [];
+  if (audit && audit.score !== null) parts.push(`${Math.floor(100 * audit.score)} % of the facts were kept`);
+  if (audit && audit.archive) {
+    const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(", ");
+    parts.push(`facts that only the archive contains: ${count(audit.archive)} (messages ${where})`);
+  }
+  if (audit && audit.questions) parts.push(`${count(audit.correct)} of ${count(audit.questions)} quiz questions answered`);
+  return parts.join("; ");
 }
 
 /** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */
