@@ -58,6 +58,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_terminal": "terminal input",
     "tier_usage": "usage records",
     "tier_overheard": "group messages kept as context",
+    "tier_reminders": "reminders",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -106,4 +107,5 @@ CHINESE: Mapping[str, str] = {
     "tier_terminal": "在终端输入的内容",
     "tier_usage": "用量记录",
     "tier_overheard": "群聊背景消息",
+    "tier_reminders": "提醒",
 }

@@ -11,6 +11,7 @@ from daemon.data.moment import pairs_of
 from daemon.data.records import SessionTaken, bytes_of
 from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
+from daemon.reminders import reminder_from
 
 _NUMBERS = (
     "base",
@@ -50,7 +51,15 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
     if unreadable:
         return [_not_a_number(taken.name, name) for name in unreadable]
     look = _Look(taken)
-    return [*look.hash(), *look.positions(), *look.log(), *look.waiting(), *look.asides(), *look.unsettled()]
+    return [
+        *look.hash(),
+        *look.positions(),
+        *look.log(),
+        *look.waiting(),
+        *look.asides(),
+        *look.unsettled(),
+        *look.reminders(),
+    ]
 
 
 def _not_a_number(session: str, name: str) -> Flaw:
@@ -249,3 +258,18 @@ class _Look:
                 "consolidation is not scheduled"
             )
             yield self._flaw("session.unsettled", text, "unsettled", "schedule a consolidation now")
+
+    def reminders(self) -> Iterator[Flaw]:
+        """Reminders can be read; active ⇔ upcoming."""
+        for name, raw in self._taken.reminders.items():
+            reminder = reminder_from(bytes_of(raw))
+            if reminder is None:
+                text = f"reminder {name} cannot be read, so it never fires. Restore the session from a backup."
+                yield self._flaw("reminders.reminder", text)
+            elif not reminder.paused and name not in self._taken.upcoming:
+                text = f"reminder {name} has no time, so it never fires"
+                what = f"let the reminder fire on {reminder.due}"
+                yield self._flaw("reminders.upcoming", text, "upcoming", what, name, reminder.due_ms)
+            elif reminder.paused and name in self._taken.upcoming:
+                text = f"reminder {name} is paused, but it has a time"
+                yield self._flaw("reminders.paused", text, "paused", "remove the time", name)
