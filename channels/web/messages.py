@@ -10,12 +10,14 @@ from starlette.responses import Response
 
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
+from channels.web.access.operators import Operator
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
-from channels.web.body import check_type
+from channels.web.body import check_type, json_response
 from channels.web.members import check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
 from daemon.errors import ForeignSession
+from daemon.scope import person_scope
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 
@@ -39,11 +41,6 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 _decode = msgspec.json.Decoder(_Post).decode
-
-
-def json_response(content: object, status: int = 200) -> Response:
-    """``content`` as JSON."""
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
 class Messages:
@@ -72,14 +69,26 @@ class Messages:
             chat=key.chat,
             thread=key.thread,
             text=message.text,
-            # A message without a user belongs to the session, so that each session has a memory of its own.
-            sender_id=message.user or key.chat,
+            sender_id=message.user or await self._sender(request, key),
             message_id=message.id or "",
         )
         if is_member(request):
             await check_sender(self._site.process, inbound)
         accepted = await accept(self._site.process, inbound)
         return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
+
+    async def _sender(self, request: Request, key: SessionKey) -> str:
+        """The sender of a message without a user.
+
+        All browsers of an operator are one person. For other clients, the session names the person, so that each
+        session has a memory of its own; in such a session, operators write as that person.
+        """
+        operator: Operator | None = request.scope["operator"]
+        if operator is None or not operator.person:
+            return key.chat
+        owner = (await self._reader.state(str(key))).scope
+        own = person_scope(self._site.config.bot, key.channel, key.chat)
+        return key.chat if owner == own else operator.person
 
     async def read(self, request: Request) -> Response:
         """The committed messages of a session after an index, or before an index."""

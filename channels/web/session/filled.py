@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import session_in_path
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.services import FILLING, PREVIEW, load
