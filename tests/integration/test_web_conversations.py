@@ -1,6 +1,7 @@
 """Conversations in lists: titles, pins, archives, deletions, waiting messages, and whose memory they share."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,18 +10,18 @@ from daemon.config import Config
 from daemon.config.schema import PersonConfig
 from daemon.errors import ConfigError
 from daemon.handlers import job_runner
+from daemon.memory import Note
 from daemon.operators import Logins
 from daemon.people import operator_sender
 from daemon.process import Process
 from daemon.session import Labels, title_of
 from tests.conftest import Lab
+from tests.forgetlab import ANN, BOB, BOBS, SCOPE, Pond, pond
 from tests.integration.test_web_access import Web, web_of
 from tests.integration.test_web_api import error_of
 from tests.memorylab import MemoryLab
 from tests.tables import each_row
 from tests.weblab import Page, page_of
-
-ANN = "web:ann"
 
 
 @pytest.fixture
@@ -207,3 +208,30 @@ async def test_waiting_messages_are_listed_with_the_reason(page: Page, lab: Lab)
     found = await page.get("/api/sessions/web%3Aann/waiting")
     assert found["detail"] == "outage: the model is unavailable"
     assert found["until"] > found["since"]
+
+
+# Search
+
+
+async def test_a_search_finds_what_was_said_and_noted_in_all_conversations(
+    process: Process, lab: Lab, tmp_path: Path
+) -> None:
+    world = Pond(pond(process, tmp_path), lab)
+    await world.turn(ANN, "My heron is called Otto.")
+    await world.turn(BOB, "I like mills.")
+    lock = await world.stores.locks.take(BOB, waits=False)
+    assert lock is not None
+    opened = await world.memories.open(BOBS, BOB, fence=lock.fence, nonce=lock.nonce)
+    note = Note(time="2026-11-20T09:00:00.000Z", date="2026-11-20", session=BOB, cycle=0, text="A grey heron came by.")
+    await world.memories.append(opened, None, cycle=1, notes=[note])
+    await Labels(lab.bus).rename(ANN, "Birds")
+
+    async with page_of(world.process) as page:
+        found = await page.get("/api/search", q="heron Otto")
+        nothing = await page.get("/api/search", q="submarine")
+
+    hits = [(hit["kind"], hit["session"], hit["scope"], hit["index"], hit["title"]) for hit in found["hits"]]
+    assert hits == [("message", ANN, SCOPE, 0, "Birds"), ("notes", "", BOBS, None, "")]
+    assert "Otto" in found["hits"][0]["snippet"]
+    assert (found["searched"], found["left"]) == (2, 0)
+    assert nothing["hits"] == []
