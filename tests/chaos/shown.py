@@ -73,9 +73,9 @@ class Gallery:
 
 
 def shown(messages: Sequence[Message], tokens: int = 0, *, now: float | None = None) -> Shown | None:
-    """What a turn's prompt shows; None when what is said now carries no mark."""
-    system, *rest = messages
-    users = [said(message["content"]) for message in rest if message["role"] == "user"]
+    """What a turn's prompt shows; None when no mark is said now: a test message has none, and no system message."""
+    system = next((said(message["content"]) for message in messages if message["role"] == "system"), "")
+    users = [said(message["content"]) for message in messages if message["role"] == "user"]
     # Messages that follow each other are shown as one; what is said now stands in the last.
     chat = next(iter(marked(users[-1])), "")
     if not chat:
@@ -85,7 +85,7 @@ def shown(messages: Sequence[Message], tokens: int = 0, *, now: float | None = N
         chat=chat,
         time=time.time() if now is None else now,
         messages=marked("\n".join(users)).get(chat, NONE),
-        memory=heard(said(system["content"])).get(chat, NONE),
+        memory=heard(system).get(chat, NONE),
         continuity=heard(before).get(chat, NONE),
         tokens=tokens,
         is_shortened=any(LEFT_OUT in user for user in users),

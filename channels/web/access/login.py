@@ -81,10 +81,14 @@ class Login:
         return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
 
     async def me(self, request: Request) -> Response:
-        """The current operator, and the channel, bot and version of this site."""
+        """The current operator, and the channel, bot and version of this site.
+
+        ``?language=`` selects the language of the commands' descriptions, by default the language of the bot.
+        """
         operator: Operator = request.scope["operator"]
         site = self._site
         bot = site.process.config.bots.get(site.config.bot)
+        language = request.query_params.get("language") or (bot.language if bot else "en")
         return json_response(
             {
                 "operator": True,
@@ -94,9 +98,7 @@ class Login:
                 "channel": site.name,
                 "bot": site.config.bot,
                 "address": site.address,
-                "commands": [
-                    {"name": f"/{name}", "text": text} for name, text in menu(bot.language if bot else "en").items()
-                ],
+                "commands": [{"name": f"/{name}", "text": text} for name, text in menu(language).items()],
                 "version": __version__,
             }
         )

@@ -1,5 +1,7 @@
 // Requests and event streams of the page, with reconnects.
 
+import {problemOf, t} from "/page/words.js";
+
 /** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: no response. */
 export class ApiError extends Error {
   constructor(status, code, message) {
@@ -9,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-const AWAY = "Millpond is not responding. Check whether `millpond run` is still running.";
+const AWAY = t("Millpond is not responding. Check whether `millpond run` is still running.");
 
 /** Request `path` → the JSON of the response, null if it is empty. Throws ApiError; an AbortError is passed on. */
 export async function request(method, path, {body, signal} = {}) {
@@ -56,7 +58,8 @@ async function errorOf(response) {
   try {
     error = (await response.json()).error ?? {};
   } catch { /* perhaps the error page of a proxy */ }
-  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `The server returned HTTP status ${response.status}. Try again.`);
+  const message = error.message ?? t("The server returned HTTP status {status}. Try again.", {status: response.status});
+  const failure = new ApiError(response.status, error.code ?? "error", problemOf(error.code, message));
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;
 }

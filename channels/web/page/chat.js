@@ -6,6 +6,7 @@ import {PAGE} from "/page/feed.js";
 import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
 import {show} from "/page/markdown.js";
+import {t} from "/page/words.js";
 
 /** Pixels from an end at which more messages are loaded. */
 const NEAR = 800;
@@ -28,12 +29,12 @@ export class Chat extends HTMLElement {
     this.unread = 0;
     this.target = null;
     this.preview = null;
-    this.older = h("p.edge", {hidden: true}, "Loading older messages…");
+    this.older = h("p.edge", {hidden: true}, t("Loading older messages…"));
     this.list = h("div.messages", null);
     this.tail = h("div.messages.tail", null);
     this.flow = h("div.flow", null, this.older, this.list, this.tail);
-    this.scroller = h("section.scroller", {tabindex: 0, "aria-label": "Messages", onscroll: () => this.scrolled()}, this.flow);
-    this.newest = h("button.button.newest", {type: "button", hidden: true, onclick: () => this.toEnd()}, "Newest ↓");
+    this.scroller = h("section.scroller", {tabindex: 0, "aria-label": t("Messages"), onscroll: () => this.scrolled()}, this.flow);
+    this.newest = h("button.button.newest", {type: "button", hidden: true, onclick: () => this.toEnd()}, t("Newest ↓"));
     this.spoken = h("div.unseen", {"aria-live": "polite"});
     this.writer = h("div.writer", null);
     fill(this, this.scroller, this.newest, this.writer, this.spoken);
@@ -67,7 +68,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}. You can read the conversation on this page, but you can reply only on its own channel.`));
+      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the channel {channel}. You can read the conversation on this page, but you can reply only on its own channel.", {channel: this.feed.session.split(":")[0]})));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -248,7 +249,7 @@ export class Chat extends HTMLElement {
 
   showNewest() {
     this.newest.hidden = this.along || (this.atEnd && !this.list.children.length);
-    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : "Newest ↓";
+    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : t("Newest ↓");
   }
 
   // New messages
@@ -307,7 +308,7 @@ export class Chat extends HTMLElement {
     this.dropPreview();
     const tools = h("div.tools", null);
     const body = h("div.markdown.writing", null);
-    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, "The bot is writing"), tools, body);
+    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, t("The bot is writing")), tools, body);
     this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0};
     this.tail.append(element);
     if (this.outbox) this.showPending();
@@ -328,7 +329,7 @@ export class Chat extends HTMLElement {
     const body = h("div.markdown", null);
     show(body, text);
     const element = h(`aside.notice.${kind}`, {dataset: {time}}, asked && h("p.who", null, asked.text), body,
-      attachments.length > 0 && h("ul.files", null, attachments.map((file) => h("li", null, file.name ?? file.path ?? "a file"))));
+      attachments.length > 0 && h("ul.files", null, attachments.map((file) => h("li", null, file.name ?? file.path ?? t("a file")))));
     this.tail.insertBefore(element, this.preview?.element ?? null);
     this.spoken.textContent = text.slice(0, SPOKEN);
     this.showEmpty();
@@ -336,7 +337,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} cannot be shown, because the archive cannot be read right now: ${reason}`));
+    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown, because the archive cannot be read right now: {reason}", {first, last: upto - 1, reason})));
     this.upto = Math.max(this.upto, upto);
   }
 
@@ -362,10 +363,10 @@ export class Chat extends HTMLElement {
     const nothing = this.ready && !this.list.children.length && this.tail.querySelectorAll(":scope > :not(.empty)").length === 0;
     this.tail.querySelector(".empty.first")?.remove();
     if (!nothing) return;
-    const first = this.foreign ? empty("No messages yet")
-      : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write a message below and press Enter. The bar above shows how much of the context window is in use. When the context is full, older messages are consolidated into memory, and the conversation continues. ",
-          h("a", {href: "/memory"}, "Show the memory")),
+    const first = this.foreign ? empty(t("No messages yet"))
+      : empty(t("Talk to {bot}", {bot: this.#me?.bot ?? t("the bot")}),
+        h("p", null, t("Write a message below and press Enter. The bar above shows how much of the context window is in use. When the context is full, older messages are consolidated into memory, and the conversation continues."), " ",
+          h("a", {href: "/memory"}, t("Show the memory"))),
         h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
     first.classList.add("first");
     this.tail.prepend(first);

@@ -2,6 +2,7 @@
 
 import {ApiError, post} from "/page/api.js";
 import {add, fill, h} from "/page/dom.js";
+import {t} from "/page/words.js";
 
 const HEIGHT_MAX = 240;
 /** Characters shown of a pending message. */
@@ -85,12 +86,12 @@ export class Composer extends HTMLElement {
   connectedCallback() {
     this.draft = `draft:${this.session}`;
     this.field = h("textarea", {
-      rows: 1, placeholder: "Write a message", "aria-label": "Message", "aria-autocomplete": "list", "aria-controls": "commands",
+      rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": "commands",
       oninput: () => this.changed(), onkeydown: (event) => this.key(event), onblur: () => this.close(),
     });
-    this.options = h("ul.commands", {id: "commands", role: "listbox", "aria-label": "Commands", hidden: true});
-    this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, "Stop");
-    this.sender = h("button.button.primary", {type: "submit"}, "Send");
+    this.options = h("ul.commands", {id: "commands", role: "listbox", "aria-label": t("Commands"), hidden: true});
+    this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
+    this.sender = h("button.button.primary", {type: "submit"}, t("Send"));
     const submit = (event) => {
       event.preventDefault();
       this.send();
@@ -211,10 +212,13 @@ export class Composer extends HTMLElement {
 
 /** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live}) {
-  const says = {new: "sending…", late: `not sent yet, Millpond will retry: ${each.problem}`, accepted: live ? "answer in progress" : "pending", refused: `not sent: ${each.problem}`}[each.state];
+  const says = {
+    new: t("sending…"), late: t("not sent yet, Millpond will retry: {problem}", {problem: each.problem}),
+    accepted: live ? t("answer in progress") : t("pending"), refused: t("not sent: {problem}", {problem: each.problem}),
+  }[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
     h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
-    h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));
+    h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, t("Edit"))));
 }
 
 function newId() {

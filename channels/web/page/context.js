@@ -2,25 +2,27 @@
 
 import {get, ofSession} from "/page/api.js";
 import {count, fill, h, short} from "/page/dom.js";
+import {t} from "/page/words.js";
 
 export const PARTS = {
-  system: "System", tools: "Tools", memory: "Memory", recalled: "Recalled",
-  continuity: "Continuity", history: "History", current: "Current",
+  system: t("System"), tools: t("Tools"), memory: t("Memory"), recalled: t("Recalled"),
+  continuity: t("Continuity"), history: t("History"), current: t("Current"),
 };
 export const SAYS = {
-  system: "Instructions of this bot, from AGENTS.md, SOUL.md and the other bootstrap files",
-  identity: "Instructions that Millpond gives to every bot: environment and rules",
-  tools: "Definitions of the tools that the model can call",
-  memory: "MEMORY.md: facts consolidated from older messages",
-  recalled: "Memories that match the newest message",
-  continuity: "Summary of the consolidated messages of this conversation",
-  history: "Messages that have not been consolidated into memory yet",
-  current: "Messages in the current turn, or in the next turn",
+  system: t("Instructions of this bot, from AGENTS.md, SOUL.md and the other bootstrap files"),
+  identity: t("Instructions that Millpond gives to every bot: environment and rules"),
+  tools: t("Definitions of the tools that the model can call"),
+  memory: t("MEMORY.md: facts consolidated from older messages"),
+  recalled: t("Memories that match the newest message"),
+  continuity: t("Summary of the consolidated messages of this conversation"),
+  history: t("Messages that have not been consolidated into memory yet"),
+  current: t("Messages in the current turn, or in the next turn"),
 };
 const MARKS = {
-  flush: "If the prompt exceeds this size, the bot saves important facts in notes",
-  consolidation: "If the prompt exceeds this size, older messages are consolidated into memory",
+  flush: t("If the prompt exceeds this size, the bot saves important facts in notes"),
+  consolidation: t("If the prompt exceeds this size, older messages are consolidated into memory"),
 };
+const MARK_NAMES = {flush: t("flush"), consolidation: t("consolidation"), budget: t("budget")};
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;
 const DUE_MS = 2000;
@@ -70,26 +72,26 @@ export class Context extends HTMLElement {
     for (const part of parts) {
       if (!part.tokens) continue;
       const segment = h(`span.segment.part-${part.name in PARTS ? part.name : "current"}`,
-        {title: `${PARTS[part.name] ?? part.name}: ${count(part.tokens)} tokens`});
+        {title: t("{name}: {n} tokens", {name: PARTS[part.name] ?? part.name, n: count(part.tokens)})});
       segment.style.width = `${(100 * part.tokens) / whole}%`;
       bar.append(segment);
     }
     const ticks = [["flush", trigger?.flush], ["consolidation", trigger?.consolidation], ["budget", budget]].map(([name, at]) => {
       if (!at || at > whole) return null;
-      const tick = h(`span.tick.${name}`, {title: `${name}: ${count(at)} tokens`});
+      const tick = h(`span.tick.${name}`, {title: t("{name}: {n} tokens", {name: MARK_NAMES[name], n: count(at)})});
       tick.style.left = `${(100 * at) / whole}%`;
       return tick;
     });
-    const sum = `${short(used)} of ${short(budget)} tokens`;
+    const sum = t("{used} of {budget} tokens", {used: short(used), budget: short(budget)});
     fill(this.link, bar, ticks);
-    this.link.setAttribute("aria-label", `Next prompt for the model ${model}: ${sum}. ${parts.filter((part) => part.tokens)
-      .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show the exact prompt`);
+    this.link.setAttribute("aria-label", t("Next prompt for the model {model}: {sum}. {parts}. Show the exact prompt", {model, sum,
+      parts: parts.filter((part) => part.tokens).map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}));
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
-      h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
+      h("span.part-free", null, h("i", null), t("Free"), " ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
-      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${name} ${short(at)}`)), h("span", null, sum));
+      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)), h("span", null, sum));
     this.sum.classList.toggle("full", due);
   }
 }

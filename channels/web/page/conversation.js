@@ -4,11 +4,12 @@ import {add, empty, fill, h} from "/page/dom.js";
 import {Feed} from "/page/feed.js";
 import {go, nameOf} from "/page/app.js";
 import {keepSession, ownSession} from "/page/sessions.js";
+import {t} from "/page/words.js";
 import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
 
-const STATES = {loading: "loading…", live: "live", away: "connecting…"};
+const STATES = {loading: t("loading…"), live: t("live"), away: t("connecting…")};
 
 export class Conversation extends HTMLElement {
   #me = null;
@@ -67,7 +68,7 @@ export class Conversation extends HTMLElement {
       await load();
     } catch (error) {
       console.warn(error);
-      fill(holder, empty("This part of the page could not be loaded", h("p", null, "Reload the page to try again.")));
+      fill(holder, empty(t("This part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
       return;
     }
     if (!holder.isConnected) return;

@@ -3,6 +3,7 @@
 
 import {add, h, isSafe} from "/page/dom.js";
 import {otherTarget} from "/page/links.js";
+import {t} from "/page/words.js";
 
 const DEPTH_MAX = 8;
 const COLUMNS_MAX = 40;
@@ -165,14 +166,14 @@ function list({ordered, start, items}, depth) {
     const parts = inner(lines, depth);
     const only = Array.isArray(parts) && parts[0]?.localName === "p" ? [...parts[0].childNodes] : null;
     return h("li", {class: task && "task"},
-      task && h("input", {type: "checkbox", disabled: true, checked: task[1] !== " ", "aria-label": task[1] === " " ? "open" : "done"}),
+      task && h("input", {type: "checkbox", disabled: true, checked: task[1] !== " ", "aria-label": task[1] === " " ? t("open") : t("done")}),
       only ? [only, parts.slice(1)] : parts);
   }));
 }
 
 function table({head, aligned, rows}) {
   const row = (name, texts) => h("tr", null, head.map((_, at) => h(name, {class: aligned[at], scope: name === "th" && "col"}, inline(texts[at] ?? ""))));
-  return h("div.scroll-x", {tabindex: 0, role: "group", "aria-label": "Table"},
+  return h("div.scroll-x", {tabindex: 0, role: "group", "aria-label": t("Table")},
     h("table", null, h("thead", null, row("th", head)), h("tbody", null, rows.map((texts) => row("td", texts)))));
 }
 
@@ -180,14 +181,14 @@ function code({language, text}) {
   const copy = h("button.quiet", {type: "button", onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
-      copy.textContent = "Copied";
+      copy.textContent = t("Copied");
     } catch {
-      copy.textContent = "The text could not be copied";
+      copy.textContent = t("The text could not be copied");
     }
-    setTimeout(() => { copy.textContent = "Copy"; }, 1500);
-  }}, "Copy");
+    setTimeout(() => { copy.textContent = t("Copy"); }, 1500);
+  }}, t("Copy"));
   return h("div.code", null,
-    h("div.code-head", null, h("span", null, language || "text"), navigator.clipboard && copy),
+    h("div.code-head", null, h("span", null, language || t("text")), navigator.clipboard && copy),
     h("pre", {tabindex: 0}, h("code", null, text)));
 }
 

@@ -1,7 +1,8 @@
 // One message of a conversation as elements: its text, and its tool calls, each folded to one line.
 
-import {add, count, fill, h, took, when} from "/page/dom.js";
+import {add, count, counted, fill, h, took, when} from "/page/dom.js";
 import {show} from "/page/markdown.js";
+import {t} from "/page/words.js";
 
 /** Messages above `FOLD` characters are folded to `SHOWN` characters. */
 const FOLD = 20_000;
@@ -30,7 +31,7 @@ export class Calls {
 /** A line `▸ read_file · 120 ms` that opens to show the arguments and the result. */
 export class ToolLine {
   constructor() {
-    this.name = h("code", null, "tool");
+    this.name = h("code", null, t("tool"));
     this.more = h("span.tool-more", null, "");
     this.arguments = h("div.tool-part", {hidden: true});
     this.result = h("div.tool-part", {hidden: true});
@@ -40,14 +41,14 @@ export class ToolLine {
   call(name, text, iso) {
     this.began = new Date(iso).getTime();
     this.name.textContent = name;
-    this.part(this.arguments, "Arguments", pretty(text));
+    this.part(this.arguments, t("Arguments"), pretty(text));
     this.time();
     return this;
   }
 
   done(text, iso) {
     this.ended = new Date(iso).getTime();
-    this.part(this.result, "Result", text);
+    this.part(this.result, t("Result"), text);
     this.time();
     return this;
   }
@@ -59,7 +60,7 @@ export class ToolLine {
     if (state !== "started") this.ended ??= Date.now();
     this.element.classList.toggle("running", state === "started");
     this.element.classList.toggle("failed", state === "failed");
-    this.time(state === "started" ? "running…" : state === "failed" ? "failed" : "");
+    this.time(state === "started" ? t("running…") : state === "failed" ? t("failed") : "");
     return this;
   }
 
@@ -70,7 +71,7 @@ export class ToolLine {
 
   part(holder, title, text) {
     holder.hidden = false;
-    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, "empty"));
+    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, t("empty")));
   }
 }
 
@@ -85,17 +86,17 @@ export function messageElement(message, {calls, session, foreign}) {
   const own = message.role === "user";
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
   const text = textOf(message.content);
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · group context"));
-  if (!own) add(element, h("h3.unseen", null, "The bot"));
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group context")));
+  if (!own) add(element, h("h3.unseen", null, t("The bot")));
   if (text) add(element, body(text));
   for (const call of message.tool_calls ?? []) {
-    const line = calls.line(message.turn, call.id).call(call.function?.name ?? "tool", call.function?.arguments ?? "", message.time);
+    const line = calls.line(message.turn, call.id).call(call.function?.name ?? t("tool"), call.function?.arguments ?? "", message.time);
     // The result was loaded before its call, and had an element of its own until now.
     line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
     add(element, line.element);
   }
-  if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the dead letters")));
+  if (message.stopped) add(element, h("p.remark", null, t("stopped")));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the dead letters"))));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }
@@ -109,9 +110,9 @@ function foot(message, session, own) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
   return h("footer", null,
-    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index} · `), when(message.time)),
-    message.tokens ? h("span", null, `${count(message.tokens)} tokens`) : null,
-    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "Trace"));
+    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, t("Message {index} · ", {index: message.index})), when(message.time)),
+    message.tokens ? h("span", null, counted(message.tokens, "token")) : null,
+    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, t("Trace")));
 }
 
 /** The Markdown of a text, long ones folded. */
@@ -130,7 +131,7 @@ function folded(text, most, shown, make) {
   const more = h("button.button.show-all", {type: "button", onclick: () => {
     short.replaceWith(make(text));
     more.remove();
-  }}, `Show all ${count(text.length)} characters`);
+  }}, t("Show all {n} characters", {n: count(text.length)}));
   return [short, more];
 }
 

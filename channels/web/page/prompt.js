@@ -2,7 +2,8 @@
 
 import {get, ofSession} from "/page/api.js";
 import {PARTS, SAYS} from "/page/context.js";
-import {add, count, empty, failed, fill, h} from "/page/dom.js";
+import {add, count, counted, empty, failed, fill, h} from "/page/dom.js";
+import {t, term} from "/page/words.js";
 
 /** The exact prompt: the complete text that the model would receive right now, part by part. */
 export class Prompt extends HTMLElement {
@@ -11,11 +12,11 @@ export class Prompt extends HTMLElement {
   }
 
   async read() {
-    fill(this, h("p.loading", {role: "status"}, "Building the prompt…"));
+    fill(this, h("p.loading", {role: "status"}, t("Building the prompt…")));
     try {
       await this.feed.ready;
       if (this.feed.last < 0) {
-        fill(this, empty("No prompt yet", h("p", null, "After the first message of a conversation, this view shows the exact text that the model receives.")));
+        fill(this, empty(t("No prompt yet"), h("p", null, t("After the first message of a conversation, this view shows the exact text that the model receives."))));
         return;
       }
       this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
@@ -28,13 +29,13 @@ export class Prompt extends HTMLElement {
     const sum = parts.reduce((all, part) => all + part.tokens, 0);
     fill(this, h("div.page.prompt", null,
       h("div", null,
-        h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
-          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
-        h("p.soft.small", null, "This is the complete text that the model would receive right now. Your next message will be added at the end of this text.")),
-      missing.map(({server, reason}) => h("p.problem", null, `The tool server ${server} is unavailable: ${reason}`)),
-      unreadable.map(({path, reason}) => h("p.problem", null, `The file ${path} cannot be used: ${reason}`)),
+        h("div.page-head", null, h("h2", null, t("The exact prompt"), " ", h("span.badge.accent", null, counted(sum, "token"))),
+          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, t("Back to the chat"))),
+        h("p.soft.small", null, t("This is the complete text that the model would receive right now. Your next message will be added at the end of this text."))),
+      missing.map(({server, reason}) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", {server, reason}))),
+      unreadable.map(({path, reason}) => h("p.problem", null, t("The file {path} cannot be used: {reason}", {path, reason}))),
       parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
-      h("details.wire", null, h("summary", null, `Complete prompt in JSON format (${count(messages.length)} messages)`),
+      h("details.wire", null, h("summary", null, t("Complete prompt in JSON format ({n} messages)", {n: count(messages.length)})),
         h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
   }
 
@@ -42,17 +43,17 @@ export class Prompt extends HTMLElement {
     const known = name in PARTS;
     const body = name === "tools" ? tools.map(toolOf)
       : upto > first ? messages.slice(first, upto).map(wireOf)
-      : h("pre.wrap", {tabindex: 0}, text || "(empty)");
+      : h("pre.wrap", {tabindex: 0}, text || t("(empty)"));
     return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
-      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? `System: ${name}`),
-        h("span.badge", null, `${count(tokens)} tokens`), h("span.soft.small", null, SAYS[name] ?? "")),
+      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? t("System: {name}", {name})),
+        h("span.badge", null, counted(tokens, "token")), h("span.soft.small", null, SAYS[name] ?? "")),
       body);
   }
 }
 
 function wireOf({role, content, tool_calls: calls = []}) {
   const text = typeof content === "string" ? content : content ? JSON.stringify(content, null, 2) : "";
-  return h("div.wire-message", null, h("h3", null, role), text && h("pre.wrap", {tabindex: 0}, text),
+  return h("div.wire-message", null, h("h3", null, term(role)), text && h("pre.wrap", {tabindex: 0}, text),
     calls.map((call) => h("pre.wrap", {tabindex: 0}, `${call.function?.name}(${call.function?.arguments})`)));
 }
 
