@@ -20,7 +20,9 @@ HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", 
 
 WEIGHT_MAX = 120_000  # bytes that all of the page may take on its way to a browser, whatever is looked at
 FIRST_MAX = 150_000  # bytes of the files of a chat, uncompressed: what a browser has to read before it shows one
-LATER = frozenset(["memory.js", "prompt.js", "system.js", "usage.js", "turns.js", "views.js", "views.css"])
+LATER = frozenset(
+    ["found.js", "labels.js", "memory.js", "prompt.js", "system.js", "usage.js", "turns.js", "views.js", "views.css"]
+)
 """Loaded when they are looked at. The tables of Chinese texts are loaded with the page in Chinese."""
 
 MARKUP = re.compile(

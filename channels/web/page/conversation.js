@@ -1,13 +1,15 @@
 // One conversation: its name and context bar, then the chat, the exact prompt or a turn, with the timeline beside it.
 
-import {add, empty, fill, h} from "/page/dom.js";
+import {add, empty, fill, h, toast} from "/page/dom.js";
+import {get, ofSession, post} from "/page/api.js";
 import {Feed} from "/page/feed.js";
-import {go, nameOf} from "/page/app.js";
-import {keepSession, ownSession} from "/page/sessions.js";
+import {entitle, go} from "/page/app.js";
+import {keepSession, menuButton, ownSession, titleOf} from "/page/sessions.js";
 import {t} from "/page/words.js";
 import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
+import "/page/waiting.js";
 
 const STATES = {loading: t("loading…"), live: t("live"), away: t("connecting…")};
 
@@ -31,7 +33,11 @@ export class Conversation extends HTMLElement {
 
   set me(me) {
     this.#me = me;
-    if (this.chat) this.chat.me = me;
+    if (this.chat) {
+      this.chat.me = me;
+      this.entitle();
+      this.offer();
+    }
     if (this.isConnected) this.show();
   }
 
@@ -88,17 +94,67 @@ export class Conversation extends HTMLElement {
     this.chat.me = this.#me;
     this.rail.chat = this.chat;
     this.body = h("div.conversation-body", null, this.chat);
-    const channel = session.split(":")[0];
+    this.name = h("h1", {title: session}, "");
+    this.menu = h("span", null, "");
+    this.apart = h("div", {hidden: true});
+    this.waiting = Object.assign(document.createElement("mp-waiting"), {feed: this.feed});
     fill(this,
       h("div.conversation", null,
         h("header.conversation-head", null,
-          h("h1", {title: session}, h("a", {href: `/s/${encodeURIComponent(session)}`}, nameOf(session))),
-          h("span.badge", null, channel), this.bar.sum, this.state, this.bar),
-        this.body),
+          this.name, h("span.badge", null, session.split(":")[0]), this.menu, this.bar.sum, this.state, this.bar),
+        this.apart, this.waiting, this.body),
       this.rail);
     this.feed.addEventListener("state", (event) => this.tell(event.detail));
     this.tell("loading");
+    this.line = null;
+    this.entitle();
     this.chat.start();
+    // The title follows from the first message, a rename, or the bot.
+    const again = () => this.identify();
+    this.feed.ready.then(again);
+    for (const name of ["mp-said", "mp-labels"]) addEventListener(name, again, {signal: this.feed.signal});
+  }
+
+  /** Read whose conversation this is, and its title. */
+  async identify() {
+    const {feed} = this;
+    try {
+      this.line = await get(ofSession(feed.session), feed.signal);
+    } catch {
+      return; // a conversation that has no messages yet, or the next event tries again
+    }
+    if (feed !== this.feed) return;
+    this.entitle();
+    this.offer();
+  }
+
+  entitle() {
+    const session = this.#session;
+    const line = this.line ?? {session, title: "", head: 0, waiting: 0};
+    const title = titleOf(line, session.startsWith(`${this.#me?.channel}:`) && this.feed.last < 0);
+    fill(this.name, h("a", {href: `/s/${encodeURIComponent(session)}`}, title));
+    fill(this.menu, this.line && menuButton(line, title));
+    entitle(title);
+  }
+
+  /** Offer to join the memory of an older conversation with the memory of all others. */
+  offer() {
+    const {line} = this;
+    const mine = this.#me?.memory;
+    this.apart.hidden = !line || !mine || line.channel !== this.#me.channel || !line.memory.includes(":person:") || line.memory === mine;
+    if (this.apart.hidden || this.apart.firstChild) return;
+    const join = h("button.button", {type: "button", onclick: async () => {
+      join.disabled = true;
+      try {
+        const {done} = await post(ofSession(line.session, "/join"), {}, this.feed.signal);
+        toast(done ? t("This conversation now shares your memory.") : t("The memories are being joined."));
+        this.identify();
+      } catch (error) {
+        if (error.name !== "AbortError") toast(error.message, "bad");
+      }
+      join.disabled = false;
+    }}, t("Join with my memory"));
+    fill(this.apart, h("p.notice-line.row.wrap", null, h("span.grow", null, t("This conversation has a memory of its own. Your other conversations do not know its facts.")), join));
   }
 
   tell(state) {

@@ -51,13 +51,11 @@ class Changing:
         self._jobs = OrderedJobs(site)
 
     async def read(self, request: Request) -> Response:
-        """The line of a session, with ``memory``: the scope that its memory belongs to."""
+        """The line of a session, with ``memory``: the scope that its memory belongs to. A new session has neither."""
         state = await self._state(request)
-        if not state.exists:
-            return _unknown(state.session)
         [active] = await self._reader.active_at([state.session]) or [(state.session, 0)]
         [line] = await self._lines.of([active], {state.session: await self._labels.of(state.session)})
-        memory = await home_of(self._site.process.bus, state.scope)
+        memory = await home_of(self._site.process.bus, state.scope) if state.scope else ""
         return json_response({**msgspec.structs.asdict(line), "memory": memory})
 
     async def join(self, request: Request) -> Response:
