@@ -107,7 +107,8 @@ export class Context extends HTMLElement {
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
       h("span.part-free", null, h("i", null), t("Free"), " ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
-      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)), h("span", null, sum));
+      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)),
+      h("span", {title: t("{used} of {budget} tokens", {used: count(used), budget: count(budget)})}, sum));
     this.sum.classList.toggle("full", due);
   }
 }

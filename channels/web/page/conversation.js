@@ -121,9 +121,10 @@ export class Conversation extends HTMLElement {
     try {
       this.line = await get(ofSession(feed.session), feed.signal);
     } catch {
-      return; // a conversation that has no messages yet, or the next event tries again
+      return; // the next event tries again
     }
     if (feed !== this.feed) return;
+    dispatchEvent(new CustomEvent("mp-line", {detail: this.line}));
     this.entitle();
     this.offer();
   }
@@ -133,7 +134,7 @@ export class Conversation extends HTMLElement {
     const line = this.line ?? {session, title: "", head: 0, waiting: 0};
     const title = titleOf(line, session.startsWith(`${this.#me?.channel}:`) && this.feed.last < 0);
     fill(this.name, h("a", {href: `/s/${encodeURIComponent(session)}`}, title));
-    fill(this.menu, this.line && menuButton(line, title));
+    fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton(line, title));
     entitle(title);
   }
 

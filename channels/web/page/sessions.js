@@ -67,6 +67,7 @@ export class Sessions extends HTMLElement {
   #channels = new Set();
   #archived = false;
   #hits = null;
+  #begun = "";
 
   connectedCallback() {
     this.controller = new AbortController();
@@ -85,6 +86,10 @@ export class Sessions extends HTMLElement {
     this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
     const signal = this.controller.signal;
     for (const name of ["mp-said", "mp-labels"]) addEventListener(name, () => this.read(), {signal});
+    addEventListener("mp-line", ({detail: {session, head, waiting}}) => {
+      this.#begun = head || waiting ? "" : session;
+      this.show();
+    }, {signal});
     addEventListener("mp-deleted", ({detail}) => this.remove(detail), {signal});
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(AGE_S); }, {signal});
     this.anew();
@@ -223,7 +228,7 @@ export class Sessions extends HTMLElement {
     const found = [...this.#found];
     const open = this.#current;
     // A conversation that has just begun is in no list yet.
-    if (open && !words && !this.#archived && !this.channel.value && channelOf({session: open}) === this.#me?.channel && !found.some((each) => each.session === open)) {
+    if (open && open === this.#begun && !words && !this.#archived && !this.channel.value && !found.some((each) => each.session === open)) {
       found.unshift({session: open, title: "", last: "", head: 0, waiting: 0, last_activity: ""});
     }
     const rows = [];
