@@ -181,6 +181,7 @@ def test_sessions_are_found_by_their_name(visit: Visit, millpond: Pond) -> None:
 
     page.keyboard.type("zeb")
 
+    expect(listed(page)).to_have_count(1)
     expect(listed(page)).to_have_attribute("title", "zebra")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -204,6 +205,7 @@ def test_who_is_on_a_line_that_goes_away_is_back_in_the_field(visit: Visit, mill
         page.wait_for_timeout(10)
     found[0].continue_()
 
+    expect(listed(page)).to_have_count(1)
     expect(listed(page)).to_have_attribute("title", "zebra")
     expect(field).to_be_focused()
     page.keyboard.press("Enter")

@@ -1,7 +1,7 @@
 // One conversation: its name and context bar, then the chat, the exact prompt or a turn, with the timeline beside it.
 
-import {add, empty, fill, h, toast} from "/page/dom.js";
-import {get, ofSession, post} from "/page/api.js";
+import {add, empty, fill, h} from "/page/dom.js";
+import {get, ofSession} from "/page/api.js";
 import {Feed} from "/page/feed.js";
 import {entitle, go} from "/page/app.js";
 import {keepSession, menuButton, ownSession, titleOf} from "/page/sessions.js";
@@ -36,7 +36,6 @@ export class Conversation extends HTMLElement {
     if (this.chat) {
       this.chat.me = me;
       this.entitle();
-      this.offer();
     }
     if (this.isConnected) this.show();
   }
@@ -95,14 +94,13 @@ export class Conversation extends HTMLElement {
     this.rail.chat = this.chat;
     this.body = h("div.conversation-body", null, this.chat);
     this.name = h("h1", {title: session}, "");
-    this.menu = h("span", null, "");
-    this.apart = h("div", {hidden: true});
+    this.menu = h("span.menu-place", null);
     this.waiting = Object.assign(document.createElement("mp-waiting"), {feed: this.feed});
     fill(this,
       h("div.conversation", null,
         h("header.conversation-head", null,
           this.name, h("span.badge", null, session.split(":")[0]), this.menu, this.bar.sum, this.state, this.bar),
-        this.apart, this.waiting, this.body),
+        this.waiting, this.body),
       this.rail);
     this.feed.addEventListener("state", (event) => this.tell(event.detail));
     this.tell("loading");
@@ -126,7 +124,6 @@ export class Conversation extends HTMLElement {
     if (feed !== this.feed) return;
     dispatchEvent(new CustomEvent("mp-line", {detail: this.line}));
     this.entitle();
-    this.offer();
   }
 
   entitle() {
@@ -134,28 +131,11 @@ export class Conversation extends HTMLElement {
     const line = this.line ?? {session, title: "", head: 0, waiting: 0};
     const title = titleOf(line, session.startsWith(`${this.#me?.channel}:`) && this.feed.last < 0);
     fill(this.name, h("a", {href: `/s/${encodeURIComponent(session)}`}, title));
-    fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton(line, title));
-    entitle(title);
-  }
-
-  /** Offer to join the memory of an older conversation with the memory of all others. */
-  offer() {
-    const {line} = this;
+    // An older conversation has a memory of its own, which can be joined with the memory of all others.
     const mine = this.#me?.memory;
-    this.apart.hidden = !line || !mine || line.channel !== this.#me.channel || !line.memory.includes(":person:") || line.memory === mine;
-    if (this.apart.hidden || this.apart.firstChild) return;
-    const join = h("button.button", {type: "button", onclick: async () => {
-      join.disabled = true;
-      try {
-        const {done} = await post(ofSession(line.session, "/join"), {}, this.feed.signal);
-        toast(done ? t("This conversation now shares your memory.") : t("The memories are being joined."));
-        this.identify();
-      } catch (error) {
-        if (error.name !== "AbortError") toast(error.message, "bad");
-      }
-      join.disabled = false;
-    }}, t("Join with my memory"));
-    fill(this.apart, h("p.notice-line.row.wrap", null, h("span.grow", null, t("This conversation has a memory of its own. Your other conversations do not know its facts.")), join));
+    const joins = mine && line.channel === this.#me.channel && line.memory?.includes(":person:") && line.memory !== mine;
+    fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton({...line, joins}, title));
+    entitle(title);
   }
 
   tell(state) {

@@ -60,10 +60,11 @@ export class Rows {
   place(at, before, seen) {
     const row = this.rows[at];
     const known = this.drawn.get(row.key);
+    const focused = known?.element.contains(document.activeElement);
     let element = known?.element;
-    if (known?.sign !== row.sign) {
+    const isNew = known?.sign !== row.sign;
+    if (isNew) {
       element = row.make();
-      if (known?.element.contains(document.activeElement)) requestAnimationFrame(() => element.querySelector("a")?.focus());
       known?.element.remove();
       this.drawn.set(row.key, {element, sign: row.sign});
     }
@@ -71,6 +72,7 @@ export class Rows {
     element.style.height = `${row.height}px`;
     // In the order of the list, for the keyboard and screen readers.
     if (element.previousElementSibling !== before || !element.isConnected) before ? before.after(element) : this.list.prepend(element);
+    if (isNew && focused) element.querySelector("a")?.focus({preventScroll: true});
     seen.add(row.key);
     return element;
   }

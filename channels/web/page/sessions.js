@@ -1,7 +1,7 @@
 // The list of conversations, with a field that searches their titles and everything that was said, remembered and noted.
 
 import {get, query, segment} from "/page/api.js";
-import {ago, counted, fill, h} from "/page/dom.js";
+import {ago, counted, fill, h, visible} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 import {Rows} from "/page/rows.js";
 import {t} from "/page/words.js";
@@ -13,6 +13,8 @@ const AGE_S = 5;
 const PAGE = 100;
 /** Delay between a key press and the search. */
 const TYPING_MS = 200;
+/** A message is in the search index after this time. */
+const FRESH_MS = 1500;
 /** Pixels of a conversation and of a heading in the list. */
 const ROW = 58;
 const HEAD = 32;
@@ -204,14 +206,18 @@ export class Sessions extends HTMLElement {
     this.channel.hidden = this.#channels.size < 2;
   }
 
-  async lookFor(words, same) {
+  async lookFor(words, same, again = true) {
     try {
       const [{found}, {hits, left}] = await Promise.all([
         import("/page/found.js"), get(`/api/search${query({q: words, limit: 30})}`, this.controller.signal)]);
       if (!same()) return;
       this.#hits = hits.length;
-      fill(this.hits, found(hits, words, left));
+      const sign = JSON.stringify(hits);
+      if (again || sign !== this.sign) fill(this.hits, found(hits, words, left));
+      this.sign = sign;
       this.show();
+      // A message of the last second is not in the index yet.
+      if (again) setTimeout(() => { if (same()) this.lookFor(words, same, false); }, FRESH_MS);
     } catch (error) {
       if (error.name !== "AbortError" && same()) fill(this.hits, h("p", {role: "alert"}, error.message));
     }
@@ -238,7 +244,10 @@ export class Sessions extends HTMLElement {
       if (group !== head) rows.push(heading((head = group)));
       rows.push(this.row(each));
     }
+    const focused = this.list.contains(document.activeElement);
     this.rows.show(rows);
+    // If the focused line is gone, focus moves to the field, so that the next key still has an effect.
+    if (focused && !this.list.contains(document.activeElement)) this.field.focus();
     this.hits.hidden = words.length < 2 || !this.hits.firstChild;
     this.none.hidden = found.length > 0 || (words.length > 1 && this.#hits !== 0);
     fill(this.none, words ? t("The search found nothing.") : this.#archived ? t("No archived conversations.")
@@ -253,7 +262,7 @@ export class Sessions extends HTMLElement {
     const status = each.parked ? t("backing off after a failure") : !each.busy && each.waiting ? counted(each.waiting, "pending message") : each.last;
     const title = titleOf(each, own);
     const words = this.field.value.trim().toLowerCase();
-    const name = nameOf(each.session);
+    const name = visible(nameOf(each.session));
     const says = words && name.toLowerCase().includes(words) && name !== title ? name : status;
     const here = each.session === this.#current;
     const age = each.last_activity ? ago(each.last_activity) : "";
@@ -289,7 +298,7 @@ export class Sessions extends HTMLElement {
 
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
 
-const heading = (text) => ({key: `head ${text}`, height: HEAD, sign: text, make: () => h("li.group", {role: "presentation"}, h("h2", null, text))});
+const heading = (text) => ({key: `head ${text}`, height: HEAD, sign: text, make: () => h("li.group", null, h("h2", null, text))});
 
 /** The heading under which a conversation is listed. */
 function groupOf({pinned, last_activity: active}) {
