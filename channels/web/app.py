@@ -31,9 +31,10 @@ def application(site: Site, requests: Requests) -> Starlette:
         routes=[
             *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
+            Route("/api/messages", messages.edit, methods=["PUT"]),
             Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
-            *session_routes(site, only),
+            *session_routes(site, messages, only),
             *memory_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),

@@ -29,6 +29,16 @@ def level(readings: list[float]) -> float:
 > The wheel turns slowly, and the water does not mind.
 """
 
+FORMULAS = r"""
+The root is $x = \frac{-b}{2a}$ and costs $5 to $6:
+
+$$
+\int_0^1 x^2\,dx = \frac{1}{3}
+$$
+
+An unfinished one: $\frac{$ stays.
+"""
+
 PICTURE = "https://evil.example/p.png"
 HOSTILE = (
     f"<img src=x onerror=alert(1)><script>alert(2)</script> [a](javascript:alert(3)) ![b]({PICTURE}) "
@@ -62,6 +72,11 @@ def _to(text: str) -> Reply:
         return Say("One word after the other, " * 8, delay_s=SLOW_S)
     if "rich" in text:
         return Say(RICH)
+    if "formulas" in text:
+        return Say(FORMULAS)
+    if "send a picture" in text:
+        media = {"content": "Here is the picture.", "media": ["pond.png", "notes.txt"]}
+        return Say(calls=[Call("message", json.dumps(media))])
     if "hostile" in text:
         return Say(HOSTILE)
     if "much" in text:

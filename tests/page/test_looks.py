@@ -1,5 +1,6 @@
 """How the page looks: wide and on a phone, light and dark; everybody can use it, and nothing sticks out."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -30,6 +31,25 @@ PLACES = {
     "dead": "/system/dead",
     "audit": "/system/audit",
 }
+ENGLISH = """() => {
+  const data = "mp-sessions, mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .session-list .name, .rail-title, h1, [lang=en], script, noscript, .said";
+  const seen = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.closest(data)) seen.push(node.textContent);
+  }
+  for (const name of ["aria-label", "title", "placeholder", "alt", "data-label", "aria-valuetext"]) {
+    for (const each of document.body.querySelectorAll(`[${name}]`)) if (!each.matches(data)) seen.push(each.getAttribute(name));
+  }
+  return [...new Set([document.title, ...seen])];
+}"""
+"""All texts of a view that the page itself wrote, seen or read out."""
+KEPT = re.compile(
+    r"/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|time|list_files|worker\S*|agent\S*|Millpond|MEMORY\.md|AGENTS\.md|SOUL\.md|"
+    r"Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+"
+)
+"""Names in the data of these tests, and words that Chinese texts keep."""
 SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
 MARKDOWN = """\
 What I know of herons:
@@ -91,6 +111,41 @@ def test_a_place_can_be_used_by_everybody_and_fits_its_screen(seen: tuple[Visit,
     assert visit.axe() == []
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "something sticks out to the right"
     visit.check()
+
+
+def test_every_word_of_a_place_is_chinese_for_a_browser_in_chinese(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, locale="zh-TW") as visit:
+        log_in(visit, lived)
+        english: dict[str, list[str]] = {}
+        for place, path in PLACES.items():
+            page = visit.open(path)
+            expect(page.locator("main")).not_to_be_empty()
+            expect(page.get_by_text("正在加载…")).to_have_count(0)
+            page.wait_for_timeout(SETTLE_MS)
+            visit.shoot(f"{place}-chinese")
+            texts: list[str] = page.evaluate(ENGLISH)
+            english |= {place: left for each in [texts] if (left := [text for text in each if _has_english(text)])}
+
+        print("LEFT", english)
+        assert english == {}
+
+
+def _has_english(text: str) -> bool:
+    return re.search(r"[A-Za-z]{2,}", KEPT.sub("", text)) is not None
+
+
+def test_the_language_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, locale="de-DE") as visit:
+        log_in(visit, lived)
+        page = visit.page
+        page.get_by_role("button", name="中文").click()
+        expect(page.get_by_role("navigation", name="主导航").get_by_role("link", name="记忆")).to_be_visible()
+        page.reload()
+
+        expect(page.get_by_role("button", name="退出登录")).to_be_visible()
+        assert page.evaluate("document.documentElement.lang") == "zh-CN"
+        page.get_by_role("button", name="English").click()
+        expect(page.get_by_role("button", name="Log out")).to_be_visible()
 
 
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:

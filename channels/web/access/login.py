@@ -13,10 +13,11 @@ from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.operators import Operator, Operators
 from channels.web.ask import limit_of
 from channels.web.body import decoded
-from channels.web.messages import json_response
+from channels.web.messages import FILES_MAX, json_response
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.clock import Clock
+from daemon.config import transcription_of
 from daemon.operators import Audit, short_id
 from daemon.version import __version__
 
@@ -82,6 +83,7 @@ class Login:
     async def me(self, request: Request) -> Response:
         """The current operator, and the channel, bot and version of this site.
 
+        ``files`` gives the limits of the files that a message may have, and whether voice messages are transcribed.
         ``?language=`` selects the language of the commands' descriptions, by default the language of the bot.
         """
         operator: Operator = request.scope["operator"]
@@ -95,6 +97,11 @@ class Login:
                 "channel": site.name,
                 "bot": site.config.bot,
                 "address": site.address,
+                "files": {
+                    "max": FILES_MAX,
+                    "max_bytes": site.process.config.agent.attachment_max_bytes,
+                    "voice": bot is not None and transcription_of(bot) is not None,
+                },
                 "commands": [{"name": f"/{name}", "text": text} for name, text in menu(language).items()],
                 "version": __version__,
             }

@@ -61,11 +61,12 @@ export class Context extends HTMLElement {
     }
   }
 
-  show({parts, budget, trigger, model, settling}) {
+  show({parts, budget, trigger, model, models, settling}) {
     this.classList.remove("unknown");
     const used = parts.reduce((sum, part) => sum + part.tokens, 0);
     const due = trigger?.consolidation > 0 && used >= trigger.consolidation;
     this.feed.tell("settling", settling);
+    this.feed.tell("models", {model, models});
     if (due || settling) this.soon(DUE_MS);
     const whole = Math.max(budget, used, 1);
     const bar = h("span.segments", null);

@@ -1,7 +1,7 @@
 // The only code of this page that makes elements. Text becomes text nodes, never markup. An address that could run a
 // script is left out. Handlers are functions.
 
-import {count, counted, locale, t} from "/page/words.js";
+import {count, counted, language, locale, t} from "/page/words.js";
 
 export {count, counted};
 
@@ -60,7 +60,7 @@ export function fill(element, ...children) {
   return add(element, ...children);
 }
 
-const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit"});
+const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit", ...(language === "zh" && {hourCycle: "h23"})});
 const DAY = new Intl.DateTimeFormat(locale, {day: "numeric", month: "short"});
 const FULL = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "medium"});
 const COMPACT = new Intl.NumberFormat(locale, {notation: "compact", maximumSignificantDigits: 3});

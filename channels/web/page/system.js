@@ -6,6 +6,7 @@ import {parts, t, term} from "/page/words.js";
 import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
+const TABS = {overview: t("Overview"), usage: t("Usage"), dead: t("Dead letters"), unknown: t("Unknown delivery status"), audit: t("Audit")};
 const LIMIT = 200;
 const AUDITED = 100;
 const QUEUE = {
@@ -27,10 +28,9 @@ export class System extends View {
     const tab = this.params.tab ?? "overview";
     this.classList.add("view");
     this.live?.abort();
-    this.body = h("section.stack", {"aria-label": tab});
+    this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("System")});
     fill(this, h("div.page", null, h("h1", null, t("System")),
-      tabs(t("System"), [["/system", t("Overview"), tab === "overview"], ["/system/usage", t("Usage"), tab === "usage"], ["/system/dead", t("Dead letters"), tab === "dead"],
-        ["/system/unknown", t("Unknown delivery status"), tab === "unknown"], ["/system/audit", t("Audit"), tab === "audit"]]), this.body));
+      tabs(t("System"), Object.entries(TABS).map(([name, label]) => [name === "overview" ? "/system" : `/system/${name}`, label, name === tab])), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();

@@ -3,6 +3,8 @@
 from starlette.routing import Route
 
 from channels.web.access import Only
+from channels.web.messages import Messages
+from channels.web.session.files import Files
 from channels.web.session.filled import Filled
 from channels.web.session.timeline import Timeline
 from channels.web.session.turns import Turns
@@ -11,9 +13,9 @@ from channels.web.site import Site
 OF_SESSION = "/api/sessions/{session:path}"
 
 
-def session_routes(site: Site, only: Only) -> list[Route]:
+def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
     """Addresses about one session, for operators ``only``."""
-    filled, timeline, turns = Filled(site), Timeline(site), Turns(site)
+    filled, timeline, turns, files = Filled(site), Timeline(site), Turns(site), Files(site, messages)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),
         Route(f"{OF_SESSION}/prompt", only(filled.prompt)),
@@ -21,5 +23,7 @@ def session_routes(site: Site, only: Only) -> list[Route]:
         Route(f"{OF_SESSION}/search", only(timeline.search)),
         Route(f"{OF_SESSION}/turns", only(turns.turns)),
         Route(f"{OF_SESSION}/turns/{{turn}}", only(turns.turn)),
+        Route(f"{OF_SESSION}/file", only(files.read)),
+        Route(f"{OF_SESSION}/file", only(files.upload), methods=["POST"]),
         Route("/api/trace/{name:path}", only(turns.trace)),
     ]
