@@ -10,9 +10,8 @@ import {firstScreen} from "/page/first.js";
 import {show} from "/page/markdown.js";
 import {t} from "/page/words.js";
 
-/** Pixels from an end at which more messages are loaded. */
+/** Pixels from an end at which more messages are loaded, and within which the view follows new messages. */
 const NEAR = 800;
-/** Within so many pixels of the end, the view follows new messages. */
 const ALONG = 48;
 /** Messages shown before a message that was linked to. */
 const BEFORE = 30;
@@ -352,6 +351,7 @@ export class Chat extends HTMLElement {
 
   notice({kind, text, time, message_id: id, attachments = []}) {
     const asked = id ? this.outbox?.settle(id) : null;
+    if (kind === "message" && [...this.list.querySelectorAll(".sent")].some((each) => each.said === text)) return;
     const element = noticeElement({kind, text, time, attachments}, asked, this.feed.session);
     this.tail.insertBefore(element, this.preview?.element ?? null);
     this.spoken.textContent = text.slice(0, SPOKEN);
@@ -374,10 +374,7 @@ export class Chat extends HTMLElement {
   }
 
   pending(each, live) {
-    const again = () => {
-      this.outbox.settle(each.id);
-      this.composer.write(each.text, each);
-    };
+    const again = () => this.composer.write(each.text, this.outbox.settle(each.id));
     const edit = each.state === "refused" ? again : each === this.outbox.waiting && !live ? () => this.composer.edit(each) : null;
     return pendingElement(each, {live, edit, session: this.feed.session});
   }
@@ -391,6 +388,7 @@ export class Chat extends HTMLElement {
   showEmpty() {
     const nothing = this.ready && !this.list.children.length && this.tail.querySelectorAll(":scope > :not(.empty)").length === 0;
     this.tail.querySelector(".empty.first")?.remove();
+    this.closest("mp-conversation")?.classList.toggle("blank", Boolean(nothing) && !this.foreign);
     if (!nothing) return;
     const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text));
     this.tail.prepend(first);

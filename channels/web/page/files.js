@@ -29,7 +29,7 @@ export function partsOf(text) {
     files.push({kind: kind === "voice message" ? "voice" : kind, name, path});
     return "";
   });
-  return {text: own.trimEnd(), files, retry: RETRY.test(text)};
+  return {text: files.length ? own.trimEnd() : own, files, retry: RETRY.test(text)};
 }
 
 /** The text and the files of a call of the tool `message` in this chat; null for other calls. */

@@ -15,13 +15,17 @@ class Emitter {
 
   addText(text) { this.open.at(-1).push(text); }
 
-  startScope(scope) {
+  openNode(scope) {
     const inner = [];
     this.open.at(-1).push([scope, inner]);
     this.open.push(inner);
   }
 
-  endScope() { this.open.pop(); }
+  closeNode() { this.open.pop(); }
+
+  startScope(scope) { this.openNode(scope); }
+
+  endScope() { this.closeNode(); }
 
   __addSublanguage(other) { this.open.at(-1).push(...other.children); }
 
@@ -36,8 +40,8 @@ library.configure({__emitter: Emitter});
 export function highlight(element, language) {
   const text = element.textContent;
   if (text.length > CHARS_MAX || !library.getLanguage(language)) return;
-  const {_emitter: found} = library.highlight(text, {language, ignoreIllegals: true});
-  fill(element, drawn(found.children));
+  const {_emitter: found, errorRaised} = library.highlight(text, {language, ignoreIllegals: true});
+  if (!errorRaised) fill(element, drawn(found.children));
 }
 
 const drawn = (children) => children.map((each) => (typeof each === "string" ? each : h(`span.hl-${each[0].split(".")[0]}`, null, drawn(each[1]))));

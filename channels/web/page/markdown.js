@@ -172,7 +172,7 @@ function draw(block, depth) {
     case "heading": return h(`h${Math.min(block.level + 2, 6)}`, null, inline(block.text));
     case "rule": return h("hr", null);
     case "code": return code(block);
-    case "formula": return formulaOf(block.text, true);
+    case "formula": return formulaOf(block.text, `$$${block.text}$$`, true);
     case "quote": return h("blockquote", null, inner(block.lines, depth));
     case "list": return list(block, depth);
     case "table": return table(block);
@@ -226,9 +226,10 @@ function code({language, text}) {
     h("pre", {tabindex: 0}, body));
 }
 
-function formulaOf(text, alone) {
-  const element = h(alone ? "p.formula.scroll-x" : "span.formula", alone && {tabindex: 0}, text);
-  later(element, async () => (await import("/page/formula.js")).formula(element, text, alone));
+/** A formula, which is shown as its `source` until it is drawn, and if it cannot be read. */
+function formulaOf(tex, source, alone) {
+  const element = h(alone ? "p.formula.scroll-x" : "span.formula", alone ? {tabindex: 0} : null, source);
+  later(element, async () => (await import("/page/formula.js")).formula(element, tex, alone));
   return element;
 }
 
@@ -265,7 +266,7 @@ function inline(text) {
     const char = text[at];
     let found;
     if ((char === "$" || (char === "\\" && text[at + 1] === "(")) && (found = match(FORMULA))) {
-      say(formulaOf((found.groups.round ?? found.groups.dollar).trim(), false));
+      say(formulaOf((found.groups.round ?? found.groups.dollar).trim(), found[0], false));
       at += found[0].length;
     } else if (char === "\\" && /[!-/:-@[-`{-~]/.test(text[at + 1] ?? "")) {
       say(text[at + 1]);

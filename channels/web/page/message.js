@@ -108,7 +108,8 @@ function callElement(call, message, {calls, session}) {
   // The result was loaded before its call, and had an element of its own until now.
   line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
   const sent = sentBy(call);
-  return [sent && h("div.sent", null, body(sent.text), filesElement(sent.files, session)), line.element];
+  const shown = sent && Object.assign(h("div.sent", null, body(sent.text), filesElement(sent.files, session)), {said: sent.text});
+  return [shown, line.element];
 }
 
 function place(element, {index}) {
