@@ -36,8 +36,9 @@ GIVE = """([kind, name, text]) => {
   const files = new DataTransfer();
   files.items.add(new File([text], name, {type: "text/plain"}));
   const target = document.querySelector(kind === "paste" ? "mp-composer textarea" : "mp-chat");
-  target.dispatchEvent(kind === "paste" ? new ClipboardEvent("paste", {clipboardData: files, bubbles: true, cancelable: true})
-    : new DragEvent("drop", {dataTransfer: files, bubbles: true, cancelable: true}));
+  const more = {bubbles: true, cancelable: true};
+  target.dispatchEvent(kind === "paste" ? new ClipboardEvent("paste", {clipboardData: files, ...more})
+    : new DragEvent("drop", {dataTransfer: files, ...more}));
 }"""
 """Pastes or drops a file."""
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import quote
 
 import pytest
@@ -32,7 +33,7 @@ PLACES = {
     "audit": "/system/audit",
 }
 ENGLISH = """() => {
-  const data = "mp-sessions, mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .session-list .name, .rail-title, h1, [lang=en], script, noscript, .said";
+  const data = "mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], noscript, .diff *";
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -40,16 +41,18 @@ ENGLISH = """() => {
     if (!node.parentElement.closest(data)) seen.push(node.textContent);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt", "data-label", "aria-valuetext"]) {
-    for (const each of document.body.querySelectorAll(`[${name}]`)) if (!each.matches(data)) seen.push(each.getAttribute(name));
+    const named = [...document.body.querySelectorAll(`[${name}]`)].filter((each) => !each.matches(data));
+    seen.push(...named.map((each) => each.getAttribute(name)));
   }
   return [...new Set([document.title, ...seen])];
 }"""
 """All texts of a view that the page itself wrote, seen or read out."""
 KEPT = re.compile(
-    r"/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|time|list_files|worker\S*|agent\S*|Millpond|MEMORY\.md|AGENTS\.md|SOUL\.md|"
-    r"Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+"
+    r"pond:person:web:ann|/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|list_files|builtin|\w+-\d+-\w+|An odd one|"
+    r"Where is the sluice\?|The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
+    rf"AGENTS\.md|SOUL\.md|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
 )
-"""Names in the data of these tests, and words that Chinese texts keep."""
+"""Names and texts in the data of these tests, and words that Chinese texts keep."""
 SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
 MARKDOWN = """\
 What I know of herons:
@@ -123,10 +126,9 @@ def test_every_word_of_a_place_is_chinese_for_a_browser_in_chinese(lived: Pond, 
             expect(page.get_by_text("正在加载…")).to_have_count(0)
             page.wait_for_timeout(SETTLE_MS)
             visit.shoot(f"{place}-chinese")
-            texts: list[str] = page.evaluate(ENGLISH)
-            english |= {place: left for each in [texts] if (left := [text for text in each if _has_english(text)])}
+            if left := [text for text in page.evaluate(ENGLISH) if _has_english(text)]:
+                english[place] = left
 
-        print("LEFT", english)
         assert english == {}
 
 

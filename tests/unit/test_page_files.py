@@ -44,8 +44,8 @@ LIBRARIES = {
     ),
     "temml.min.js": ("0.13.5", "1ab19148afe0dbc836b7a74f344071b3f3a70a7a8259ae4049e76894fcdf8d95", "temml.txt"),
 }
-"""Libraries as their packages contain them (@highlightjs/cdn-assets, es/; temml, dist/): version, SHA-256, licence. They
-are loaded when a message contains code or a formula."""
+"""Libraries as their packages contain them (@highlightjs/cdn-assets, es/; temml, dist/): version, SHA-256, licence.
+They are loaded when a message contains code or a formula."""
 
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTML|"

@@ -25,9 +25,9 @@ WORDS = re.compile(r"[A-Za-z’']{2,}[,.:;]? +[A-Za-z(]{2,}|^[A-Z][a-z]+\b(?!/)"
 """Two words, or one with a capital letter: what a person reads. A class, an attribute or a key is one small word."""
 
 OURS = re.compile(
-    r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|Content-Type|Accept|"
-    r"\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|calm clear .*|"
-    r"alder brook .*|The attribute | must not be set .*|English"
+    r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
+    r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
+    r"calm clear .*|alder brook .*|The attribute | must not be set .*|English"
 )
 """Literals that are no text of the page: keys, headers, queries, commands, words of names, errors of a programmer."""
 
