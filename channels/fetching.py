@@ -39,7 +39,7 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         async def fetch(attachment: Attachment, *, timeout_s: float) -> bytes:
             content = await adapter.fetch(attachment, timeout_s=timeout_s)
             if len(content) > adapter.limits.fetch_max_bytes:
-                raise SendRejected("the file is larger than the limit for downloads")
+                raise SendRejected("the file is too large to be downloaded")
             return content
 
         yield fetch

@@ -26,7 +26,7 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "", withi
                 raise _too_large(max_bytes, advice)
             pieces.append(piece)
         return b"".join(pieces)
-    raise HTTPException(408, f"The request body did not arrive within {within_s:g} s. Send it again.")
+    raise HTTPException(408, f"The body of the request did not arrive within {within_s:g} s. Send it again.")
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:

@@ -6,6 +6,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from channels.web.access import Login, Operators
+from channels.web.completions import Completions
 from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
@@ -48,6 +49,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
             Route("/api/dead/drop", only(dead.drop), methods=["POST"]),
             Route("/api/unknown", only(dead.unknown)),
+            *Completions(site).routes(),
             *Health(site.process).routes,
         ],
         middleware=[

@@ -12,10 +12,9 @@ from channels.http import read_body
 from channels.inbound import accept, make_inbound
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
 from channels.web.body import check_type
-from channels.web.members import check_sender, is_member, readable
+from channels.web.members import check_channel, check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
-from daemon.errors import ForeignSession
 from daemon.events import Attachment, Inbound
 from daemon.inbox import is_of
 from daemon.session import Amendments, SessionReader
@@ -105,12 +104,12 @@ class Messages:
     async def _inbound(self, request: Request) -> Inbound:
         check_type(request)
         message = _decoded(await self._body(request))
-        key = self.own(message.session)
+        key = check_channel(SessionKey.of_channel(message.session, self._site.name), self._site.name)
         if message.user is not None and is_member(request):
             raise HTTPException(
                 403,
                 "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
-                "Without this field, the sender is named after the session.",
+                "If the field user is missing, the name of the session is used as the sender's name.",
             )
         inbound = self.inbound(key, message.id or "", message.user, message.text)
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
@@ -131,16 +130,6 @@ class Messages:
         if before is not None:
             return json_response({"messages": await self._page_before(session, before, limit)})
         return json_response({"messages": await self._page(session, after, limit)})
-
-    def own(self, text: str) -> SessionKey:
-        """The session of this site that ``text`` names. Raises ForeignSession for one of another channel."""
-        key = SessionKey.of_channel(text, self._site.name)
-        if key.channel != self._site.name:
-            raise ForeignSession(
-                f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of channel "
-                f"{self._site.name!r}, because this address accepts messages only for that channel."
-            )
-        return key
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes

@@ -10,7 +10,7 @@ every one of them.
 from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, overdue_s, standings
-from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after
+from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after, commit_name
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
 from daemon.session.release import Word
@@ -46,6 +46,7 @@ __all__ = [
     "Word",
     "after",
     "all_sessions",
+    "commit_name",
     "oldest_s",
     "overdue_s",
     "raws_of_log",

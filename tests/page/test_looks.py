@@ -33,12 +33,12 @@ PLACES = {
     "audit": "/system/audit",
 }
 ENGLISH = """() => {
-  const data = "mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], noscript, .diff *";
+  const data = "mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode;
-    if (!node.parentElement.closest(data)) seen.push(node.textContent);
+    if (!node.parentElement.closest(data) && !node.parentElement.closest("noscript")) seen.push(node.textContent);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt", "data-label", "aria-valuetext"]) {
     const named = [...document.body.querySelectorAll(`[${name}]`)].filter((each) => !each.matches(data));

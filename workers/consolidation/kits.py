@@ -15,6 +15,7 @@ from workers.choice import with_model
 from workers.consolidation.plan import Thresholds
 from workers.consolidation.summary.breaker import breaker_of
 from workers.consolidation.summary.flush import Flush
+from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer
 from workers.failures import Noted
 from workers.learnt import recalled
@@ -31,10 +32,17 @@ class Kit:
     """Of the model that answers: prompts are counted by it."""
     summarizer: Summarizer
     flush: Flush
+    quiz: Quiz | None
+    """None: switched off."""
 
     def paid_by(self, payer: Payer) -> "Kit":
         """The same, within the limits of ``payer``."""
-        return replace(self, summarizer=self.summarizer.paid_by(payer), flush=self.flush.paid_by(payer))
+        return replace(
+            self,
+            summarizer=self.summarizer.paid_by(payer),
+            flush=self.flush.paid_by(payer),
+            quiz=self.quiz.paid_by(payer) if self.quiz else None,
+        )
 
     @property
     def flushes(self) -> bool:
@@ -99,4 +107,7 @@ class Kits:
                 model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
             ),
             flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            quiz=Quiz(model=model, window=window, tokenizer=tokenizer, config=config, bot=bot)
+            if config.consolidation.audit.quiz
+            else None,
         )

@@ -360,7 +360,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown, because the archive cannot be read right now: {reason}", {first, last: upto - 1, reason})));
+    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown, because the archive of old messages cannot be read right now: {reason}", {first, last: upto - 1, reason})));
     this.upto = Math.max(this.upto, upto);
   }
 

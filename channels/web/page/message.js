@@ -90,14 +90,14 @@ export function messageElement(message, {calls, session, foreign, retry}) {
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
   const whole = textOf(message.content);
   const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group context")));
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group message kept as context")));
   if (!own) add(element, h("h3.unseen", null, t("The bot")));
   if (again) add(element, h("p.remark", null, t("another answer, please")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
   for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));
   if (message.stopped) add(element, h("p.remark", null, t("stopped")));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the dead letters"))));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the list of failed messages"))));
   if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, retry: !foreign && retry}));
   return element;
 }

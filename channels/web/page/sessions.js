@@ -162,7 +162,7 @@ export class Sessions extends HTMLElement {
     const more = [
       channelOf(each) !== this.#me?.channel && channelOf(each),
       each.head ? counted(each.head, "message") : "no messages",
-      each.parked ? "backing off after a failure" : each.waiting ? counted(each.waiting, "pending message") : "",
+      each.parked ? "waiting for a retry after a failure" : each.waiting ? counted(each.waiting, "unanswered message") : "",
     ].filter(Boolean);
     return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
       h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),

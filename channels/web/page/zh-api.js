@@ -63,6 +63,7 @@ export default {
   "error:cross_site": "请求来自其他网站，已被拒绝。请使用本服务器的页面。",
   "error:not_found": "这个地址不存在。",
   "error:no_session": "这段对话还没有消息。",
+  "error:model_not_found": "没有这个模型。",
   "error:no_trace": "没有保存这一轮的跟踪记录。",
   "error:no_file": "没有找到这个文件，可能已被遗忘。",
   "error:no_memory": "没有这份记忆。",

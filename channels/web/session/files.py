@@ -19,6 +19,7 @@ from starlette.responses import Response
 from channels.http import read_body
 from channels.outgoing import content_of
 from channels.web.ask import session_in_path
+from channels.web.members import check_channel
 from channels.web.messages import Kind, Messages, Uploaded, json_response
 from channels.web.problem import problem
 from channels.web.site import Site
@@ -80,7 +81,7 @@ class Files:
 
     async def upload(self, request: Request) -> Response:
         """Store the body as a file of the message ``?id=``, which is sent later; 201 with its path."""
-        session, query = self._messages.own(str(session_in_path(request, self._site.name))), request.query_params
+        session, query = check_channel(session_in_path(request, self._site.name), self._site.name), request.query_params
         message_id, name = query.get("id", ""), query.get("name", "")[-NAME_MAX_CHARS:]
         kind = _kind(query.get("kind", "document"))
         if not message_id:
