@@ -65,6 +65,7 @@ export default {
   "error:no_session": "这段对话还没有消息。",
   "error:model_not_found": "没有这个模型。",
   "error:no_trace": "没有保存这一轮的跟踪记录。",
+  "error:not_stored": "文件无法保存。请检查机器人工作区的磁盘空间和权限，然后重新上传。",
   "error:no_file": "没有找到这个文件，可能已被遗忘。",
   "error:no_memory": "没有这份记忆。",
   "error:no_version": "没有这个版本。",

@@ -43,6 +43,8 @@ AT_ONCE = 4
 
 NAME_MAX_CHARS = 200
 
+ADVICE = "Check the space and the permissions of this folder, and upload the file again."
+
 PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 """Beginnings of the pictures that a browser shows on the page. All other files are downloads; so is SVG, which may
 contain scripts."""
@@ -97,7 +99,12 @@ class Files:
             inbound = self._messages.inbound(session, message_id, query.get("user"))
             path = path_of(msgspec.structs.replace(inbound, attachments=(file,)), 0)
             workspace, folder = await self._folder(scope)
-            await to_thread.run_sync(partial(_keep, workspace, PurePosixPath(folder, path), content))
+            try:
+                await to_thread.run_sync(partial(_keep, workspace, PurePosixPath(folder, path), content))
+            except OSError as error:
+                return problem(
+                    503, "not_stored", f"{workspace}: the file cannot be stored ({error.strerror}). {ADVICE}"
+                )
         return json_response(Uploaded(path=path, name=name, kind=kind, size_bytes=len(content)), 201)
 
     async def _scope(self, session: SessionKey, user: str | None) -> str:
