@@ -1,4 +1,4 @@
-"""What 10,000 conversations cost on the page: to be seen and to be scrolled through; how soon a lost connection is told."""
+"""What 10,000 conversations cost on the page, seen and scrolled through; and how soon a lost connection is told."""
 
 import os
 import signal
@@ -55,9 +55,16 @@ SCROLLED = """async () => {
 """Scrolls to the end of the list, 400 pixels a frame, and gives the duration of each frame and of each long task."""
 TOLD = """() => new Promise((done) => {
   const began = performance.now();
-  const look = () => (document.querySelector(".state .dot.away") ? done(performance.now() - began) : setTimeout(look, 5));
+  const isTold = () => document.querySelector(".state .dot.away");
+  const look = () => (isTold() ? done(performance.now() - began) : setTimeout(look, 5));
   look();
 })"""
+
+TOOK = """async (path) => {
+  const began = performance.now();
+  await (await fetch(path)).json();
+  return performance.now() - began;
+}"""
 
 
 def measure() -> list[Result]:
@@ -117,13 +124,12 @@ def _scrolled(page: Page) -> list[Result]:
 
 
 def _listed(page: Page, daemon: Daemon) -> Result:
-    took = "async (path) => { const t = performance.now(); await (await fetch(path)).json(); return performance.now() - t; }"
-    values = [float(page.evaluate(took, f"{daemon.url}/api/sessions?limit=100")) for _ in range(4 * TRIES)]
+    values = [float(page.evaluate(TOOK, f"{daemon.url}/api/sessions?limit=100")) for _ in range(4 * TRIES)]
     return Result(
         name="one page of 100 conversations from the API",
         unit="ms",
         values=tuple(values),
-        floor=float(page.evaluate(took, f"{daemon.url}/api/me")),
+        floor=float(page.evaluate(TOOK, f"{daemon.url}/api/me")),
         floor_is="GET /api/me",
         limit=PAGE_LIMIT_MS,
     )

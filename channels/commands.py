@@ -9,7 +9,7 @@ ENGLISH: Mapping[str, str] = {
     "status": "Show the state of this conversation",
     "compact": "Replace older messages with a summary",
     "memory": "Show my memory of this chat",
-    "forget": "Find stored texts and delete them",
+    "forget": "Find and delete stored texts",
     "export": "Get everything I have stored about you as one file",
     "usage": "Show today's token usage and your limits",
     "model": "Choose a model (administrators)",

@@ -67,4 +67,4 @@ async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
 
 def _closed(name: str, admins: tuple[str, ...]) -> str:
     heard = "the channel accepts messages only from administrators" if admins else "all messages are ignored"
-    return f"access is closed: {heard}. Set channels.{name}.access.policy, for example to pairing."
+    return f"access is closed: {heard}. Set channels.{name}.access.policy to another value, such as pairing."

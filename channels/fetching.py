@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from channels.push import connect
-from daemon.config import PushConfig
+from daemon.config import PushConfig, WebConfig
 from daemon.errors import SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
@@ -27,6 +27,9 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         SendRejected: this process's configuration has no such channel, or one that fetches nothing.
     """
     config = process.config.channels.get(channel)
+    if isinstance(config, WebConfig):
+        yield _uploaded
+        return
     if not isinstance(config, PushConfig):
         raise SendRejected(
             f"the files come from channel {channel[:80]!r}, which is not in this process's configuration"
@@ -36,7 +39,12 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         async def fetch(attachment: Attachment, *, timeout_s: float) -> bytes:
             content = await adapter.fetch(attachment, timeout_s=timeout_s)
             if len(content) > adapter.limits.fetch_max_bytes:
-                raise SendRejected("the file is larger than the limit for downloads")
+                raise SendRejected("the file is too large to be downloaded")
             return content
 
         yield fetch
+
+
+async def _uploaded(attachment: Attachment, *, timeout_s: float) -> bytes:
+    """A file of the page is stored before its message, so that nothing is left to fetch."""
+    raise SendRejected("the uploaded file is not in this worker's workspace")

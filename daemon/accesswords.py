@@ -15,10 +15,11 @@ ENGLISH: Mapping[str, str] = {
     "arrival_refused": "I cannot accept this message: {reason}.",
     "group_admins_only": (
         "In groups, only administrators of this bot can use /{command}, because this command affects all members. "
-        "/help lists the commands that you can use here. The setting bots.<name>.groups_may allows more commands."
+        "/help lists the commands that you can use here. The setting bots.<name>.groups_may can allow more commands "
+        "for all members of groups."
     ),
     "pair_how": (
-        "/pair CODE approves the person who received that code. To approve all members of a group, send /pair "
+        "/pair CODE approves the person who received that pairing code. To approve all members of a group, send /pair "
         "without a code in that group."
     ),
     "pair_done": "{name} is now approved and has been notified.",

@@ -93,9 +93,7 @@ def folder_lock(folder: int, *, wait_s: float) -> Generator[None]:
     until = time.monotonic() + wait_s
     while not _locked(folder):
         if time.monotonic() >= until:
-            raise TimeoutError(
-                errno.ETIMEDOUT, "another process has kept changing this folder for too long. Try again."
-            )
+            raise TimeoutError(errno.ETIMEDOUT, "another process keeps changing this folder. Try again.")
         time.sleep(LOCK_LOOK_S)
     try:
         yield

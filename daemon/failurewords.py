@@ -13,8 +13,8 @@ ENGLISH: Mapping[str, str] = {
         "answered after an administrator has repaired the data with `millpond data check --repair`."
     ),
     "setup_fault": (
-        "The bot cannot use its model: {reason} Your message is saved and will be answered as soon as the model works. "
-        "If you change the configuration, restart Millpond."
+        "The bot cannot use its model: {reason}\nYour message is saved and will be answered as soon as the model "
+        "works. If you change the configuration, restart Millpond."
     ),
     "setup_fault_others": (
         "The bot is not configured correctly right now. The administrators of the bot have been notified. Your "
@@ -22,12 +22,12 @@ ENGLISH: Mapping[str, str] = {
     ),
     "still_setup_fault": "{count} messages are queued. The bot is not configured correctly.",
     "setup_fault_told": (
-        "The bot {bot} cannot use its model: {reason} Messages from users are saved and will be answered as soon as "
+        "The bot {bot} cannot use its model: {reason}\nMessages from users are saved and will be answered as soon as "
         "the model works. If you change the configuration, restart Millpond."
     ),
     "refusals_told": (
-        "The bot {bot} cannot answer some messages: {reason} Each of these messages is a dead letter, and its chat was "
-        "notified."
+        "The bot {bot} cannot answer some messages: {reason}\nThese messages were moved to the list of dead letters, "
+        "and the users were notified."
     ),
     "message_refused": (
         "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "
@@ -47,13 +47,13 @@ CHINESE: Mapping[str, str] = {
         "这个会话的数据已损坏，机器人无法回答。你的消息已保存，管理员用 `millpond data check --repair` "
         "修复数据后会回答。"
     ),
-    "setup_fault": "机器人无法使用它的模型：{reason} 你的消息已保存，模型可用后会回答。修改配置后请重启 Millpond。",
+    "setup_fault": "机器人无法使用它的模型：{reason}\n你的消息已保存，模型可用后会回答。修改配置后请重启 Millpond。",
     "setup_fault_others": "机器人目前的配置不正确，已通知管理员。你的消息已保存，配置修正后会回答。",
     "still_setup_fault": "有 {count} 条消息在排队。机器人的配置不正确。",
     "setup_fault_told": (
-        "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，模型可用后会回答。修改配置后请重启 Millpond。"
+        "机器人 {bot} 无法使用它的模型：{reason}\n用户的消息已保存，模型可用后会回答。修改配置后请重启 Millpond。"
     ),
-    "refusals_told": "机器人 {bot} 无法回答一些消息：{reason} 这些消息都已成为死信，相应的聊天已收到通知。",
+    "refusals_told": "机器人 {bot} 无法回答一些消息：{reason}\n这些消息已移到死信列表，用户已收到通知。",
     "message_refused": (
         "模型服务器拒绝了这条消息（原因：{status}），所以我无法回答。之后的消息会照常回答。管理员可以用编号 "
         "{correlation} 查到这条消息。"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat that contain these words. After that, /forget 1 3 "
-        "deletes entries 1 and 3 of the list, and /forget all deletes every entry."
+        "/forget WORDS lists all texts stored for this chat that contain these words. /forget 1 3 then deletes entries "
+        "1 and 3 of the list, and /forget all deletes every entry."
     ),
     "forget_slow": (
         "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
@@ -19,7 +19,7 @@ ENGLISH: Mapping[str, str] = {
         "/forget 1 3 deletes entries 1 and 3 everywhere they are stored. /forget all deletes every entry of the "
         "list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. A list of texts can be used for 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. The list of found texts expires after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
     "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
@@ -28,8 +28,8 @@ ENGLISH: Mapping[str, str] = {
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
-        "{count} steps failed, so some of the text may remain. An administrator can see the reasons with `millpond "
-        "queue jobs --json`."
+        "{count} steps failed, so some of the text may remain. An administrator can see why the steps failed with "
+        "`millpond queue jobs --json`."
     ),
     "forget_waits": (
         "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "

@@ -9,22 +9,22 @@ ENGLISH: Mapping[str, str] = {
         "the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
-        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Both of you "
-        "can then read and delete everything that I have saved from either chat, and everything that I save later: "
+        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Each of you "
+        "can then read and delete everything that I save from either chat. This includes earlier and later "
         "conversations, facts, notes and files.\n"
-        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am asking {other} as "
-        "well, and share nothing until both of you confirm."
+        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
+        "{other} to confirm the link. I share nothing until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
-        "one memory. Both of you can then read and delete everything that I have saved from either chat, and "
-        "everything that I save later: conversations, facts, notes and files.\n"
+        "one memory. Each of you can then read and delete everything that I save from either chat. This includes "
+        "earlier and later conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
     ),
     "link_waits": (
-        "Your confirmation is saved. I am waiting for the confirmation of {other}. Until then, /link no rejects the "
-        "link."
+        "Your confirmation is saved. I am waiting for {other} to confirm the link. You can still reject the link with "
+        "/link no."
     ),
     "link_both": (
         "Both chats have confirmed the link. I am merging the two memories, and will notify both chats when the merge "
@@ -42,7 +42,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_over": "Both chats have already confirmed this link. /unlink separates linked chats.",
     "link_busy": (
-        "This chat already has an open link request. Answer it with /link yes or /link no. Then send this code again."
+        "This chat already has an open link request. Answer the open request with /link yes or /link no, and then send "
+        "this code again."
     ),
     "link_old": (
         "This code was created before Millpond was updated, and is no longer valid. Send /link in your other chat to "

@@ -109,7 +109,7 @@ def take_over() -> None:
 
 def _uncaught(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
     _log.critical("process.broken", exc_info=error)
-    sys.stderr.write(f"millpond: {type(error).__name__}, a bug. The log shows where the error occurred.\n")
+    sys.stderr.write(f"millpond: {type(error).__name__}, a bug. Millpond's log shows where the error occurred.\n")
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):

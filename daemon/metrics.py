@@ -19,7 +19,9 @@ UPDATES = Counter(
 )
 TURNS = Counter("millpond_turns_total", "Turns ended, by outcome", ["outcome"])
 TURN_SECONDS = Histogram(
-    "millpond_turn_seconds", "Time from claim to commit of a turn", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
+    "millpond_turn_seconds",
+    "Time from the moment a worker takes a turn (an answer) to the moment it is saved",
+    buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 _STAGE_SECONDS = Histogram(
     "millpond_turn_stage_seconds",
@@ -34,7 +36,7 @@ WAITED_SECONDS = Histogram(
 )
 CLAIMS = Counter(
     "millpond_claims_total",
-    "Sessions claimed by workers, by attempt (first, or again after an attempt without progress)",
+    "Conversations that workers began to process, by attempt (first, or again after an attempt without progress)",
     ["attempt"],
 )
 TOKENS = Counter(
@@ -52,7 +54,9 @@ CACHED_COST = Counter(
 )
 DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
-    "millpond_consolidations_total", "Consolidated message ranges, by method, and failed attempts", ["outcome"]
+    "millpond_consolidations_total",
+    "Ranges of messages that were summarized in memory, by method, and failed attempts",
+    ["outcome"],
 )
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
 CONSOLIDATION_TOKENS = Counter(
@@ -63,6 +67,11 @@ AUDITED = Counter(
     "Facts and statements in consolidated messages, by the place that still contains them",
     ["place"],
 )
+QUIZZED = Counter(
+    "millpond_consolidation_quiz_questions_total",
+    "Questions about consolidated messages, by the outcome of the quiz (correct or wrong)",
+    ["outcome"],
+)
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
     "Time from a consolidation's model call until its result is saved",
@@ -70,13 +79,17 @@ CONSOLIDATION_SECONDS = Histogram(
 )
 CONSOLIDATION_WAITS = Histogram(
     "millpond_consolidation_wait_seconds",
-    "Time that turns waited for a consolidation",
+    "Time that answers waited for a consolidation (a summary of older messages)",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 15),
 )
-ORPHANS = Counter("millpond_archive_orphans_total", "Unlisted files deleted from the archive")
-LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")
+ORPHANS = Counter("millpond_archive_orphans_total", "Unused files deleted from the archive")
+LEASES_LOST = Counter(
+    "millpond_leases_lost_total", "Turns that ended because another worker had taken over the session"
+)
 SUMMARY_CALLS = Counter(
-    "millpond_summary_calls_total", "Model calls for summaries and memory flushes, by outcome", ["purpose", "outcome"]
+    "millpond_summary_calls_total",
+    "Model calls for summaries, memory flushes and quizzes, by outcome",
+    ["purpose", "outcome"],
 )
 SUMMARY_SECONDS = Histogram(
     "millpond_summary_seconds",

@@ -16,11 +16,12 @@ ENGLISH: Mapping[str, str] = {
         "[This answer was cut off at the length limit. If you want the rest of the answer, ask me to continue.]"
     ),
     "call_too_long": (
-        "I tried to call a tool, but the arguments of the call exceeded the length limit of an answer. Please split "
+        "I tried to use a tool, but the tool call exceeded the length limit of an answer. Please split "
         "your request into smaller steps."
     ),
     "too_many_steps": (
-        "I stopped after {count} steps, before the task was complete. If you want me to continue, ask me."
+        "I stopped after {count} steps, before the task was complete. Ask me to continue if you want me to finish the "
+        "task."
     ),
 }
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "owner_welcome": (
-        "Hello, {name}! You are now my administrator. Start me with `millpond run`. I answer messages that you "
-        "sent before the start as soon as I am running. /help lists my commands."
+        "Hello, {name}! You are now my administrator. Start me with `millpond run`. If you have already sent me "
+        "messages, I will answer them as soon as I am running. /help lists my commands."
     ),
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.

@@ -17,17 +17,17 @@ ENGLISH: Mapping[str, str] = {
     "usage_lasts": ", enough for about {time} at the current rate",
     "usage_lasts_day": ", enough for the rest of the day at the current rate",
     "usage_room": "Limits per minute: {rooms}",
-    "usage_room_person": "{left} of {limit} messages from you are left",
-    "usage_room_chat": "{left} of {limit} messages in this conversation are left",
-    "usage_room_bot": "{left} of {limit} messages from all users of this bot are left",
-    "limit_near_bot": "Bot {bot}: {percent} of the daily limit is used ({setting}). {left}.",
+    "usage_room_person": "you have {left} of {limit} messages left",
+    "usage_room_chat": "this conversation has {left} of {limit} messages left",
+    "usage_room_bot": "all users of this bot together have {left} of {limit} messages left",
+    "limit_near_bot": "The bot {bot} has used {percent} of its daily limit ({setting}). {left}.",
     "limit_near_person": (
-        "Bot {bot}: {name} has used {percent} of the daily limit of one person ({setting}). {left}. Other people who "
-        "reach this limit today are not reported here. The web page lists these people under System, Usage."
+        "Bot {bot}: {name} has used {percent} of the daily limit for one person ({setting}). {left}. I will not report "
+        "other people who come close to this limit today. The web page lists all people under System, Usage."
     ),
     "limit_near_chat": (
-        "Bot {bot}: The conversation {name} has used {percent} of the daily limit of one conversation ({setting}). "
-        "{left}. Other conversations that reach this limit today are not reported here. The web page lists these "
+        "Bot {bot}: The conversation {name} has used {percent} of the daily limit for one conversation ({setting}). "
+        "{left}. I will not report other conversations that come close to this limit today. The web page lists all "
         "conversations under System, Usage."
     ),
 }

@@ -49,7 +49,7 @@ class Hold:
         if self._lost:
             raise LeaseLost(f"session {self.claim.session} is now held by another worker. This turn was not written.")
         if not self.stop_upto:
-            raise TimeoutError(f"the turn did not finish within {limit.seconds:g} s")
+            raise TimeoutError(f"the answer (turn) was not complete within {limit.seconds:g} s")
         return None
 
     def _cancel(self) -> None:

@@ -75,7 +75,7 @@ def _listening(family: socket.AddressFamily, host: str, port: int) -> socket.soc
 
 def _refused(path: str, host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
-        return f"{path}.port: port {port} needs privileges that this process does not have. Choose a port above 1023."
+        return f"{path}.port: this process does not have the privileges to use port {port}. Choose a port above 1023."
     return f"{path}.host: cannot listen on {host!r}, port {port}: {error.strerror}. 127.0.0.1 always works."
 
 

@@ -135,7 +135,10 @@ class Intake:
     async def _dealt_with(self, arrival: Arrival, correlation: str) -> str:
         session = _session(self._name, arrival)
         if session is None:
-            _log.warning("arrival.unreadable", reason="the chat's ID cannot be used in a session key")
+            _log.warning(
+                "arrival.unreadable",
+                reason="the ID of the chat contains characters that Millpond cannot use in the name of a session",
+            )
             return "unreadable"
         case = Case(arrival=arrival, session=session, correlation=correlation)
         try:
@@ -200,7 +203,7 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="too many unknown senders have unused pairing codes, so no more codes are issued",
+                reason="too many pairing codes are unused, so Millpond does not issue more pairing codes",
             )
             return "silent"
         minutes = round(VALID_S / 60)

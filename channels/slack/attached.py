@@ -30,7 +30,7 @@ DEPTH_MAX = 16
 
 _GONE = {
     "tombstone": "a file that was deleted",
-    "hidden_by_limit": "a file hidden by the limits of the workspace's Slack plan",
+    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's Slack plan",
 }
 """Modes of files of which only a sign is left."""
 

@@ -79,7 +79,7 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
     if config.events.url or not config.app_token:
         sent = f"Slack sends the app's events to {config.events.url}"
         if not config.events.url:
-            sent = "Slack sends the app's events to the URL of the channel with the same signing secret"
+            sent = "Slack sends the app's events to the URL of another channel with the same signing secret"
         text = (
             f"{sent}. In the app's settings, enter this URL under Event "
             "Subscriptions and in the slash command, and turn Socket Mode off."
@@ -98,8 +98,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
             await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
     except Unauthorized as error:
         text = (
-            f"{error} The token is set in channels.{name}.app_token. The token needs the scope connections:write "
-            "(Basic Information)."
+            f"{error} The token is set in channels.{name}.app_token. Give the token "
+            "the scope connections:write in the app's settings (Basic Information)."
         )
         return [Remark(state="error", text=text)]
     except Rejected as error:

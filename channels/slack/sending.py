@@ -56,7 +56,8 @@ class Sending:
             text = beginning(text, UPDATE_MAX, len)
         elif len(text) > UPDATE_MAX:
             raise SendRejected(
-                f"the new text has {len(text):,} characters, but an edited message can have at most {UPDATE_MAX:,}"
+                f"the new text has {len(text):,} characters, but Slack accepts edited messages of at most "
+                f"{UPDATE_MAX:,}"
             )
         fields = {"channel": chat.chat, "ts": ts, "metadata": metadata_of(part)}
         try:

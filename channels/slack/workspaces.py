@@ -137,7 +137,7 @@ class App:
             _log.error(
                 "workspace.twice",
                 channel=name,
-                reason=f"workspace {team} is already used by another channel of the same app",
+                reason=f"workspace {team} is already used by another Millpond channel with the same Slack app",
             )
         section = self._joined[name] = _Section(team, taker)
         try:
@@ -165,7 +165,7 @@ class App:
             _log.error(
                 "event.limited",
                 channel=self._channel,
-                reason="Slack is dropping events: more than 30,000 arrived within an hour",
+                reason="Slack is dropping events, because the app received more than 30,000 events within an hour",
             )
             return True
         if kind == "other":

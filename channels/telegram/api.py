@@ -106,9 +106,13 @@ class Api:
             with anyio.fail_after(timeout_s):
                 async with self._client.stream("GET", address, timeout=_timeouts(timeout_s)) as response:
                     if response.status_code == 429 or response.status_code >= 500:
-                        raise SendRefused(f"the file server answered with status {response.status_code}")
+                        raise SendRefused(
+                            f"the file could not be downloaded: the server answered with status {response.status_code}"
+                        )
                     if not response.is_success:
-                        raise SendRejected(f"the file server answered with status {response.status_code}")
+                        raise SendRejected(
+                            f"the file could not be downloaded: the server answered with status {response.status_code}"
+                        )
                     return await _bounded(response, max_bytes)
         except TimeoutError:
             raise SendRefused(f"the file did not arrive within {timeout_s:g} s") from None
@@ -179,7 +183,7 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"the server's answer is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"the answer of the Telegram server is larger than {max_bytes:,} bytes")
     return bytes(found)
 
 

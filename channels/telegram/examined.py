@@ -77,7 +77,7 @@ def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:
     if info.url and not wanted:
         return f"a webhook is set ({info.url}). Millpond deletes the webhook when it starts polling"
     if wanted and info.url != wanted:
-        return "the webhook is not set yet. Millpond sets the webhook when it starts"
+        return "Telegram does not send messages to Millpond yet. Millpond sets the webhook when it starts"
     if wanted and info.last_error_message:
-        return f"the platform could not deliver an update: {info.last_error_message}"
+        return f"Telegram could not deliver a message to Millpond: {info.last_error_message}"
     return ""

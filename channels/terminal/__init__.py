@@ -1,4 +1,4 @@
 """The terminal: a conversation in the window where a person sits, line by line from a pipe, or one message sent.
 
-``conversation`` holds what all three share and knows no screen; ``screen`` is the interactive one, ``piped`` the other.
+``screen`` is the interactive form, ``piped`` reads lines, and ``sending`` sends one message.
 """

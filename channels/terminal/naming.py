@@ -24,7 +24,7 @@ def terminal_of(config: Config) -> str:
     enabled = [name for name, channel in config.channels.items() if _is_open(channel)]
     if not enabled:
         raise ConfigError(
-            "channels.terminal is disabled, so chatting in a terminal is off. Set channels.terminal.enabled = true."
+            "Chatting in a terminal is disabled in the configuration. Set channels.terminal.enabled = true."
         )
     return "terminal" if "terminal" in enabled else enabled[0]
 

@@ -11,7 +11,7 @@ from contextlib import aclosing
 import anyio
 from anyio import to_thread
 
-from channels.terminal.conversation import Conversation, Said, settled_by
+from channels.conversation import Conversation, Said, settled_by
 from channels.terminal.look import for_output
 from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice
@@ -55,7 +55,10 @@ class Piped:
             await self._until_pending(0)
             tg.cancel_scope.cancel()
         if self._refused:
-            raise InboundError(f"{self._refused} lines were not accepted (see above). All others were answered.")
+            raise InboundError(
+                f"{self._refused} lines of the input were not accepted (see the errors above). All "
+                "others were answered."
+            )
 
     async def _send(self, number: int, line: bytes) -> None:
         try:
@@ -66,7 +69,7 @@ class Piped:
             while text.strip() and not await self._accepted(text, name, until):
                 pass
         except UnicodeDecodeError:
-            self._refuse(number, "the line is not UTF-8. Convert it to UTF-8.")
+            self._refuse(number, "this line of the input is not encoded in UTF-8. Convert it to UTF-8.")
         except InboundError as error:
             self._refuse(number, str(error))
 

@@ -18,8 +18,8 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
 
+from channels.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.completion import CommandCompleter
-from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.draft import Draft
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.look import Look, look_of

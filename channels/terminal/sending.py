@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import anyio
 
-from channels.terminal.conversation import Conversation, Said, settled_by
-from channels.terminal.naming import any_session
+from channels.conversation import Conversation, Said, settled_by
+from channels.terminal.naming import any_session, sender_of
 from daemon.events import Notice
 from daemon.process import Process
 
@@ -56,7 +56,7 @@ class Sending:
             async for shown in events:
                 if isinstance(shown, Said | Notice) and self.sent.id in settled_by(shown):
                     return shown.text
-        raise AssertionError("the event stream ended before the answer arrived")
+        raise AssertionError("the connection that delivers the answer was closed before the answer arrived")
 
 
 async def send(process: Process, *, session: str, text: str, message_id: str = "") -> Sending:
@@ -65,7 +65,8 @@ async def send(process: Process, *, session: str, text: str, message_id: str = "
     Raises:
         InboundError, SessionFull, BusUnavailable, ConfigError: it was not accepted; the text says what to do.
     """
-    conversation = await Conversation.open(process, any_session(process.config, session))
+    key = any_session(process.config, session)
+    conversation = await Conversation.open(process, key, sender=sender_of(process.config, key))
     accepted = await conversation.send(text, message_id=message_id)
     sent = Sent(id=accepted.id, session=conversation.session, status=accepted.status)
     return Sending(conversation=conversation, sent=sent)

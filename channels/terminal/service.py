@@ -6,9 +6,9 @@ import sys
 import anyio
 import structlog
 
-from channels.terminal.conversation import Conversation
+from channels.conversation import Conversation
 from channels.terminal.look import look_of
-from channels.terminal.naming import own_session
+from channels.terminal.naming import own_session, sender_of
 from channels.terminal.piped import BEYOND_TURN_S, Piped
 from daemon.process import Process
 
@@ -24,7 +24,8 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
         TimeoutError: answers to lines of a pipe did not come.
         BusUnavailable: Redis was away at the start.
     """
-    conversation = await Conversation.open(process, own_session(process.config, session))
+    key = own_session(process.config, session)
+    conversation = await Conversation.open(process, key, sender=sender_of(process.config, key))
     on_screen = sys.stdin.isatty() and sys.stdout.isatty() and look_of(os.environ) != "bare"
     task_status.started()
     _log.info("terminal.started", session=conversation.session, state="screen" if on_screen else "pipe")
@@ -52,7 +53,8 @@ async def _on_screen(process: Process, conversation: Conversation) -> None:
     await screen.run()
     if conversation.pending and not process.stopping.is_set():
         sys.stderr.write(
-            "Finishing the answer. Ctrl-C exits immediately; a worker that starts later finishes the answer.\n"
+            "Finishing the answer. Press Ctrl-C to exit immediately. The answer will be finished by a worker that "
+            "starts later.\n"
         )
 
 

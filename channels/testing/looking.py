@@ -55,4 +55,4 @@ class LookingChannel(TestingChannel):
             check(response)
             return _decode(response.content)
         except (SendUnknown, msgspec.DecodeError) as error:
-            raise SendRefused(f"the server cannot be queried: {error}") from error
+            raise SendRefused(f"the test platform did not answer a query: {error}") from error

@@ -6,6 +6,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from channels.web.access import Login, Operators
+from channels.web.completions import Completions
 from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
@@ -32,9 +33,10 @@ def application(site: Site, requests: Requests) -> Starlette:
         routes=[
             *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
+            Route("/api/messages", messages.edit, methods=["PUT"]),
             Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
-            *session_routes(site, only),
+            *session_routes(site, messages, only),
             *memory_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),
@@ -49,6 +51,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
             Route("/api/dead/drop", only(dead.drop), methods=["POST"]),
             Route("/api/unknown", only(dead.unknown)),
+            *Completions(site).routes(),
             *Health(site.process).routes,
         ],
         middleware=[

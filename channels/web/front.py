@@ -19,13 +19,13 @@ Read the messages, follow live events, list all conversations:
   curl {token}-N '{address}/api/events?session=me'
   curl {token}{address}/api/sessions
 
-For monitoring: {address}/healthz, /readyz and /metrics
+Monitor Millpond with {address}/healthz, /readyz and /metrics
 {where}"""
 
 _CONFIGURED = "-H 'Authorization: Bearer <token>' "
 _LOCAL = f"-H @{FILE_NAME} "
 _WHERE = f"""
-The file {FILE_NAME} in the data directory contains the token.
+The file {FILE_NAME} in the data directory contains the token of the API.
 """
 
 

@@ -31,14 +31,14 @@ OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
 METRICS = "/metrics"
 """The address that needs a token by default."""
 
-COUNTED, UNCOUNTED = "/api/", frozenset(["/api/login"])
+COUNTED, UNCOUNTED = ("/api/", "/v1/"), frozenset(["/api/login"])
 """Requests that the rate limit counts. Logins have a limit of their own, so that nobody else can use it up."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "This process is stopping, so the request may not have been carried out. Send the request again in a moment with "
+    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, with "
     "the same id."
 )
 
@@ -152,7 +152,8 @@ class Guard:
         return problem(
             421,
             "unknown_host",
-            f"{host[:100]!r} is not a host name of this server. Add the name to allowed_hosts of this channel.",
+            f"{host[:100]!r} is not an allowed host name of this server. Add the name to allowed_hosts of this "
+            "channel.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:

@@ -107,17 +107,19 @@ async def _queues(process: Process) -> bytes:
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
     Gauge(
-        "millpond_in_flight", "Sessions held by workers (at most 1,000 sessions are examined)", registry=registry
+        "millpond_in_flight",
+        "Conversations that a worker is processing (at most 1,000 conversations are examined)",
+        registry=registry,
     ).set(in_flight)
     parked = sum(standing.parked for standing in found)
     Gauge(
         "millpond_parked",
-        "Sessions that wait to be tried again after a failure (at most 1,000 sessions are examined)",
+        "Conversations that wait for a retry after a failure (at most 1,000 conversations are examined)",
         registry=registry,
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest time by which the consolidation of a session is overdue",
+        "Longest delay of an overdue summary of a conversation",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
@@ -132,9 +134,9 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
         ("backlog", "Messages that were accepted but are not yet answered", "XLEN", keys.inbox),
-        ("ready", "Sessions that are ready for a worker", "ZCARD", keys.ready),
+        ("ready", "Conversations that are ready for the next free worker", "ZCARD", keys.ready),
         ("due", "Sessions with pending work", "ZCARD", keys.due),
-        ("unsettled", "Sessions with older messages that await consolidation", "ZCARD", keys.unsettled),
+        ("unsettled", "Conversations with older messages that must be summarized", "ZCARD", keys.unsettled),
         ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
         ("unknown", "Parts of replies with unknown delivery status", "XLEN", keys.unknown),
     ):
@@ -144,9 +146,12 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
     """Labelled by channel; the configuration bounds their number."""
     bus = process.bus
-    out = Gauge("millpond_out", "Replies that are not yet delivered to a push channel", ["channel"], registry=registry)
+    out = Gauge("millpond_out", "Replies that are queued for a chat platform", ["channel"], registry=registry)
     age = Gauge(
-        "millpond_out_oldest_seconds", "Age of the oldest reply not yet delivered", ["channel"], registry=registry
+        "millpond_out_oldest_seconds",
+        "Age of the oldest reply that is queued for a chat platform",
+        ["channel"],
+        registry=registry,
     )
     for name, channel in process.config.channels.items():
         if isinstance(channel, PushConfig):

@@ -36,6 +36,20 @@ def readable(request: Request, key: SessionKey, channel: str) -> SessionKey:
     return key
 
 
+def check_channel(key: SessionKey, channel: str) -> SessionKey:
+    """``key``, if the site ``channel`` accepts messages for this session.
+
+    Raises:
+        ForeignSession: it is of another channel.
+    """
+    if key.channel != channel:
+        raise ForeignSession(
+            f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of channel "
+            f"{channel!r}, because this address accepts messages only for that channel."
+        )
+    return key
+
+
 async def check_sender(process: Process, inbound: Inbound) -> None:
     """Check the person that a message of a member would come from.
 
@@ -52,6 +66,6 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
         raise HTTPException(
             403,
             f"Session {session[:80]!r} belongs to another user, to an operator, to an administrator or to a person "
-            "with linked identities. Only operators may write to it. Send the operators' token, or choose another "
-            "session.",
+            "with linked identities. Only operators may write to this session. Send the operators' token, or choose "
+            "another session.",
         )

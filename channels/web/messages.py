@@ -1,6 +1,6 @@
 """``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading messages."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,12 +13,13 @@ from channels.inbound import accept, make_inbound
 from channels.web.access.operators import Operator
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
 from channels.web.body import check_type, json_response
-from channels.web.members import check_sender, is_member, readable
+from channels.web.members import check_channel, check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
-from daemon.errors import ForeignSession
+from daemon.events import Attachment, Inbound
+from daemon.inbox import is_of
 from daemon.scope import person_scope
-from daemon.session import SessionReader
+from daemon.session import Amendments, SessionReader
 from daemon.sessionkey import SessionKey
 
 BODY_EXTRA_BYTES = 65_536
@@ -31,6 +32,22 @@ PAGE_BYTES = 8 * 1024 * 1024
 """A page ends early at this size, so that encoding it does not block the event loop."""
 
 
+FILES_MAX = 20
+"""Most files of one message; a turn takes in as many."""
+
+Kind = Literal["image", "document", "audio", "video", "voice"]
+
+
+class Uploaded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file that was uploaded for a message."""
+
+    path: str
+    """Relative to the files of the session's scope."""
+    name: str
+    kind: Kind
+    size_bytes: int = 0
+
+
 class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of ``POST /api/messages``."""
 
@@ -38,6 +55,9 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     text: str
     id: Annotated[str, Meta(min_length=1)] | None = None
     user: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    files: Annotated[tuple[Uploaded, ...], Meta(max_length=FILES_MAX)] = ()
+    retry_of: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    """The ID of an earlier message that is to be answered once more."""
 
 
 _decode = msgspec.json.Decoder(_Post).decode
@@ -50,34 +70,57 @@ class Messages:
         self._site = site
         self._reader = SessionReader(site.process.bus)
         self._transcripts = site.process.transcripts
+        self._amendments = Amendments(site.process.bus, site.process.config.queue)
         self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
 
     async def post(self, request: Request) -> Response:
         """Accept a message; 202 if it will be answered."""
-        check_type(request)
-        message = _decoded(await self._body(request))
-        key = self._own(message.session)
-        if message.user is not None and is_member(request):
-            raise HTTPException(
-                403,
-                "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
-                "Without this field, the sender is named after the session.",
-            )
-        inbound = make_inbound(
+        inbound = await self._inbound(request)
+        accepted = await accept(self._site.process, inbound)
+        return json_response({"id": accepted.id, "session": str(inbound.session), "status": accepted.status}, 202)
+
+    async def edit(self, request: Request) -> Response:
+        """Replace a pending message, which the body names by its ID. ``late``: the turn that answers it has begun."""
+        inbound = await self._inbound(request)
+        amended = await self._amendments.amend(inbound)
+        return json_response({"id": inbound.id, "session": str(inbound.session), "status": amended})
+
+    def inbound(self, key: SessionKey, message_id: str, sender: str, text: str = "") -> Inbound:
+        """A message of this site."""
+        return make_inbound(
             self._site.process,
             channel=key.channel,
             chat=key.chat,
             thread=key.thread,
-            text=message.text,
-            sender_id=message.user or await self._sender(request, key),
-            message_id=message.id or "",
+            text=text,
+            sender_id=sender,
+            message_id=message_id,
         )
+
+    async def _inbound(self, request: Request) -> Inbound:
+        check_type(request)
+        message = _decoded(await self._body(request))
+        key = check_channel(SessionKey.of_channel(message.session, self._site.name), self._site.name)
+        if message.user is not None and is_member(request):
+            raise HTTPException(
+                403,
+                "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
+                "If the field user is missing, the name of the session is used as the sender's name.",
+            )
+        sender = message.user or await self.sender(request, key)
+        inbound = self.inbound(key, message.id or "", sender, message.text)
+        if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
+            raise HTTPException(400, "A file was not uploaded for this message. Upload the file with the message's ID.")
+        files = tuple(
+            Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)
+            for each in message.files
+        )
+        inbound = msgspec.structs.replace(inbound, attachments=files, retry_of=message.retry_of or "")
         if is_member(request):
             await check_sender(self._site.process, inbound)
-        accepted = await accept(self._site.process, inbound)
-        return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
+        return inbound
 
-    async def _sender(self, request: Request, key: SessionKey) -> str:
+    async def sender(self, request: Request, key: SessionKey) -> str:
         """The sender of a message without a user.
 
         All browsers of an operator are one person. For other clients, the session names the person, so that each
@@ -97,15 +140,6 @@ class Messages:
         if before is not None:
             return json_response({"messages": await self._page_before(session, before, limit)})
         return json_response({"messages": await self._page(session, after, limit)})
-
-    def _own(self, text: str) -> SessionKey:
-        key = SessionKey.of_channel(text, self._site.name)
-        if key.channel != self._site.name:
-            raise ForeignSession(
-                f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of channel "
-                f"{self._site.name!r}, because this address accepts messages only for that channel."
-            )
-        return key
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes
@@ -129,7 +163,9 @@ def _decoded(body: bytes) -> _Post:
         raise HTTPException(400, "The request body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
         raise HTTPException(
-            400, f"{error}. A message must be an object {{session, text, id?, user?}} whose fields are strings."
+            400,
+            f"{error}. A message must be an object {{session, text, id?, user?, files?, retry_of?}}. All fields except "
+            "files are strings.",
         ) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(400, f"The request body is not valid JSON: {error}") from None

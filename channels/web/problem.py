@@ -36,7 +36,7 @@ AWAY = (
     "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried out. "
     "Send it again later. A message that is sent again with the same id is processed only once."
 )
-INTERNAL = "Millpond failed with an internal error. The log entry request.failed contains the details."
+INTERNAL = "Millpond failed with an internal error. The entry request.failed in Millpond's log contains the details."
 
 
 class _Kind(NamedTuple):
@@ -79,7 +79,8 @@ _CODES = {
 
 _MESSAGES = {
     404: "This address was not found. GET / describes the API.",
-    405: "This address does not support the HTTP method of the request. The Allow header lists the supported methods.",
+    405: "This address does not support the HTTP method of the request. The Allow header of this response lists the "
+    "supported methods.",
 }
 
 

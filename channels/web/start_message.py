@@ -4,7 +4,7 @@ import shlex
 
 from channels.web.site import Site
 
-NO_LINK = "page: run `millpond page` to print a link that logs a browser in"
+NO_LINK = "page: to log in to the web page, run `millpond page` and open the printed link"
 """Where others can read the output, or the output is kept: a link gives the rights of an operator."""
 
 
@@ -21,6 +21,6 @@ def curl_line(site: Site) -> str:
 def made_line(path: str) -> str:
     """What is new, at the first start with a token."""
     return (
-        f"The API requires a token, which was made now and is stored in {path}. Programs that used the API without a "
-        "token must send the token too."
+        f"The API now requires a token, which Millpond generated and stored in {path}. All programs that use the API "
+        "must send this token."
     )

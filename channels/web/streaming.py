@@ -1,6 +1,6 @@
-"""Server-Sent Events: responses that continue until the client disconnects or stalls, or this process stops."""
+"""Server-Sent Events: responses that end when their work is done, the client disconnects or stalls, or on a stop."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import anyio
 import structlog
@@ -28,7 +28,7 @@ Write = Callable[[bytes], Awaitable[None]]
 """Sends bytes to the viewer; raises if the viewer stalls."""
 
 Work = Callable[[Write], Awaitable[None]]
-"""Writes the events of one stream until cancelled."""
+"""Writes the events of one stream until it ends or is cancelled."""
 
 _log = structlog.get_logger()
 
@@ -41,21 +41,21 @@ class Streams:
         self._channel = channel
         self._viewers = 0
 
-    def response(self, request: Request, work: Work) -> Response:
+    def response(self, request: Request, work: Work, headers: Mapping[str, str] | None = None) -> Response:
         """The response that ``work`` writes.
 
         Raises:
             HTTPException: 503, the limit of viewers is reached.
         """
         if request.method == "HEAD":
-            return Response(headers=HEADERS)
+            return Response(headers={**HEADERS, **(headers or {})})
         if self._viewers >= VIEWERS_MAX:
             raise HTTPException(
                 503,
                 f"The limit of {VIEWERS_MAX:,} connected viewers is reached. Try again later.",
                 {"Retry-After": "10"},
             )
-        return _Stream(self, work)
+        return _Stream(self, work, {**HEADERS, **(headers or {})})
 
     async def view(self, scope: Scope, receive: Receive, send: Send, work: Work) -> None:
         """Stream to one client until it disconnects or stalls, or this process stops."""
@@ -78,7 +78,7 @@ class Streams:
         self._viewers += 1
         try:
             async with anyio.create_task_group() as tg:
-                tg.start_soon(_until_gone, receive, tg.cancel_scope)
+                tg.start_soon(until_gone, receive, tg.cancel_scope)
                 tg.start_soon(_until_set, self._stopping, tg.cancel_scope)
                 try:
                     async with anyio.create_task_group() as writers:
@@ -86,16 +86,16 @@ class Streams:
                         await work(write)
                 except* TimeoutError:
                     _log.info("viewer.stalled", channel=self._channel, path=scope["path"])
-                    tg.cancel_scope.cancel()
+                tg.cancel_scope.cancel()
         finally:
             self._viewers -= 1
 
 
 class _Stream(Response):
-    """A response without an end of its own."""
+    """A response of unknown length."""
 
-    def __init__(self, streams: Streams, work: Work) -> None:
-        super().__init__(headers=HEADERS)
+    def __init__(self, streams: Streams, work: Work, headers: Mapping[str, str]) -> None:
+        super().__init__(headers=headers)
         self._streams = streams
         self._work = work
 
@@ -107,7 +107,8 @@ class _Stream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+async def until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+    """Cancel ``scope`` as soon as the client of a request, whose body was read, disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
     scope.cancel()

@@ -90,7 +90,7 @@ class Archive:
             raise ArchiveError(
                 f"{shelf.label}: messages {first} to {stored.upto - 1} in Redis differ from the archived messages. "
                 "Redis was restored to an older state, or its data was changed by hand. "
-                f"The file {self.storage.where}/{stored.place} was not added to the archive's list."
+                f"The file {self.storage.where}/{stored.place} was not added to the list of archive files."
             )
         return segment_from(found, shelf.owner)
 
@@ -141,8 +141,8 @@ class Archive:
                 continue
             if missing:
                 raise failure or ArchiveMissing(
-                    f"{shelf.label}: messages {spelled(missing)} were not found in any listed segment of the "
-                    "archive. Restore the list from a backup."
+                    f"{shelf.label}: messages {spelled(missing)} were not found in any listed file of the archive. "
+                    "Restore the list of archive files from a backup."
                 )
             try:
                 return await self._joined(pieces, found)
@@ -211,8 +211,8 @@ class Archive:
         await self.storage.delete(*(new.place for new in left.values()))
         for segment in left:
             raise ArchiveError(
-                f"{segment.shelf.label}: {segment.name} is no longer in the list of archive segments, or the list "
-                "keeps changing. Try again."
+                f"{segment.shelf.label}: {segment.name} is no longer in the list of archive files, or the list keeps "
+                "changing. Try again."
             )
         return stored
 
@@ -246,7 +246,7 @@ class Archive:
                 break
         else:
             raise ArchiveError(
-                f"{shelf.label}: the list of archive segments keeps changing. Repeat the deletion in a moment."
+                f"{shelf.label}: the list of archive files keeps changing. Repeat the deletion in a moment."
             )
         words = (f"{shelf.word}_",) if others else (f"{shelf.word}_", "catalogue_")
         names = [stored.name for stored in await self.storage.list(shelf.folder)]

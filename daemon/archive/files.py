@@ -94,7 +94,8 @@ class ArchiveFiles:
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
         raise ArchiveError(
-            f"{self.storage.where}/{named.place} does not contain the messages that its file name states. Move the "
+            f"{self.storage.where}/{named.place} does not contain the messages that are stated in its file name. Move "
+            "the "
             "file away."
         )
 
@@ -121,7 +122,7 @@ class ArchiveFiles:
                 raise
             return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
-            reason = "the file cannot be decompressed" if lines is None else "the checksum does not match"
+            reason = "the file cannot be decompressed" if lines is None else "the checksum of the file does not match"
             raise ArchiveMissing(
                 f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
                 f"{segment.upto - 1} of {segment.shelf.label} cannot be read from it. Restore the file "

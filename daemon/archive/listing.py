@@ -50,7 +50,7 @@ async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
         )
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{key} contains a value that is not an archive segment: {error}. Inspect the key with `millpond "
+            f"{key} contains a value that does not describe an archive file: {error}. Inspect the key with `millpond "
             "redis-cli`."
         ) from error
 
@@ -65,5 +65,5 @@ def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
         return segments_in(lines, owner)
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{where} contains a value that is not an archive segment: {error}. Restore the file from a backup."
+            f"{where} contains a value that does not describe an archive file: {error}. Restore the file from a backup."
         ) from error

@@ -95,7 +95,10 @@ async def marker_in(storage: Storage) -> Marker | None:
 def unmounted(storage: Storage) -> str:
     """A sentence about an archive whose marker has disappeared."""
     where = storage.where
-    return f"the archive in {where} was not found, although it existed before. Check whether the storage is mounted."
+    return (
+        f"the archive in {where} was not found, although it existed before. Check whether the storage of the archive "
+        "is mounted."
+    )
 
 
 def lost(storage: Storage, known: dict[str, Noted], *, key: str) -> str:

@@ -144,4 +144,4 @@ async def _told(connection: Any) -> Any:
         if told is not None:
             return told
         await connection.send_command("PING")
-    raise redis_errors.TimeoutError("a node of the Redis cluster does not answer")
+    raise redis_errors.TimeoutError("a server (node) of the Redis cluster does not answer")

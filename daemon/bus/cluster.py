@@ -91,7 +91,9 @@ class Cluster:
         slot = slot_of(command)
         owner = self._owners[slot] if slot is not None else random.choice(self._nodes or (None,))
         if owner is None:
-            raise BusUnavailable(f"no node of the Redis cluster serves slot {slot}. Check the cluster's state.")
+            raise BusUnavailable(
+                f"no node of the Redis cluster is responsible for slot {slot}. Check the cluster's state."
+            )
         return self._clients[owner]
 
     def client_at(self, address: Address) -> Client:
@@ -172,7 +174,9 @@ class Cluster:
         """The answers to ``commands``, with one pipeline for each node. The answer to a failed command is its
         exception."""
         answers: list[Any] = [
-            BusUnavailable("no node of the Redis cluster serves the slot of this key. Check the cluster's state.")
+            BusUnavailable(
+                "no node of the Redis cluster is responsible for the slot of this key. Check the cluster's state."
+            )
         ] * len(commands)
         by_client: dict[Client, list[int]] = {}
         for at, command in enumerate(commands):

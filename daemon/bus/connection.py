@@ -232,7 +232,7 @@ class Bus:
         _refuse_sentinel(about)
         _check_version(str(about.get("redis_version", "")))
         if about.get("cluster_enabled") and self._replication is not None:
-            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Remove the key")
+            raise ConfigError("redis.min_replicas cannot be used with a Redis cluster. Remove the key")
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions, restoring=restoring)

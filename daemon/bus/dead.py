@@ -110,7 +110,9 @@ class DeadLetters:
         """
         match = NAME.fullmatch(name)
         if match is None:
-            raise InboundError(f"dead letter {name!r} was not found. `millpond queue dead list` shows the names.")
+            raise InboundError(
+                f"dead letter {name!r} was not found. `millpond queue dead list` shows the names of all dead letters."
+            )
         partitions = range(self._bus.keys.partitions) if match[1] is None else [int(match[1])]
         found: list[DeadLetter] = []
         for partition in partitions:
@@ -158,7 +160,7 @@ class DeadLetters:
         """The channel instance of a letter that can be replayed."""
         found = letter.message or letter.reply
         if found is None:
-            raise InboundError(f"dead letter {letter.name} cannot be replayed: its payload cannot be read")
+            raise InboundError(f"dead letter {letter.name} cannot be replayed: its stored message cannot be read")
         if isinstance(found, Inbound) and found.command:
             raise InboundError(
                 f"dead letter {letter.name} is a command, so it cannot be replayed. Send the command again."

@@ -74,7 +74,8 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="the new Redis master does not have this message; the sender must send it again",
+                        reason="this message was lost when Redis changed its master server; the sender must send the "
+                        "message again",
                     )
 
     async def _keep(self, message: _Message) -> None:

@@ -46,7 +46,7 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     found = await letters.named(name)
     if not found:
         raise InboundError(
-            f"dead letter {name} was not found. The dead letter was replayed or deleted, or never existed."
+            f"dead letter {name} was not found. A dead letter with this name was replayed or deleted, or never existed."
         )
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)

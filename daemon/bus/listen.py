@@ -128,7 +128,7 @@ class Listener:
             while is_current(client, connection):
                 if not await self._hear(connection, POLL_S):
                     await self._until_answered(client, connection)
-            raise redis_errors.ConnectionError("another server is the master")
+            raise redis_errors.ConnectionError("another server has become the Redis master")
         finally:
             self._connection = None
             with anyio.move_on_after(1, shield=True):

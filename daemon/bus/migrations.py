@@ -53,7 +53,7 @@ async def _nothing(_bus: "Bus") -> None:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         schema=2,
-        what="new keys for traces, logins, the audit log, and the state of models",
+        what="new Redis keys for traces, logins, the audit log, and the state of models",
         run=_nothing,
         only_adds=True,
     ),

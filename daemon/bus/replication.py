@@ -52,7 +52,7 @@ class Replication:
                 own.acknowledged = await self._ask()
         if own.acknowledged < self._at_least:
             raise TooFewReplicas(
-                f"Redis stored the write, but only {own.acknowledged} replicas acknowledged the write within "
+                f"Redis stored the write, but only {own.acknowledged} replicas confirmed the change within "
                 f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas requires {self._at_least}. Check the replicas."
             )
 

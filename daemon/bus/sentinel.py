@@ -50,7 +50,7 @@ class _MasterConnection:
         await connection.send_command("INFO", "replication")
         if b"role:master" not in await connection.read_response():
             await connection.disconnect()
-            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the master now")
+            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the Redis master now")
 
 
 class _PlainConnection(_MasterConnection, SentinelManagedConnection): ...
@@ -98,7 +98,8 @@ class MasterPool(SentinelConnectionPool):
             _log.info("redis.master", address=f"{host}:{port}")
         elif before != (host, port):
             reason = (
-                f"{before[0]}:{before[1]} is no longer the Redis master; writes that it had not replicated are lost"
+                f"{before[0]}:{before[1]} is no longer the Redis master; changes that this server had not replicated "
+                "are lost"
             )
             _log.warning("redis.failover", address=f"{host}:{port}", reason=reason)
             if self.on_failover is not None:

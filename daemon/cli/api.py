@@ -29,7 +29,7 @@ async def examine_tokens(bus: Bus, config: Config, folder: Path) -> list[Finding
         except ConfigError as failure:
             return [*findings, error(CHECK, str(failure))]
         if local is None:
-            findings.append(ok(CHECK, "`millpond run` makes a token at its first start"))
+            findings.append(ok(CHECK, "`millpond run` generates a token when it starts for the first time"))
         else:
             findings.append(warning(CHECK, local.warning) if local.warning else ok(CHECK, f"stored in {local.path}"))
         # Without the file, every token that a process accepts is another one.

@@ -27,9 +27,8 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive do not belong to any list of archive files. A consolidation "
-            "worker deletes these "
-            "files within hours"
+            f"{len(orphans)} files in the archive are not used any more. A consolidation worker deletes these files "
+            "within hours"
         )
         findings.append(ok("orphans", text))
     return findings
@@ -41,7 +40,7 @@ async def _probe(archive: Archive) -> None:
     try:
         if await archive.storage.get(name) != PROBE:
             raise ArchiveError(
-                f"{archive.storage.where} returned different bytes from those that were just written. "
+                f"{archive.storage.where} returned other bytes than the bytes that were written a moment before. "
                 "Check the storage."
             )
     finally:
@@ -61,14 +60,14 @@ async def _trimming(bus: Bus, archive: Archive) -> Finding:
         places = "; ".join(each.told for each in known.values())
         return warning(
             "trimming",
-            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. With this archive, "
-            "messages would stay in Redis and would not be archived. Set the same archive.url in "
+            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. If this process used "
+            "its own archive, messages would stay in Redis and would not be archived. Set the same archive.url in "
             "all processes.",
         )
     allowed = permission(marker.archive, known, key=bus.keys.archives)
     if not allowed.is_granted:
         return warning("trimming", allowed.why)
     if not marker.database:
-        text = f"several databases have written to {archive.storage.where}, so unlisted files are not deleted there"
+        text = f"several Redis databases write to {archive.storage.where}, so unused files are not deleted there"
         return warning("trimming", f"{allowed.why}; {text}")
     return ok("trimming", allowed.why)

@@ -21,15 +21,16 @@ COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest consolidations.",
+    help="Number of the newest consolidations to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """Show which facts and statements each consolidation kept, and where.
 
-    "kept" is the share of items that MEMORY.md, the history or a search still contains. Below the table are the items
-    that only the archived messages contain. With a SESSION, only the consolidations of this session are shown.
+    "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
+    contained only in archived messages. "quiz" is the number of correct answers and of all questions.
+    If SESSION is given, only the consolidations of this session are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:
@@ -61,7 +62,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     if as_json:
         print_json({"audits": found})
         return
-    table(("time", "session", "messages", "kept", *COUNTS), [_row(each) for each in found])
+    table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
     for each in found:
         for lost in each["lost"]:
             say(f"in the archive alone: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}")
@@ -76,4 +77,5 @@ def _session(ctx: click.Context, name: str) -> str:
 def _row(audit: dict[str, Any]) -> list[str]:
     score = "" if audit["score"] is None else f"{audit['score']:.0%}"
     messages = f"{audit['first']}-{audit['upto'] - 1}"
-    return [audit["time"], audit["session"], messages, score, *(str(audit[count]) for count in COUNTS)]
+    quiz = f"{audit['correct']}/{audit['questions']}" if audit["questions"] else ""
+    return [audit["time"], audit["session"], messages, score, *(str(audit[count]) for count in COUNTS), quiz]

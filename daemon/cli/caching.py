@@ -54,18 +54,18 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
     """The most likely cause of a low share, and the remedy."""
     if config.memory_search.place == "system":
         return (
-            'The setting memory_search.place is "system", so recalled memories change the beginning of each prompt. '
-            'Set memory_search.place to "user".'
+            'The setting memory_search.place is "system", so the memories found for a message change the beginning '
+            'of each prompt. Set memory_search.place to "user".'
         )
     learnt = await stored(bus, bot.model)
     if learnt and learnt.dialect and HINTS & set(differences(known_of(server_of(bot.model)), learnt.dialect)):
         return (
-            f"The server of {bot.model.name} refused the markers for prompt caches, so it may send the requests of a "
-            "conversation to different caches. Use a server or gateway that accepts prompt_cache_key and cache_control."
+            f"The server of {bot.model.name} refused the markers for prompt caches, so it may not find the cached "
+            "prompts of a conversation. Use a server or gateway that accepts prompt_cache_key and cache_control."
         )
     return (
         "Likely causes are pauses between messages that are longer than the lifetime of the provider's cache (often "
         "5 minutes), a gateway that sends the requests of a conversation to different servers, and bootstrap files or "
         "tools that change often. Extend the lifetime of the cache at the provider, or send the requests of a "
-        "conversation to one server. `millpond trace ID` shows the share of a turn."
+        "conversation to one server. `millpond trace ID` shows the cached share of the tokens of a turn."
     )

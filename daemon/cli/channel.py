@@ -52,7 +52,8 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the platform's ID of a person or group. In the output of /whoami, a person's ID follows the colon.
+    ID is the ID of a person or group on the platform. The bot shows a person's ID after the colon if the person sends
+    /whoami.
     """
 
 
@@ -97,11 +98,11 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @channel.command()
 @click.argument("name")
 @click.argument("code", required=False)
-@click.option("--id", "wanted", metavar="ID", help="Approve the person with this platform ID.")
+@click.option("--id", "wanted", metavar="ID", help="Approve the person who has this ID on the platform.")
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
-    """Approve the person who received CODE on channel NAME. The bot notifies the person."""
+    """Approve the person who received CODE on channel NAME. The bot tells the person about the approval."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
             "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
@@ -139,14 +140,14 @@ def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
-    """Remove a ban. After that, the configuration determines whether the person may talk to the bot."""
+    """Remove a ban. After the ban is lifted, the configuration determines whether the person may talk to the bot."""
     _push(ctx, name)
     if _decide(ctx, name, who, "free") == "none":
         raise InboundError(f"{who} is not banned from {name}")
     if as_json:
         print_json({"channel": name, "id": who, "banned": False})
     else:
-        say(f"{who} is no longer banned from {name}")
+        say(f"{who} is no longer banned on channel {name}")
 
 
 def _push(ctx: click.Context, name: str) -> "PushConfig":

@@ -26,11 +26,12 @@ LOOK_S = 2.0
     "--session",
     default="",
     metavar="NAME",
-    help="Session to talk in. Default: the session that is named after your user name.",
+    help="Session to talk in. Name of the session. Default: your user name.",
 )
 @click.pass_context
 def chat(ctx: click.Context, session: str) -> None:
-    """Talk to the bot in this terminal. Without a terminal, each line of standard input is one message.
+    """Talk to the bot in this terminal. If standard input is not a terminal, each line of standard input is one
+    message.
 
     If no agent worker is running, this process answers the messages itself.
     """

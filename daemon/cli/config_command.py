@@ -21,7 +21,7 @@ def config() -> None:
 
 @config.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: file, values, sources, warnings.")
-@click.option("--defaults", is_flag=True, help="Also print keys that are not set.")
+@click.option("--defaults", is_flag=True, help="Also print the configuration keys that are not set.")
 @click.pass_context
 def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
     """Print the configuration in use, with the source of each value. Secrets are shown as asterisks."""

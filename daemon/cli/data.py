@@ -30,7 +30,7 @@ def data() -> None:
 
 @data.command()
 @FOLDER
-@click.option("--with-config", is_flag=True, help="Include the configuration and its secrets.")
+@click.option("--with-config", is_flag=True, help="Include the configuration and its secrets in the backup.")
 @click.option(
     "--verify/--no-verify", default=True, help="Restore the backup into a temporary server and compare the data."
 )
@@ -38,7 +38,8 @@ def data() -> None:
     "--leave-out",
     multiple=True,
     metavar="NAME",
-    help="Accept a backup without this damaged session, memory, key or file. Repeat the option for several names.",
+    help="Accept a backup without this damaged session, memory, key or file. To leave out several names, repeat the "
+    "option.",
 )
 @JSON
 @click.pass_context
@@ -84,7 +85,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the original database contains too: {_line(flaw)}")
+        say(f"inconsistency that the original database also contains: {_line(flaw)}")
 
 
 @data.command()
@@ -151,7 +152,9 @@ def _list(lines: "Sequence[str]") -> None:
     help="New number of partitions. Default: the number of partitions in the backup.",
 )
 @click.option(
-    "--replace", is_flag=True, help="Delete the existing data first. Without --replace, the database must be empty."
+    "--replace",
+    is_flag=True,
+    help="Delete the existing data first. If --replace is not given, the database must be empty.",
 )
 @click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
@@ -206,7 +209,7 @@ def restore(
 @click.option(
     "--repair",
     is_flag=True,
-    help="Repair all problems that can be repaired. Without --repair, problems are only listed.",
+    help="Repair all problems that Millpond can repair. If --repair is not given, problems are only listed.",
 )
 @click.option("--deep", is_flag=True, help="Also read every archive file and compare its messages with Redis.")
 @JSON

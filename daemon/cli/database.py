@@ -54,7 +54,7 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
     text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
         return warning(
-            "server", f"{text}. That is slow. Run Millpond closer to the Redis server, in the same network if possible."
+            "server", f"{text}. That is slow. Run Millpond and the Redis server in the same network, if possible."
         )
     return ok("server", text)
 
@@ -63,9 +63,9 @@ async def _permissions(bus: Bus) -> Finding:
     found = {role: await missing(bus, role) for role in RIGHTS}
     able = [role for role, rules in found.items() if not rules]
     if len(able) == len(found):
-        return ok("permissions", "the Redis user may do what every role does")
+        return ok("permissions", "the Redis user has the permissions of every role")
     if able:
-        return ok("permissions", f"the Redis user may do what the role {' and '.join(able)} does")
+        return ok("permissions", f"the Redis user has the permissions of the role {' and '.join(able)}")
     # The user is meant for the role that it lacks least of.
     nearest = min(found, key=lambda role: len(found[role]))
     return error("permissions", await lacks(bus, [nearest]))
@@ -142,7 +142,7 @@ def _lost(lost: Lost | None) -> list[Finding]:
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
         f"{lost.count} accepted messages were lost when Redis changed its master, the last of them "
-        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask their senders to send them again, and "
-        "set redis.min_replicas to prevent this."
+        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders of these messages to send "
+        "the messages again. Set redis.min_replicas to prevent further losses."
     )
     return [error("lost messages", text)]

@@ -20,11 +20,14 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Show at most this many of the newest dead letters.",
+    help="Number of the newest dead letters to show.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option(
-    "--reason", metavar="R", help="Select all dead letters that have this reason. Copy the reason from the list."
+    "--reason",
+    metavar="R",
+    help="Select all dead letters that have this reason. Copy the reason from the output of "
+    "`millpond queue dead list`.",
 )
 ALL = click.option("--all", "everything", is_flag=True, help="Select all dead letters.")
 TEXT_CHARS = 60
@@ -75,10 +78,10 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Queue dead letters again, after the pending messages of their sessions. Replies are sent again.
+    """Put dead letters back into the queue, after the pending messages of their sessions. Replies are sent again.
 
-    Replayed dead letters are removed from the list. Error messages that the conversation already
-    contains are not removed.
+    Replayed dead letters are removed from the list. Error messages that were already sent to the conversation are not
+    removed.
     """
     from daemon.bus import replayed
 

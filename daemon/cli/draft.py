@@ -26,7 +26,9 @@ def text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise InboundError(f"{path} is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
     except OSError as error:
-        raise InboundError(f"{path} cannot be read: {error.strerror}. Check the path and its permissions.") from error
+        raise InboundError(
+            f"{path} cannot be read: {error.strerror}. Check the path and the permissions of the file."
+        ) from error
     if len(content) > MAX_BYTES:
         raise InboundError(f"{path} has more than {MAX_BYTES:,} bytes. Shorten the text.")
     return text.replace("\r\n", "\n")
@@ -56,7 +58,7 @@ def edited_draft(text: str) -> Generator[str]:
         # Editors end a text in a line feed; that alone is no change.
         yield text if edited.rstrip("\n") == text.rstrip("\n") else edited
     except BaseException:
-        click.echo(f"millpond: your text is kept in {draft}", err=True)
+        click.echo(f"millpond: your unsaved text is kept in {draft}", err=True)
         raise
     draft.unlink()
     folder.rmdir()

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 @click.option(
     "--person",
     metavar="ID",
-    help="Export the data of this person from every bot. ID is <channel>:<sender>, as shown by /whoami.",
+    help="Export the data of this person from every bot. ID has the form <channel>:<sender>, as shown by /whoami.",
 )
 @click.option(
     "--scope", metavar="SCOPE", help=("Export the memory with this scope, as shown by `millpond session show`.")
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="The zip file to write."
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="Path of the zip file."
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -40,7 +40,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
     """Export all stored data of a person or group into a zip file.
 
     The file contains memory with all versions, all conversations, files, and usage. SESSION selects the person or group
-    whose memory the session uses. --person also includes the person's messages in groups.
+    whose memory the session uses. The option --person also includes the person's messages in groups.
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:

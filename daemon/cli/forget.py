@@ -61,13 +61,12 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Delete WHAT wherever it occurs in the data of a memory. Without WHAT, delete all data of the memory.
+    """Delete the text WHAT everywhere in the data of a memory. If WHAT is not given, delete all data of the memory.
 
-    The data consists of the memory with its history and notes, the conversations that it came from, and the
-    scope's files.
+    The data of a memory consists of the memory itself, its history, its notes, its conversations and its files.
     """
     if only and not what:
-        raise click.UsageError("--only can be used only with WHAT, because it selects matches of WHAT")
+        raise click.UsageError("--only can be used only together with WHAT, because --only selects matches of WHAT")
     meant = with_process(ctx, lambda process: _memory(ctx, process, name, what), makes=False)
     _forget(ctx, meant, what=what, only=only, yes=yes, as_json=as_json)
 

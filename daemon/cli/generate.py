@@ -42,10 +42,10 @@ OVERSIZED_SHARE = 0.6
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: session, scope, messages, tokens.")
 @click.pass_context
 def generate(ctx: click.Context, name: str, *, messages: int, oversized: int, seed: int, as_json: bool) -> None:
-    """Create SESSION with an artificial conversation. A name without a channel is a session of the terminal.
+    """Create SESSION with an artificial conversation. A session name without a channel belongs to the terminal.
 
-    The conversation is in English and Chinese, has tool calls, and is stored just like real turns. The command fails if
-    the session exists.
+    The conversation is in English and Chinese, contains tool calls, and is stored like a real conversation. The command
+    fails if the session exists.
     """
     key = key_of(ctx, name)
     made = with_process(ctx, lambda process: _generate(process, key, messages, oversized, seed))

@@ -29,17 +29,23 @@ if TYPE_CHECKING:
 @click.option("--bot", metavar="NAME", help="Name of the bot. Default: pond.")
 @click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's own messages.")
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
-@click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
-@click.option("--offline", is_flag=True, help="Do not set up a model. The offline mock model answers.")
+@click.option(
+    "--workspace",
+    metavar="DIR",
+    help="The bot's folder. Folder of the bot's files. Default: bots/NAME in the data directory.",
+)
+@click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
 @click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")
 @click.option(
-    "--model-key", metavar="KEY", help="API key of the model. A file is safer: other users can see command lines."
+    "--model-key",
+    metavar="KEY",
+    help="API key of the model. A file is safer, because other users of this machine can see command lines.",
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
-    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram (the default if a token is set)."
+    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram (default if a Telegram token is set)."
 )
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
 @click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
@@ -48,22 +54,24 @@ if TYPE_CHECKING:
     "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
 )
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
-@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (the default if a token is set).")
-@click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
+@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (default if a Slack token is set).")
+@click.option("--slack-token", metavar="TOKEN", help="Bot token of the Slack app, xoxb-…. A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
-@click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")
+@click.option("--slack-app-token", metavar="TOKEN", help="App-level token of the Slack app, xapp-…, for Socket Mode.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
 @click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
-@click.option("--slack-signing-secret", metavar="SECRET", help="Secret with which Slack signs events. A file is safer.")
+@click.option("--slack-signing-secret", metavar="SECRET", help="Signing secret of the Slack app. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
-@click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api.")
+@click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api, for tests.")
 @click.option(
     "--slack-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: slack."
 )
 @click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
 @click.option(
-    "--pair/--no-pair", default=None, help="Wait until you identify yourself in the chat. Default: on a terminal."
+    "--pair/--no-pair",
+    default=None,
+    help="Wait until you identify yourself as the owner in a chat with the bot. Default: on a terminal.",
 )
 @click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="People who may talk to the bot.")
 @click.option(
@@ -82,9 +90,9 @@ if TYPE_CHECKING:
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     """Set up a bot: ask for a model and for tokens, test both, identify the owner, and write the configuration.
 
-    Every question can be answered with a flag. Without a terminal, no questions are asked. Existing values are
-    offered as defaults and kept unless you change them. Existing files are copied before they are changed. --slack sets
-    up Slack. Without --slack, init sets up Telegram, and offers Slack if you skip Telegram.
+    Every question can be answered with a flag. Without a terminal, no questions are asked. Existing settings are
+    offered as default answers, and are kept unless you change them. Existing files are copied before they are changed.
+    --slack sets up Slack. Without --slack, init sets up Telegram, and offers Slack if you skip Telegram.
     """
     from daemon.setup.asking import Nobody, Person
     from daemon.setup.flags import Flags
@@ -99,7 +107,9 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     try:
         _set_up(ctx, flags, Person() if asks else Nobody())
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nmillpond: stopped. Only changes that you had confirmed were written.", err=True)
+        click.echo(
+            "\nmillpond: stopped. The program was stopped. Only changes that you had confirmed were written.", err=True
+        )
         ctx.exit(INTERRUPTED)
 
 
@@ -189,7 +199,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell("Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell("Not imported, because the workspace already contains a file with this name", copied.there)
+        _tell("Not imported, because the bot's workspace already contains a file with this name", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,
@@ -220,10 +230,10 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
                 return str(error)
             return ""
 
-        question = "Person who owns this memory (<channel>:<sender>, as /whoami shows it; - for nobody)"
+        question = "Person who owns the imported memory (<channel>:<sender>, as shown by /whoami; - for nobody)"
         identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
-        click.echo("The old bot's memory was not imported. Name the memory's owner with --memory-of CHANNEL:ID.")
+        click.echo("The old bot's memory was not imported. Name the owner of the memory with --memory-of CHANNEL:ID.")
         return ""
     return scope_in(config, answers.bot, identity)
 
@@ -273,7 +283,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
     click.echo(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
-        click.echo(f"Then send a message to the bot: https://t.me/{answers.telegram.username}")
+        click.echo(f"Afterwards, send a message to the bot: https://t.me/{answers.telegram.username}")
     if answers.slack and answers.slack.name:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
         click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")

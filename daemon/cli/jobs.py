@@ -20,7 +20,7 @@ LIMIT = 100
     type=click.IntRange(1, 1_000),
     default=LIMIT,
     show_default=True,
-    help="Show at most this many of the newest finished jobs.",
+    help="Number of the newest finished jobs to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the result of each job.")
 @click.pass_context
@@ -37,7 +37,7 @@ def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"jobs": found})
         return
-    heads = ("job", "kind", "status", "created", "ended", "attempts", "reason of the wait or failure")
+    heads = ("job", "kind", "status", "created", "ended", "attempts", "reason for the delay or the failure")
     table(heads, [(*_row(record), record.reason or record.report.get("error", "")) for record in found])
 
 

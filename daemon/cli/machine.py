@@ -39,7 +39,7 @@ def rooms() -> Finding:
         return warning(
             "packages",
             f"{', '.join(foreign)} has packages with the same names as Millpond's packages ({', '.join(ROOMS)}). "
-            "Python imports Millpond's packages for now, but an update may change that. "
+            "Python imports Millpond's packages right now, but after an update Python may import the other packages. "
             "Uninstall the other package, or install Millpond in its own virtual environment.",
         )
     return ok("packages", "no other package uses the names of Millpond's packages")
@@ -47,7 +47,7 @@ def rooms() -> Finding:
 
 def data_directory(folder: Path) -> Finding:
     """Whether the data directory can be written and has free space."""
-    problem = room("data_dir", folder, "soon messages can no longer be accepted")
+    problem = room("data_dir", folder, "Millpond will soon be unable to accept messages")
     if problem is None and (warned := open_to_others(folder)):
         return warning("data_dir", warned)
     return problem or ok("data_dir", f"{folder}, {_free_bytes(folder) / 1e9:,.1f} GB free")
@@ -87,7 +87,7 @@ def open_to_others(folder: Path) -> str:
     state = folder.stat()
     if state.st_uid not in (0, os.geteuid()):
         return (
-            f"{folder} belongs to another user of this machine, who can read and replace everything in it. Run "
+            f"{folder} belongs to another user of this machine, who can read and replace all files in the folder. Run "
             "Millpond as this user, or set another folder in data_dir."
         )
     if state.st_mode & OTHERS:
@@ -106,7 +106,9 @@ def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
         return ok(
             check,
-            "the page uses any free port" if channel.port == 0 else ("the page uses port 8765 or the next free port"),
+            "the web page uses any free port"
+            if channel.port == 0
+            else ("the web page uses port 8765 or the next free port"),
         )
     where = f"{channel.host}:{channel.port}"
     try:

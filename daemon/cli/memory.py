@@ -36,7 +36,7 @@ class Named:
 
 @click.group()
 def memory() -> None:
-    """Show and change the memory of bots.
+    """Show and change the memories of bots.
 
     SCOPE names a memory, as shown by `millpond session show`. SESSION selects the memory that the session uses.
     """
@@ -44,13 +44,13 @@ def memory() -> None:
 
 @memory.command()
 @NAME
-@click.option("--version", type=click.IntRange(1), metavar="N", help="Show an older or rejected version.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Show an older or rejected version of MEMORY.md.")
 @click.option(
     "--history",
     is_flag=True,
     help="Show HISTORY.md instead. The history has an entry for each consolidated part of a conversation.",
 )
-@click.option("--notes", is_flag=True, help="Show the daily notes instead.")
+@click.option("--notes", is_flag=True, help="Show the daily notes instead of MEMORY.md.")
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, version: int | None, history: bool, notes: bool, as_json: bool) -> None:
@@ -77,7 +77,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest versions.",
+    help="Number of the newest versions to show.",
 )
 @JSON
 @click.pass_context
@@ -101,7 +101,7 @@ def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_json: bool) -> None:
-    """Show the changes from version A to version B, or to the current version. Version 0 is empty."""
+    """Show the changes of MEMORY.md from version A to version B, or to the current version. Version 0 is empty."""
     shown = _with_memory(ctx, name, lambda named: _diff(named, first, second))
     if as_json:
         print_json(shown)
@@ -115,7 +115,8 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make version N the current version, even if version N was rejected. The text gets a new version number."""
+    """Make the text of version N the current MEMORY.md, even if version N was rejected. The text gets a new version
+    number."""
 
     async def change(named: Named) -> int:
         by, time = author()
@@ -181,7 +182,8 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
         session = key_of(ctx, name)
     except BadSessionKey as error:
         raise InboundError(
-            f"{name} is neither a scope with a memory nor a session. `millpond session list` shows the sessions."
+            f"{name} is neither the name of a memory (scope) nor the name of a session. `millpond session list` shows "
+            "the sessions."
         ) from error
     state = await SessionReader(bus).state(session)
     scope = state.scope or await _scope_of_person(bus, [f"{bot}:person:{session}" for bot in loaded(ctx).config.bots])
@@ -319,7 +321,7 @@ def _files(named: Named, config: "Config") -> "MemoryFiles":
     def workspace_of(bot: str) -> Path:
         if bot not in config.bots:
             raise ConfigError(
-                f"bots.{bot} was not found in this configuration, but the memory belongs to that bot. Add the bot."
+                f"bots.{bot} was not found in this configuration, but the memory belongs to this bot. Add the bot."
             )
         return bot_workspace(config, bot)
 

@@ -86,7 +86,7 @@ def _folder(path: str, folder: "Path") -> Iterator[Finding]:
     """A folder that is not there and cannot be made."""
     there = next(each for each in (folder, *folder.absolute().parents) if os.path.lexists(each))
     if not there.is_dir():
-        yield Finding(path, f"{there} is not a folder. Move it, or set another folder")
+        yield Finding(path, f"{there} is not a folder. Move the file, or set another folder")
     elif there != folder and not os.access(there, os.W_OK | os.X_OK):
         text = f"{folder} cannot be created, because {there} cannot be written. Change the permissions of {there}"
         yield Finding(path, f"{text}, or set another folder")
@@ -96,7 +96,9 @@ def _apart(path: str, workspace: "Path", data: "Path") -> Iterator[Finding]:
     """A workspace with the files of the server or the archive: a restore of the workspace would overwrite them."""
     files, own = workspace.resolve(), data.resolve()
     if own.is_relative_to(files) or any(files.is_relative_to(own / each) for each in OWN_FOLDERS):
-        yield Finding(path, f"{workspace} contains the data of Millpond itself (data_dir). Set another folder")
+        yield Finding(
+            path, f"{workspace} is the folder in which Millpond stores its own data (data_dir). Set another folder"
+        )
 
 
 def _connections(path: str, model: ModelConfig) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ def print_prompt(shown: dict[str, Any]) -> None:
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:
-        say(f"the tools of server {each['server']} are missing: {each['reason']}")
+        say(f"the tools of the tool server {each['server']} are missing: {each['reason']}")
     for each in shown["unreadable"]:
         say(f"without {each['path']}: {each['reason']}")
     for section in shown["system"]:

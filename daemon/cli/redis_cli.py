@@ -76,7 +76,7 @@ def target_of(address_or_url: Address | str) -> Target:
         return _parsed(urlsplit(address_or_url))
     except ValueError:
         raise ConfigError(
-            "redis.url cannot be read. Write redis://host:6379/0, rediss://host:6379/0 or unix:///path."
+            "redis.url is not a valid address. Write redis://host:6379/0, rediss://host:6379/0 or unix:///path."
         ) from None
 
 

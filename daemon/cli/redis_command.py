@@ -30,11 +30,14 @@ def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
 
 @click.command("redis-acl")
 @click.option(
-    "--redis-62", is_flag=True, help="Print rules for Redis 6.2, which cannot protect a key from writes alone."
+    "--redis-62",
+    is_flag=True,
+    help="Print rules for Redis 6.2, which has no separate permissions to read and to write keys.",
 )
 @click.pass_context
 def redis_acl(ctx: click.Context, *, redis_62: bool) -> None:
-    """Print an ACL file with a Redis user for each role. Replace every PASSWORD, each by another one."""
+    """Print an ACL file with a Redis user for each role. Replace each PASSWORD in the file with a different
+    password."""
     from daemon.bus.permissions import users
 
     click.echo(users(loaded(ctx).config.redis.prefix, read_only=not redis_62), nl=False)

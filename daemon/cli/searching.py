@@ -35,8 +35,7 @@ def _meaning(config: MemorySearchConfig) -> list[Finding]:
         return []
     text = (
         f"mode {config.mode_used} makes QMD download 2 GB of models when it first creates "
-        "vectors. The builtin engine answers searches until all vectors exist, and whenever QMD "
-        "is too slow for a turn"
+        "vectors. The builtin engine answers searches until all vectors exist, and whenever QMD is too slow"
     )
     return [warning(CHECK, text)]
 

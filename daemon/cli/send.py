@@ -22,14 +22,16 @@ FOR_OUTPUT = "channels.terminal.look:for_output"
 def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
     # Not a number is in every range: it compares with none of its ends.
     if value is not None and math.isnan(value):
-        raise click.BadParameter("the number of seconds must not be nan.")
+        raise click.BadParameter("the number of seconds must be a number, not nan.")
     return value
 
 
 @click.command()
 @click.argument("session")
 @click.argument("text")
-@click.option("--id", "message_id", default="", help="The message's ID. A second message with the same ID is ignored.")
+@click.option(
+    "--id", "message_id", default="", help="The message's ID. Millpond ignores a second message with the same ID."
+)
 @click.option(
     "--wait",
     "wait_s",
@@ -46,7 +48,7 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
 )
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION. A name without a channel is a session of the terminal.
+    """Send TEXT (- reads standard input) to SESSION. A session name without a channel belongs to the terminal.
 
     The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer
     came within S seconds.
@@ -65,7 +67,7 @@ def _text(given: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise InboundError(f"the text is not UTF-8 (byte {error.start}). Convert it to UTF-8.") from error
+        raise InboundError(f"the text is not encoded in UTF-8 (byte {error.start}). Convert it to UTF-8.") from error
 
 
 async def _plainly(sending: Any, wait_s: float | None) -> None:

@@ -33,7 +33,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Show at most this many of the most recently active sessions.",
+    help="Number of the most recently active sessions to show.",
 )
 @JSON
 @click.pass_context
@@ -49,17 +49,24 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
 @session.command()
 @click.argument("name", metavar="SESSION")
-@click.option("--after", type=click.IntRange(-1), help="Show messages after this index. Default: the newest messages.")
+@click.option(
+    "--after",
+    type=click.IntRange(-1),
+    help="Show only messages after the message with this index. Default: the newest messages.",
+)
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of messages to show.")
 @click.option(
-    "--prompt", is_flag=True, help="Show the parts of the session's next prompt instead, each with its tokens."
+    "--prompt",
+    is_flag=True,
+    help="Show the parts of the session's next prompt and their sizes in tokens, instead of messages.",
 )
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show the state of SESSION and its messages. A name without a channel is a session of the terminal.
+    """Show the state of SESSION and its messages. A session name without a channel belongs to the terminal.
 
-    A drawing shows which messages are consolidated, and how close the prompt is to the next consolidation.
+    A drawing shows which messages are already summarized in memory, and how close the prompt is to the next
+    consolidation (summary).
     """
     key = key_of(ctx, name)
     if prompt:
@@ -142,7 +149,7 @@ async def unknown(bus: "Bus", key: str) -> str:
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
     near = difflib.get_close_matches(key, names, n=3)
     meant = f". Did you mean {' or '.join(near)}?" if near else ". `millpond session list` shows all sessions."
-    return f"session {key} was not found: nobody has sent a message to it{meant}"
+    return f"session {key} was not found: nobody has sent a message to this session{meant}"
 
 
 def _moment(at_ms: int) -> str:

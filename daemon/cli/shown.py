@@ -22,8 +22,8 @@ SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓"
 LEGEND = {
     SUMMARIES: "░▒ summarized messages",
     RAW: "x messages saved verbatim",
-    UNKNOWN: "? messages without a history entry",
-    UNSEEN: "▓ messages before /new that are not consolidated yet",
+    UNKNOWN: "? messages that no history entry contains",
+    UNSEEN: "▓ messages before /new that are not summarized in memory yet",
     SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",
 }

@@ -62,14 +62,14 @@ def part_of(whole: Spoken, first: int | None, upto: int | None) -> Spoken:
     end = whole.upto if upto is None else min(upto, whole.upto)
     if begin >= end:
         there = (
-            f"the transcript holds messages {whole.first} to {whole.upto - 1}"
+            f"the transcript contains messages {whole.first} to {whole.upto - 1}"
             if whole.upto > whole.first
-            else "the transcript holds no messages"
+            else "the transcript contains no messages"
         )
         asked = f"{'' if first is None else first} to {'' if upto is None else upto - 1}".strip()
         raise InboundError(
-            f"{_called(whole)} has no messages {asked}: {there}. Choose other indexes (--upto is the last index plus "
-            "one)."
+            f"{_called(whole)} has no messages {asked}: {there}. Choose other message indexes (--upto is the last "
+            "index plus one)."
         )
     return replace(whole, first=begin, upto=end)
 

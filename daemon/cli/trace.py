@@ -31,7 +31,7 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
     if found is None:
         raise InboundError(
             f"{name}: no trace was found. Traces of the last 100 turns of a session are kept for a "
-            "week. If the session has been inactive for a long time, use SESSION#TURN."
+            "week. If the session has been inactive for a long time, name the turn as SESSION#TURN."
         )
     if as_json:
         print_json(told(found))
@@ -60,7 +60,7 @@ def print_trace(found: "Found") -> None:
         [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
     )
     if trace.left_out:
-        say(f"{trace.left_out:,} more steps were not recorded")
+        say(f"{trace.left_out:,} more steps of this turn were not recorded")
     for each in trace.missing:
         say(f"the tools of server {each.server} are missing: {why_missing(each)}")
 

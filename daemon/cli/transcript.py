@@ -26,8 +26,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def transcript() -> None:
     """Show all messages of conversations from the first one on, including archived messages.
 
-    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. SESSION selects
-    all messages of that session.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. If SESSION is given, all
+    messages of the session are shown.
     """
 
 
@@ -39,7 +39,7 @@ def transcript() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the transcripts of SESSION. Without SESSION, list the sessions that have transcripts."""
+    """List the transcripts of SESSION. If SESSION is not given, list the sessions that have transcripts."""
     if name is None:
         rows = with_process(ctx, _sessions, makes=False)
         heads = ["session", "transcripts", "messages", "bytes", "newest"]
@@ -163,13 +163,13 @@ def _end(reasons: "Sequence[str]") -> None:
 @transcript.command()
 @click.argument("text")
 @click.option("--session", "name", metavar="SESSION", help="Search only this session.")
-@click.option("--scope", help="Search only sessions with this memory scope.")
+@click.option("--scope", help="Search only sessions that use the memory with this name (scope).")
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest hits.",
+    help="Number of the newest hits to show.",
 )
 @click.option("--all", "reads_all", is_flag=True, help="Read all archive files instead of the search index.")
 @JSON
@@ -179,9 +179,9 @@ def search(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
 
-    Sessions are ordered by their last activity. Words also match inside longer words, because Chinese has no spaces
-    between words. Archived messages are searched in the search index, if the index contains all messages of their
-    session. The index contains no tool calls and no long results of tools.
+    The results are ordered by the last activity of their sessions. A word is also found inside of longer words, because
+    Chinese has no spaces between words. Archived messages are searched in the search index, if the index contains all
+    messages of their session. The search index contains no tool calls and no long results of tools.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")
@@ -219,7 +219,8 @@ def _notes(index: "MessageIndex") -> "Iterator[str]":
     if index.found:
         yield (
             f"archived messages were searched in the search index (sessions: {index.found:,}), without tool calls and "
-            "without tool results of more than 2,000 characters. To search these too, add --all."
+            "without tool results of more than 2,000 characters. To search tool calls and long tool results too, add "
+            "--all."
         )
     if index.missed:
         yield (
@@ -319,8 +320,9 @@ async def _lines(process: "Process", wanted: Spoken) -> "AsyncGenerator[bytes]":
 def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Create a new session from the messages, named SESSION~1 (then ~2, …).
 
-    You can continue the conversation in the new session. The messages keep their indexes. The command does not change
-    the memory. If the messages are consolidated again, their content is added to the memory a second time.
+    You can continue the conversation in the new session. The messages keep their numbers (indexes). The command does
+    not change the memory. If the messages of the new session are summarized later, their content is added to the memory
+    a second time.
     """
 
     async def work(process: "Process") -> dict[str, Any]:

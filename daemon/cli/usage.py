@@ -33,9 +33,9 @@ HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "share", "toke
 def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     """Show token usage, and its cost at the prices in the configuration.
 
-    Days are listed in chronological order. Other rows are sorted by tokens, highest first. "estimated" counts
-    the calls whose tokens Millpond counted itself, because the provider did not report them. "share" is the cached
-    part of the input tokens of all calls whose provider reports cached tokens.
+    Days are listed in chronological order. Other rows are sorted by the number of tokens, highest first.
+    "estimated" counts the calls whose tokens Millpond counted itself, because the provider did not report them.
+    "share" is the cached part of the input tokens of all calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock
     from daemon.usage import UsageBook, last_days

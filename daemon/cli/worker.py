@@ -24,7 +24,7 @@ def worker() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List the running processes and the sessions that they hold."""
+    """List the running Millpond processes and the sessions that each process is working on."""
     from daemon.overview import read_workers
 
     found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))

@@ -43,6 +43,9 @@ class WebConfig(AnyChannelConfig, frozen=True, tag="web"):
     member_token: Secret = NO_SECRET
     """Sent by clients without the rights of operators, which use the sessions of this channel only. Unset: none."""
     member_token_file: PathText = ""
+    completions_token: Secret = NO_SECRET
+    """Sent by clients of ``/v1/`` alone, which have the rights of ``member_token`` there. Unset: none."""
+    completions_token_file: PathText = ""
     open: bool = False
     """Whether every program of this machine has the rights of ``member_token`` without any token."""
     metrics: Literal["token", "open"] = "token"

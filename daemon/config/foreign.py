@@ -72,7 +72,7 @@ def connect_of(kind: type[PushConfig]) -> str:
     tag = str(kind.__struct_config__.tag)
     found = adapter(tag)
     if found is None:
-        raise ConfigError(f"no installed package provides the type {tag!r} any more")
+        raise ConfigError(f"no installed package provides the channel type {tag!r} any more")
     return found.connect
 
 

@@ -59,7 +59,8 @@ def load(
     reading.findings += [
         Finding(
             readable(name),
-            f"the environment variable sets the same key as {readable(other)}. Remove one of the two settings",
+            f"this environment variable sets the same configuration key as {readable(other)}. Remove one of the two "
+            "variables",
         )
         for other, name in twice
     ]
@@ -118,7 +119,7 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
             channel["bot"] = next(iter(bots))
             reading.sources[path] = "the only bot"
         elif bots:
-            text = f"the key is not set, but there are several bots. Set this key to one of {', '.join(bots)}"
+            text = f"this setting is missing, but there are several bots. Set this key to one of {', '.join(bots)}"
             reading.refuse(path, text)
 
 

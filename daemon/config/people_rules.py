@@ -15,7 +15,7 @@ def people_findings(config: Config) -> Iterator[Finding]:
     for name, person in config.people.items():
         here = f"people.{name}.identities"
         if len(person.identities) < 2:
-            yield Finding(here, "the list has only one entry. Name at least two identities to link")
+            yield Finding(here, "the list contains only one identity. Name at least two identities to link")
         for identity in person.identities:
             if problem := _problem(config, identity):
                 yield Finding(here, problem, ("channels",))

@@ -155,7 +155,10 @@ class Reading:
         if not isinstance(given, list):
             text = f"expected a list of sections [[{path}]], got {sort_of(given)}"
             if isinstance(given, Variable):
-                text = f"an environment variable cannot set this list. Write the sections [[{path}]] into the file"
+                text = (
+                    f"an environment variable cannot set this list. Write the sections [[{path}]] into the "
+                    "configuration file"
+                )
             self.refuse(path, text)
             return []
         members = cast("list[object]", given)
@@ -184,7 +187,7 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"the key is not set. Set this key to one of {known}"
+            f"this setting is missing. Set this key to one of {known}"
             if missing
             else f"{got(tag)} is not a type of this version of Millpond ({known}), and no installed package provides it"
         )
@@ -199,7 +202,7 @@ class Reading:
                 continue
             here = join(path, f"{key}_file")
             if clean.get(key):
-                self.refuse(here, f"{key} is set too. Remove one of the two keys")
+                self.refuse(here, f"{key} is set too. Set only one of the two keys")
                 continue
             try:
                 clean[key], warning = read_secret_file(Path(cast("str", file)))
@@ -218,7 +221,7 @@ class Reading:
         except (OSError, RuntimeError):
             return self.refuse(
                 path,
-                f"{got(text)} cannot be resolved: its home folder or the current folder was not found. "
+                f"{got(text)} cannot be resolved, because the home folder or the current folder was not found. "
                 "Write the full path",
             )
 
@@ -235,7 +238,11 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"the name belongs to a section. Set the keys of the section one by one, such as {first}")
+            self.refuse(
+                path,
+                "the name belongs to a section of settings. Set the settings of the section one by one, "
+                f"such as {first}",
+            )
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

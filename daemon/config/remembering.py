@@ -16,6 +16,8 @@ class AuditConfig(Section, frozen=True):
     """Also switches the part ``## Pinned`` of MEMORY.md."""
     pinned_max_share: Share = 0.025
     """The largest part of the context window for ``## Pinned``."""
+    quiz: Annotated[int, Meta(ge=0, le=20)] = 0
+    """Questions that the summary model is asked about each range; 0: none. They take three calls."""
 
 
 class ConsolidationConfig(Section, frozen=True):

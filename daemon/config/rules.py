@@ -34,7 +34,7 @@ from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
 """Names of environment variables and of HTTP headers that all programs accept."""
-_NAMES = {_VARIABLE: "letters, digits and _, and do not begin with a digit", _HEADER: "letters, digits and -"}
+_NAMES = {_VARIABLE: "letters, digits and _, and must not begin with a digit", _HEADER: "letters, digits and -"}
 
 MIN_BUDGET_TOKENS = 1_024
 ARCHIVE_SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https")
@@ -83,12 +83,13 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            f"the value must be below lease_s, otherwise leases expire while they are held. Got {queue.renew_s} "
+            "the value must be below lease_s. Otherwise, leases expire while workers still hold them. Got "
+            f"{queue.renew_s} "
             f"and {queue.lease_s}"
         )
         yield Finding("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
-        text = f"the value must not be above backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
+        text = f"the value must not be greater than backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
         yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
@@ -108,7 +109,7 @@ def _ports(config: Config) -> Iterator[Finding]:
     taken = dict[tuple[str, int], str]()
     for section, host, port in wanted:
         if port and (other := taken.setdefault((host, port), section)) != section:
-            text = f"{port} is also used by {other}. Each server needs its own port"
+            text = f"{port} is also used by {other}. Set a port that no other part of this process uses"
             yield Finding(f"{section}.port", text, (f"{other}.port",))
 
 
@@ -176,7 +177,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "the key is not set, and the key of the bot's own model is for a different API. Set this key, "
+                "this setting is missing, and the API key of the bot's own model belongs to a different API. Set this "
+                "key, "
                 f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
@@ -193,11 +195,16 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
         yield Finding(
-            f"{path}.name", "the key is not set. Name the model that turns speech into text, such as whisper-1", needs
+            f"{path}.name",
+            "this setting is missing. Name the model that turns speech into text, such as whisper-1",
+            needs,
         )
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
         why = "is offline" if bot.model.offline else "uses Anthropic's API"
-        text = f"the key is not set, and the bot's own model {why}, so its server cannot be used. Set base_url or a key"
+        text = (
+            f"this setting is missing, and the bot's own model {why}, so the model's server cannot be used. Set "
+            "base_url or an API key"
+        )
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
         yield Finding(f"{path}.api_key", text)
@@ -243,7 +250,7 @@ def zone_problem(name: str) -> str:
     except (KeyError, ValueError, OSError):
         known = zoneinfo.available_timezones()
         if not known:
-            return "this machine has no time zone database. Install its tzdata package, or set UTC"
+            return "this machine has no time zone database. Install the package tzdata, or set UTC"
         near = nearest(name, known)
         hint = f". Did you mean {near}?" if near else ", such as Europe/Berlin"
         return f"expected an IANA time zone, got {got(name)}{hint}"
@@ -257,7 +264,7 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"the key is not set. Set {path}.name or {model.api.upper()}_MODEL", needs)
+        yield Finding(f"{path}.name", f"this setting is missing. Set {path}.name or {model.api.upper()}_MODEL", needs)
     if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     if model.api == "anthropic":
@@ -291,7 +298,7 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]
         )
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
-        yield Finding(f"{here}.name", "the key is not set. Name the fallback's model")
+        yield Finding(f"{here}.name", "this setting is missing. Name the fallback's model")
     else:
         yield from _model(here, fallback)
 
@@ -307,8 +314,8 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
     text = (
         f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
         f"after {model.completion_tokens:,} for the answer (max_completion_tokens, at most a quarter) and "
-        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: "
-        "raise context_window_tokens, or lower the other two settings"
+        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
+        f"{MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)
 
@@ -318,7 +325,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
-            f"the key is not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
+            f"this setting is missing, but {got(channel.host)} can be reached from other machines. Set token_file, "
             "or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
@@ -328,12 +335,17 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
             "machines. Remove open, or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.open", text, (f"{path}.host",))
-    for key, token in (("token", channel.token), ("member_token", channel.member_token)):
+    tokens = {
+        "token": channel.token,
+        "member_token": channel.member_token,
+        "completions_token": channel.completions_token,
+    }
+    for key, token in tokens.items():
         if text := secret_problem(token):
             yield Finding(f"{path}.{key}", text)
-    if channel.member_token and channel.member_token == channel.token:
-        text = "the value is the same as token, which has the rights of operators. Set another value"
-        yield Finding(f"{path}.member_token", text, (f"{path}.token", f"{path}.member_token_file"))
+        if token and key != "token" and token == channel.token:
+            text = "the value is the same as token, which has the rights of operators. Set another value"
+            yield Finding(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
@@ -350,7 +362,8 @@ def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
         found = [Finding(f"{path}.{key}", text) for key, text in channel.problems()]
     except Exception as error:  # noqa: BLE001 - another package's code: a person has to be told whose section it was
         text = (
-            f"the package that provides this channel type failed to check the section: {type(error).__name__}: {error}"
+            "the package that provides this channel type failed to check this section of the configuration: "
+            f"{type(error).__name__}: {error}"
         )
         found = [Finding(path, text)]
     yield from found

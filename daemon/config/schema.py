@@ -210,6 +210,11 @@ class ModelConfig(Section, frozen=True):
         return (alone, *(filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
+    def names(self) -> list[str]:
+        """Names of the models that a conversation may choose, its own first."""
+        return ["offline"] if self.offline else list(dict.fromkeys(model.name for model in self.chain))
+
+    @property
     def offline(self) -> bool:
         """Whether the mock model answers."""
         return not (self.base_url or self.api_key)

@@ -20,8 +20,11 @@ def search_findings(config: Config) -> Iterator[Finding]:
     if text := secret_problem(given.api_key):
         yield Finding(f"{_PATH}.api_key", text)
     if (given.base_url or given.api_key) and not given.model:
-        text = "the key is not set. Name the model that turns texts into vectors, such as text-embedding-3-small"
+        text = "this setting is missing. Name the model that turns texts into vectors, such as text-embedding-3-small"
         yield Finding(f"{_PATH}.model", text, needs)
     if given.model and not any(embeddings_of(config.memory_search, bot) for bot in config.bots.values()):
-        text = "the key is not set, and no bot has a model whose server could be used instead. Set base_url or a key"
+        text = (
+            "this setting is missing, and no bot has a model whose server could be used instead. Set base_url or an "
+            "API key"
+        )
         yield Finding(f"{_PATH}.base_url", text, needs)

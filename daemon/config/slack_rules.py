@@ -46,7 +46,7 @@ def bot_token_problem(token: Secret) -> str:
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
-            "the value is a token that expires. Token rotation cannot be switched off, so create a new app "
+            "the value is a token that expires. Token rotation cannot be switched off for an app, so create a new app "
             "from the manifest"
         )
     if text.startswith("xoxp-"):
@@ -63,7 +63,7 @@ def app_token_problem(token: Secret) -> str:
 def signing_secret_problem(secret: Secret) -> str:
     """The problem of the form of a signing secret; empty if none."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"the value is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
+    return "" if fine else f"the value is not a signing secret, but a token or a part of a token: {WHERE_SECRET}"
 
 
 def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
         text = (
-            f"the key is not set: {WHERE_BOT_TOKEN}. Save the token in a file and set {path}.bot_token_file to "
+            f"this setting is missing: {WHERE_BOT_TOKEN}. Save the token in a file and set {path}.bot_token_file to "
             "the file's path"
         )
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
@@ -99,12 +99,12 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     """By a socket, by its own listener, or by the listener of the same app in another section."""
     path = f"channels.{name}"
     if channel.events.url and not channel.signing_secret:
-        text = f"the key is not set, but events.url needs it to verify every request: {WHERE_SECRET}"
+        text = f"this setting is missing, but events.url needs it to verify every request: {WHERE_SECRET}"
         yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
         text = (
-            f"the key is not set: {WHERE_APP_TOKEN}. Alternatively, set events.url and signing_secret "
+            f"this setting is missing: {WHERE_APP_TOKEN}. Alternatively, set events.url and signing_secret "
             "to receive events at a URL"
         )
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
@@ -119,7 +119,7 @@ def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
     tokens: dict[str, str] = {}
     for name, channel in channels.items():
         if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
-            text = f"the same value is used by channels.{other}. Configure one section for each workspace and app"
+            text = f"the same token is used by channels.{other}. Configure one section for each workspace and app"
             yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
 
 

@@ -31,7 +31,7 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
         bot = (channel.base_url.rstrip("/"), channel.token.reveal())
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
             text = (
-                f"the same value is used by channels.{other}, but only one of the two channels would receive "
+                f"the bot token is also used by channels.{other}, but only one of the two channels would receive "
                 "messages. Use another bot's token"
             )
             yield Finding(f"{path}.token", text, (f"{path}.token_file",))
@@ -44,7 +44,8 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
 def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     if not channel.token:
         text = (
-            f"the key is not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
+            f"this setting is missing. Save the token from BotFather in a file and set {path}.token_file to the file's "
+            "path"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):

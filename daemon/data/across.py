@@ -59,8 +59,10 @@ class Across:
 
     def stray(self, session: str, stream_id: str) -> Flaw:
         """A message that would never be answered."""
-        mend = Mend(what="queue the message in its session", action="stray", owner=session, args=(stream_id,))
-        text = f"message {stream_id} was accepted but is in no queue, so it would never be answered"
+        mend = Mend(
+            what="put the message into the queue of its session", action="stray", owner=session, args=(stream_id,)
+        )
+        text = f"message {stream_id} was accepted but is not in a queue, so the message would never be answered"
         return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
 
     def scopes_of(self, flaws: Iterable[Flaw]) -> set[str]:
@@ -86,13 +88,13 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="schedule a consolidation now, so that session and memory match again",
+                what="schedule a consolidation now, so that the session and the memory match again",
                 action="unsettled",
                 owner=session,
             )
             text = (
-                f"the session's cursor is {cursor} (of {head} messages), but the memory contains all "
-                f"messages before {upto}"
+                f"the session's consolidated part ends before message {cursor} (of {head}), but the memory contains "
+                f"all messages before {upto}"
             )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
@@ -100,7 +102,7 @@ class Across:
         key, found = bus.keys.sessions, list[Flaw]()
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for session in sorted(self._positions.keys() - listed):
-            mend = Mend(what="add the session to the index", action="index", key=key, args=(session,))
+            mend = Mend(what="add the session to the index of sessions", action="index", key=key, args=(session,))
             found.append(
                 Flaw(
                     rule="sessions.index",
@@ -111,7 +113,9 @@ class Across:
             )
         for session in sorted(listed - self._positions.keys()):
             if not await bus.call("EXISTS", bus.keys.session(session)):
-                mend = Mend(what="remove the session from the index", action="unindex", key=key, args=(session,))
+                mend = Mend(
+                    what="remove the session from the index of sessions", action="unindex", key=key, args=(session,)
+                )
                 text = "the index of sessions lists this session, but the session does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
@@ -122,8 +126,8 @@ class Across:
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"this memory is merged into {home}, but the list of linked people does not contain the "
-                "link. Link the two people "
+                text=f"this memory was merged into {home}, but the list of linked people does not contain this link. "
+                "Link the two people "
                 "again.",
             )
             for scope, home in sorted(self._joined.items())
@@ -135,12 +139,14 @@ class Across:
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for job in sorted(listed):
             if not await bus.call("EXISTS", bus.keys.job(job)):
-                mend = Mend(what="remove the job from the list", action="unjob", key=key, args=(job,))
+                mend = Mend(
+                    what="remove the job from the list of unfinished jobs", action="unjob", key=key, args=(job,)
+                )
                 found.append(
                     Flaw(
                         rule="jobs.index",
                         where=job,
-                        text="the job is listed as unfinished, but its record does not exist",
+                        text="the job is in the list of unfinished jobs, but the record of the job does not exist",
                         mend=mend,
                     )
                 )
@@ -152,7 +158,12 @@ class Across:
             if status is not None and status not in OVER:
                 mend = Mend(what="schedule the job", action="job", key=key, args=(job,))
                 found.append(
-                    Flaw(rule="jobs.index", where=job, text="the job is unfinished, but it is not scheduled", mend=mend)
+                    Flaw(
+                        rule="jobs.index",
+                        where=job,
+                        text="the job is unfinished, but the job is not scheduled",
+                        mend=mend,
+                    )
                 )
         return found
 

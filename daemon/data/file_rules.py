@@ -48,7 +48,11 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
         text = f"the folder cannot be read: {error.strerror}. Correct the cause: Millpond cannot write the files."
         return [Flaw(rule="files.readable", where=str(where), text=text)]
     flaws = [
-        Flaw(rule="files.readable", where=str(where / name), text=f"{why}. Until then, Millpond does not use the file.")
+        Flaw(
+            rule="files.readable",
+            where=str(where / name),
+            text=f"{why}. Until the problem is corrected, Millpond does not use the file.",
+        )
         for name, why in sorted(found.problems.items())
     ]
     return [*flaws, *_memory(taken, found.side, where), *_history(taken, found, where)]
@@ -117,5 +121,5 @@ def _history(taken: ScopeTaken, found: _Folder, where: Path) -> Iterator[Flaw]:
             continue  # `memory.history` reports the entry
         missing += b"\n" + text.strip("\n").encode() + b"\n" not in lines
     if missing:
-        text = f"{missing} entries of the history are missing in the file, because the file was changed. {ANEW}"
+        text = f"{missing} entries of the history are missing from the file, because the file was changed. {ANEW}"
         yield Flaw(rule="files.history", where=str(where / HISTORY), text=text)

@@ -90,7 +90,9 @@ def files_of(folder: Path) -> Iterator[FileTaken]:
                 taken = decode_file(line)
                 parts = [*taken.path.split("/"), *taken.restored_path.split("/")]
                 if any(part in ("", ".", "..") for part in parts) or "\0" in taken.restored_path:
-                    raise DataError(f"{folder / FILES} lists {taken.path!r}, which is not a file of a backup")
+                    raise DataError(
+                        f"{folder / FILES} lists {taken.path!r}, which is not a valid file name in a backup"
+                    )
                 yield taken
     except (OSError, *UNREADABLE) as error:
         raise DataError(f"{folder / FILES} cannot be read: {error}. Use another backup.") from error

@@ -29,7 +29,10 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
         return [Flaw(rule="key.known", where=key, text=text)]
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
-        text = f"the key belongs to partition {right}, so it is not found in this partition. Restore a backup."
+        text = (
+            f"the key belongs to partition {right}, so Millpond does not find the key in this partition. Restore a "
+            "backup."
+        )
         found.append(Flaw(rule="key.partition", where=key, text=text))
     elif name.partition is not None and name.partition >= bus.keys.partitions:
         text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete the key."

@@ -61,7 +61,7 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
                 "memory.text",
                 why,
                 "text",
-                f"set the text of MEMORY.md to that of version {current} again",
+                f"replace the text of MEMORY.md with the text of version {current} again",
                 current,
                 base,
             )

@@ -26,13 +26,13 @@ _NUMBERS = (
     "deaths",
 )
 _SAFE = {
-    **dict.fromkeys(("attempts", "deaths"), "0"),
-    **dict.fromkeys(("tokens", "tokens_start"), "the total of the messages"),
-    **dict.fromkeys(("fence", "claims"), "a higher number than before"),
-    "start": "the cursor",
-    "head": "the end of the log",
+    **dict.fromkeys(("attempts", "deaths"), "set {name} to 0"),
+    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total of the session's messages"),
+    **dict.fromkeys(("fence", "claims"), "set {name} to a higher number than before"),
+    "start": "set {name} to the cursor",
+    "head": "set {name} to the end of the log",
 }
-"""What each of the others can safely be set to."""
+"""The safe repair of each of the others."""
 LOST = "[This message was lost from the database.]"
 """Stands where a message was, since the messages behind it keep their numbers."""
 _STREAM_ID = re.compile(r"\d+-\d+")
@@ -54,10 +54,10 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
 
 
 def _not_a_number(session: str, name: str) -> Flaw:
-    text = f"{name} in the session's hash is not a number, so the bot cannot answer"
+    text = f"{name} in the session's Redis hash is not a number, so the bot cannot answer"
     if name not in _SAFE:
         return Flaw(rule="session.fields", where=session, text=f"{text}. Restore the session from a backup.")
-    mend = Mend(what=f"set {name} to {_SAFE[name]}", action="number", owner=session, args=(name,))
+    mend = Mend(what=_SAFE[name].format(name=name), action="number", owner=session, args=(name,))
     return Flaw(rule="session.fields", where=session, text=text, mend=mend)
 
 
@@ -72,16 +72,20 @@ def _wire(text: str) -> msgspec.Raw:
 def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
     if taken.log or taken.segments:
         text = (
-            "the session has messages, but its hash is missing, so the messages cannot be found. Restore the "
+            "the session has messages, but the session's hash is missing in Redis, so the messages cannot be found. "
+            "Restore the "
             "session from a backup."
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     if taken.waiting:
-        text = "the session has pending messages, but its hash is missing. Restore the session from a backup."
+        text = (
+            "the session has unanswered messages, but the session's hash is missing in Redis. Restore the session from "
+            "a backup."
+        )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
         mend = Mend(what="remove the session from these lists", action="idle", owner=taken.name)
-        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
+        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but the session does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
 
@@ -107,7 +111,7 @@ class _Look:
                 "session.scope", "the session has no scope, so its memory is unknown. Set the field `scope` by hand."
             )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
-            text = "a worker holds the session with a lease that never expires"
+            text = "a worker holds the session with a lease (lock) that never expires"
             yield self._flaw(
                 "session.lease",
                 text,
@@ -187,7 +191,10 @@ class _Look:
                 text = f"message {stream_id} is queued twice and would be answered twice"
                 yield self._flaw("waiting.once", text, "twice", "queue the message only once", stream_id)
             elif (fields := self._inbox.get(stream_id)) is None:
-                text = f"message {stream_id} is queued, but it is missing from `in`, so it is lost"
+                text = (
+                    f"message {stream_id} is queued, but the message is missing from the stream `in`, so its text is "
+                    "lost"
+                )
                 yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
                 text = f"message {stream_id} is queued in this session but belongs to another session"
@@ -202,13 +209,13 @@ class _Look:
     def _deadline(self) -> Iterator[Flaw]:
         if self._taken.waiting and "due" not in self._taken.scores:
             text = (
-                f"the session has {len(self._taken.waiting)} pending messages but no deadline, so no worker would "
-                "process the session"
+                f"the session has {len(self._taken.waiting)} unanswered messages but is not scheduled, so no worker "
+                "would process the session"
             )
-            yield self._flaw("waiting.due", text, "due", "set the session's deadline to now")
+            yield self._flaw("waiting.due", text, "due", "schedule the session for processing now")
         elif not self._taken.waiting and "due" in self._taken.scores and not self._is_woken_by_asides():
-            text = "the session has a deadline but no pending messages"
-            yield self._flaw("due.waiting", text, "idle", "remove the deadline")
+            text = "the session is scheduled for processing but has no unanswered messages"
+            yield self._flaw("due.waiting", text, "idle", "remove the session from the schedule")
 
     def _is_woken_by_asides(self) -> bool:
         # `mend.lua` of the bus gives a deadline to what only waits for an answer aside; a claim takes it away.
@@ -218,7 +225,10 @@ class _Look:
         """Messages marked for an out-of-band reply are in ``in``."""
         for stream_id in self._taken.asides:
             if not _STREAM_ID.fullmatch(stream_id) or stream_id not in self._inbox:
-                text = f"message {stream_id} is marked for an out-of-band reply, but it is missing from `in`"
+                text = (
+                    f"message {stream_id} is marked for an out-of-band reply, but the message is missing from the "
+                    "stream `in`"
+                )
                 yield self._flaw("asides.in", text, "aside", "remove the mark", stream_id)
         for stream_id, fields in self._inbox.items():
             try:
@@ -233,7 +243,7 @@ class _Look:
         """The rest of a finished conversation is scheduled for consolidation until memory contains it."""
         if self._start > self._cursor and "unsettled" not in self._taken.scores and not self._taken.lock.get("nonce"):
             text = (
-                f"messages {self._cursor} to {self._start - 1} belong to a finished conversation, but no "
-                "consolidation is scheduled"
+                f"messages {self._cursor} to {self._start - 1} belong to a finished conversation, but their "
+                "consolidation is not scheduled"
             )
             yield self._flaw("session.unsettled", text, "unsettled", "schedule a consolidation now")

@@ -72,7 +72,8 @@ async def _of_shelf(archive: Archive, shelf: Shelf, first: int, base: int, names
         Flaw(
             rule="archive.missing",
             where=segment.place,
-            text=f"the file is listed, but it was not found in {archive.storage.where}. Restore the file from a "
+            text=f"the file is in the list of archive files, but was not found in {archive.storage.where}. Restore the "
+            "file from a "
             "backup.",
         )
         for segment in segments
@@ -105,8 +106,8 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
             # In a file a line feed is a space.
             if raws_of(lines_of([bytes_of(held[index - base])]))[0] != raws[index - segment.first]:
                 text = (
-                    f"message {index} in this file differs from the same message in Redis. The newest segment that "
-                    "contains the message is used."
+                    f"message {index} in this file differs from the same message in Redis. Millpond uses the newest "
+                    "archive file that contains the message."
                 )
                 found.append(Flaw(rule="archive.differs", where=segment.place, text=text))
                 break

@@ -10,9 +10,9 @@ This file contains everything that Millpond has stored about:
 {scopes}
 Created on {time} (UTC).
 
-memory/<scope>/MEMORY.md       the bot's current memory, part of every prompt
+memory/<scope>/MEMORY.md       the bot's current memory, which is part of every prompt
 memory/<scope>/HISTORY.md      past events, one paragraph for each consolidated part of a conversation
-memory/<scope>/history.jsonl   the same entries with all of their fields, one JSON object per line
+memory/<scope>/history.jsonl   the entries of the history with all of their fields, one JSON object per line
 memory/<scope>/versions.jsonl  every version of MEMORY.md, with its origin
 memory/<scope>/notes.jsonl     daily notes
 transcripts/<session>.jsonl    all messages of a conversation from the first to the last, one per line
@@ -23,7 +23,7 @@ usage.jsonl                    usage by day: messages, model calls, tokens, cost
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  list of scopes and conversations, and of parts that could not be read
 
-Parts without content are left out. The file contents.json lists the scope or conversation that each name stands for.
+Parts without content are left out of the export. The file contents.json lists the memory or conversation of each name.
 Backups, and data that chat platforms and model providers store themselves, are not included.
 """,
     "zh": """\

@@ -30,13 +30,13 @@ async def compacted(bus: Bus) -> list[str]:
             await _until_idle(bus)
             abouts = await _persistence(bus)
     except TimeoutError:
-        return [f"the server did not rewrite its files within {PATIENCE_S:.0f} s. Run `BGREWRITEAOF` later."]
+        return [f"the Redis server did not rewrite its files within {PATIENCE_S:.0f} s. Run `BGREWRITEAOF` later."]
     except BusUnavailable:
         raise
     except BusError as error:
         return [
             f"the server does not let Millpond compact its files ({error}). The files contain the deleted data until "
-            "the server rewrites them automatically."
+            "the server rewrites the files automatically."
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
         return [

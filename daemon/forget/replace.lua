@@ -13,7 +13,7 @@ local fields = redis.call('HMGET', KEYS[1], ARGV[1], 'head', 'cursor', 'start', 
 local base, head, is_log = tonumber(fields[1] or 0), tonumber(fields[2] or 0), ARGV[2] == 'log'
 local time = redis.call('TIME')
 local is_held = fields[7] and tonumber(fields[8] or 0) > time[1] * 1000 + math.floor(time[2] / 1000)
-local done, less, less_start = 0, 0, 0
+local done, less, less_start, replaced = 0, 0, 0, false
 
 for at = 3, #ARGV, 4 do
   local index = tonumber(ARGV[at])
@@ -22,7 +22,7 @@ for at = 3, #ARGV, 4 do
     done = done + 1
   elseif stored and redis.sha1hex(stored) == ARGV[at + 1] and not (is_log and is_held and index >= head) then
     redis.call('LSET', KEYS[2], index - base, ARGV[at + 2])
-    done = done + 1
+    done, replaced = done + 1, true
     -- What stands beyond the head is counted when it is committed.
     if index < head then
       if index >= tonumber(fields[3] or 0) then less = less + ARGV[at + 3] end
@@ -30,6 +30,8 @@ for at = 3, #ARGV, 4 do
     end
   end
 end
+-- Whoever keeps a copy of the log reads it anew.
+if is_log and replaced then redis.call('HINCRBY', KEYS[1], 'replaced', 1) end
 if is_log and less ~= 0 then redis.call('HSET', KEYS[1], 'tokens', math.max(0, tonumber(fields[5] or 0) - less)) end
 if is_log and less_start ~= 0 then
   redis.call('HSET', KEYS[1], 'tokens_start', math.max(0, tonumber(fields[6] or 0) - less_start))

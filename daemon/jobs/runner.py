@@ -247,7 +247,7 @@ class JobRunner:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from group
         if lost and not reports:
-            raise JobLost(f"job {held.id} is now run by another process. Nothing more was written.")
+            raise JobLost(f"job {held.id} is now being run by another process. Nothing more was written.")
         return reports[0]
 
     async def _rest(self, held: Held, error: Exception, reason: str) -> None:

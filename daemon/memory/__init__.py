@@ -13,7 +13,17 @@ from daemon.memory.foreign import Foreign, TakenOver
 from daemon.memory.home import Home
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
-from daemon.memory.records import Audit, AuditPlace, EntryKind, HistoryEntry, ItemKind, Note, Version, VersionKind
+from daemon.memory.records import (
+    Audit,
+    AuditPlace,
+    EntryKind,
+    HistoryEntry,
+    ItemKind,
+    Note,
+    RequestPlace,
+    Version,
+    VersionKind,
+)
 from daemon.memory.searching import Passage, Scored, found_in, passages_of
 from daemon.memory.versioned import Changed, changes_of, seen
 from daemon.memory.writing import Written, written
@@ -37,6 +47,7 @@ __all__ = [
     "Passage",
     "Pinned",
     "Recall",
+    "RequestPlace",
     "Scored",
     "SetBack",
     "TakenOver",

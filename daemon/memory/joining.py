@@ -198,7 +198,7 @@ class Joining:
 
     def _check(self, status: bytes, scope: str) -> None:
         if status == b"stale":
-            raise JobLost(f"job {self._job} for the memory of {scope} has ended. Nothing more was written.")
+            raise JobLost(f"job {self._job} for the memory of {scope} has already ended. Nothing more was written.")
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):

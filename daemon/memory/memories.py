@@ -122,8 +122,7 @@ class Memories:
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened with the fencing token {int(found)}, but this lock "
-                "has the lower "
-                f"token {fence}. Acquire the lock again with a higher fencing token.",
+                f"(lease) has the lower token {fence}. Acquire the lock again with a higher fencing token.",
                 highest=int(found),
             )
         return opened_from(found, asked)
@@ -160,8 +159,8 @@ class Memories:
         """
         if entry.session != opened.session or entry.upto <= entry.first:
             raise ValueError(
-                f"messages {entry.first} to {entry.upto} of session {entry.session} are not a "
-                f"range of session {opened.session}"
+                f"messages {entry.first} to {entry.upto} of session {entry.session} are not a valid range of messages "
+                f"of session {opened.session}"
             )
         scope, keys = opened.scope, self._bus.keys
         is_owed = is_owed or entry.kind == "raw"

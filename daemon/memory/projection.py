@@ -100,7 +100,7 @@ class Projection:
         found = look(folder, clean=self.looked.clean, written=side.memory)
         if found.refused:
             if self.looked.is_new(found.refused):
-                reason = f"{found.refused}. Until this is corrected, Millpond does not update the file."
+                reason = f"{found.refused}. Until the problem is corrected, Millpond does not update the file."
                 _log.warning("memory.refused", path=str(self.path / MEMORY), reason=reason)
             return side
         if found.text is None or found.checksum == side.memory:

@@ -28,6 +28,19 @@ class AuditPlace(msgspec.Struct, frozen=True, array_like=True):
     """Offset one past the last."""
 
 
+class RequestPlace(msgspec.Struct, frozen=True, array_like=True):
+    """A sentence with which a person asked for something to be kept. It is stored without its words, as above."""
+
+    session: str
+    """Whose log the message is in; empty: the sentence is a pinned line or a rule of a version of MEMORY.md."""
+    index: int
+    """Of the message; number of the version."""
+    begin: int
+    """Offset of the first character in the text of the message or version."""
+    end: int
+    """Offset one past the last."""
+
+
 class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many items of a consolidated range are left where."""
 
@@ -43,8 +56,14 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In neither MEMORY.md nor the entry; there was no time to search."""
     pinned: int = 0
     """Statements that were added to MEMORY.md word for word."""
+    questions: int = 0
+    """Questions of the quiz; 0: there was no quiz."""
+    correct: int = 0
+    """Of these, those that were answered correctly."""
     lost: tuple[AuditPlace, ...] = ()
     """The first of those in the archive alone."""
+    requests: tuple[RequestPlace, ...] = ()
+    """What people asked to be kept, now and earlier, and MEMORY.md contains: no later summary may drop it silently."""
 
     @property
     def score(self) -> float | None:
@@ -55,7 +74,7 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def told(self) -> dict[str, float | None]:
         """The score and the counts, by name."""
-        counts = ("memory", "history", "recall", "archive", "unsearched", "pinned")
+        counts = ("memory", "history", "recall", "archive", "unsearched", "pinned", "questions", "correct")
         return {"score": self.score, **{name: getattr(self, name) for name in counts}}
 
 

@@ -143,6 +143,8 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
+    if tools and form == Form(own=form.own) and MARK not in b",".join(messages):
+        return list(messages)
     as_is = Form(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
     told: set[str] = set()
     written = [

@@ -36,6 +36,8 @@ _CUT_OFF: Mapping[str, Literal["length", "content_filter"]] = {
 """Reasons for which an answer ends early, in lower case, as servers name them."""
 _BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
 """The server failed in the middle: Mistral and OpenRouter, GLM, DeepSeek."""
+_TEXT_ALONE = frozenset({"role", "content"})
+"""The fields of nearly all pieces of an answer."""
 
 
 class Choice(msgspec.Struct):
@@ -176,7 +178,7 @@ class AnswerParts:
             why = (
                 "max_completion_tokens was reached"
                 if reason == "length"
-                else "the content filter of the server stopped it"
+                else "the content filter of the server stopped the answer"
             )
             text = f"the answer of {self._endpoint} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
@@ -246,13 +248,20 @@ class AnswerParts:
         given = choice.delta or (None if self._has_deltas else choice.message)
         self._has_deltas = self._has_deltas or bool(choice.delta)
         fields = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        piece = fields.get("content")
+        if not (isinstance(piece, str) and fields.keys() <= _TEXT_ALONE):
+            piece = self._fields(fields)
+        return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
+
+    def _fields(self, fields: dict[str, object]) -> str:
+        """The text of a message's fields; takes note of calls, of reasoning, and of what is its model's own."""
         self._calls.feed(fields.get("tool_calls"))
         if unknown := own.unknown(fields, own.KNOWN):
             self._own = cast("dict[str, object]", own.joined(self._own, unknown))
         piece, thought = message_fields.text_of(fields)
         if thought:
             self._thought.append(thought)
-        return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
+        return piece
 
     def _said(self, text: str) -> str:
         """What of the text is certain to be text."""

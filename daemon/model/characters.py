@@ -66,6 +66,8 @@ class Characters:
 
     def feed(self, piece: str) -> str:
         """The text that ``piece`` adds."""
+        if piece.isascii() and not self._held:
+            return piece
         text = self._held + piece
         half = _INCOMPLETE.search(text)
         self._held = half[0] if half else ""

@@ -187,8 +187,10 @@ class Dialect:
         tools, messages = self.offered(request), self.messages(request, of=of)
         if self.marks and request.current and model.startswith(MODELS):
             messages = marked(messages, request)
-        fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
-        fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
+        # All of it is joined once: half a megabyte that is copied several times costs as much as sending it.
+        messages[0] = b'"messages":[' + messages[0]
+        messages[-1] += b"]"
+        fields = [b'{"model":' + _json(model), b'"stream":true' if self.stream else b'"stream":false', *messages]
         fields.append(f'"{self.limit}":{self.most(request)}'.encode())
         if self.key and request.cache_key:
             fields.append(b'"prompt_cache_key":' + _json(request.cache_key))
@@ -199,7 +201,8 @@ class Dialect:
         if request.force_tool and self.force and tools:
             choice = {"type": "function", "function": {"name": request.force_tool}}
             fields.append(b'"tool_choice":' + _json(choice))
-        return b"{" + b",".join(fields) + b"}"
+        fields[-1] += b"}"
+        return b",".join(fields)
 
 
 def is_of_length(refused: str) -> bool:
@@ -211,7 +214,10 @@ def is_of_length(refused: str) -> bool:
 def _described(request: Request) -> bytes:
     """A tool as words, for a server that takes none: its arguments come as the text of the answer."""
     schemas = " ".join(tool.decode() for tool in request.tools)
-    text = f"No tool can be called here. Answer with one JSON object, the arguments of {request.force_tool}: {schemas}"
+    text = (
+        f"Tools cannot be called in this request. Answer with one JSON object, the arguments of {request.force_tool}: "
+        f"{schemas}"
+    )
     return _json({"role": "user", "content": text})
 
 

@@ -182,7 +182,7 @@ def _pythonic(text: str) -> Found:
     tree = ast.parse(text.strip(), mode="eval").body
     for each in tree.elts if isinstance(tree, ast.List) else [tree]:
         if not isinstance(each, ast.Call) or each.args or any(argument.arg is None for argument in each.keywords):
-            raise ValueError("the text is not a call with named arguments")
+            raise ValueError("the text is not a tool call with named arguments")
         yield ast.unparse(each.func), _json({str(one.arg): ast.literal_eval(one.value) for one in each.keywords})
 
 

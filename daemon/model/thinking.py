@@ -6,6 +6,7 @@ gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``.
 """
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from daemon.model.harmony import STARTS, Harmony
@@ -233,9 +234,16 @@ def _closing(text: str) -> re.Match[str] | None:
 
 def _tail(text: str, marks: tuple[str, ...]) -> int:
     """How many of the last characters may be the beginning of a mark."""
-    ends, lower = text[-max(map(len, marks)) :].lower(), [mark.lower() for mark in marks]
-    longest = min(len(ends), max(map(len, lower)) - 1)
-    return next((size for size in range(longest, 0, -1) if any(mark.startswith(ends[-size:]) for mark in lower)), 0)
+    found = _beginning(marks).search(text, max(0, len(text) - max(map(len, marks))))
+    return len(text) - found.start() if found else 0
+
+
+@lru_cache(maxsize=64)
+def _beginning(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds the beginning of a mark, longer than nothing and shorter than the mark, at the end of a text."""
+    beginnings = {mark[:size] for mark in marks for size in range(1, len(mark))}
+    longest_first = sorted(map(re.escape, beginnings), key=len, reverse=True)
+    return re.compile(f"(?:{'|'.join(longest_first)})\\Z", re.IGNORECASE)
 
 
 def _may_become(begun: str, *marks: str) -> bool:

@@ -12,7 +12,7 @@ from daemon.config import Config, PushConfig
 from daemon.heartbeat import workers
 from daemon.session import Standing, standings
 
-BACKING_OFF = "backing off after a failed answer, or delayed by a limit or a pause"
+BACKING_OFF = "waiting for a retry after a failed answer, or delayed by a limit or a pause"
 """The reason of a session that is not parked and has to wait all the same."""
 
 

@@ -196,7 +196,9 @@ class Linking:
         left = await left_of(self._ground.host.bus, self._state.turns)
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
-            raise JobWaits("turns that began before the two people were linked are still running", delay_s=REST_S)
+            raise JobWaits(
+                "answers that were begun before the two people were linked are still in progress", delay_s=REST_S
+            )
         await self._move()
         home = await self._ground.memories.home(self._state.into)
         with suppress(ArchiveError):  # the next consolidation tries again

@@ -160,7 +160,9 @@ class Parting:
         left = await left_of(ground.host.bus, self._state.turns)
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
-            raise JobWaits("turns that began before the unlinking are still running", delay_s=REST_S)
+            raise JobWaits(
+                "answers that were begun before the two people were unlinked are still in progress", delay_s=REST_S
+            )
         workspace = ground.workspace(member)
         await to_thread.run_sync(lambda: copy_back(workspace, member=member, home=home), limiter=ground.threads)
         await ground.files.sync(member, at_once=True)

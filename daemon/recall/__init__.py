@@ -7,7 +7,7 @@ from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
 from daemon.recall.everywhere import Everywhere, Located, Sweep
 from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
-from daemon.recall.lost_items import Lost, lost_of
+from daemon.recall.lost_items import Lost, lost_of, messages_at, passage
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said, said_of
 from daemon.recall.recall import Asked, Recaller
@@ -40,5 +40,7 @@ __all__ = [
     "found_text",
     "is_session",
     "lost_of",
+    "messages_at",
+    "passage",
     "said_of",
 ]

@@ -18,6 +18,7 @@ from daemon.recall.chinese_dates import chinese_spans
 from daemon.recall.other_dates import other_spans
 from daemon.recall.periods import periods
 from daemon.recall.spans import DAY, Days, Kind, Span
+from daemon.recall.traditional import simplified
 
 SPANS_MAX = 8
 """Of a text; who names more days means none of them in particular."""
@@ -142,7 +143,7 @@ def spans_in(text: str, now: dt.datetime) -> list[Span]:
         if not last or span.begin >= last.end or is_other:
             kept.append(span)
     try:
-        kept = [span for span in periods(text, kept, today) if span.first <= min(today, span.last)]
+        kept = [span for span in periods(simplified(text), kept, today) if span.first <= min(today, span.last)]
     except OverflowError:
         return []
     return kept if len(kept) <= SPANS_MAX else []
@@ -198,7 +199,7 @@ def _readings(text: str, now: dt.datetime) -> Iterator[Iterator[Span]]:
     if not words.isdisjoint(_HINTS) or _has_digit(text):
         yield _english(text, now)
     if not text.isascii():
-        yield chinese_spans(text, now.date())
+        yield chinese_spans(simplified(text), now.date())
     if words.isdisjoint(_TELL_ENGLISH):
         yield other_spans(text, now)
 

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from daemon.recall.stopwords import ABOUT_TALKING, CHINESE, CHINESE_ABOUT_TALKING, ENGLISH
+from daemon.recall.traditional import simplified
 from daemon.recall.words import says_something, terms
 
 QUESTION_WORTH = 0.35
@@ -71,6 +72,7 @@ _NEGATIVE = (
     "unable",
     "不",
     "没",
+    "沒",
     "未",
     "nicht",
     "keine",
@@ -85,10 +87,10 @@ def is_question(text: str) -> bool:
     """Whether ``text`` only asks. A text that also states something is no question."""
     if len(text) > TEXT_MAX_CHARS:
         return False
-    if "?" not in text and "？" not in text and not _is_asking(text):
+    if "?" not in text and "？" not in text and not _is_asking(simplified(text)):
         return False
     asks = False
-    for sentence in _sentences(text):
+    for sentence in _sentences(simplified(text)):
         if _is_asking(sentence.strip()):
             asks = True
         elif says_something(sentence):
@@ -106,7 +108,8 @@ def is_empty_answer(text: str) -> bool:
     """Whether an answer says that nothing is known, and nothing else."""
     if len(text) > TEXT_MAX_CHARS or not any(sign in text for sign in _NEGATIVE):
         return False
-    return bool(_knows_nothing(text)) and not _but(text)
+    plain = simplified(text)
+    return bool(_knows_nothing(plain)) and not _but(plain)
 
 
 @lru_cache(maxsize=1)

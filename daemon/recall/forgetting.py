@@ -89,7 +89,7 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
             try:
                 await to_thread.run_sync(partial(_delete, work.stores.data_dir, home))
             except OSError as error:
-                reason = error.strerror or "the index cannot be deleted"
+                reason = error.strerror or "the search index cannot be deleted"
                 work.fail(
                     f"search index of {home}: {reason}. Delete the folders `search` and `qmd` of the data "
                     "directory yourself."

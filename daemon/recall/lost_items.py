@@ -1,10 +1,11 @@
-"""Audits of consolidations with the words of the messages, which the audits themselves do not store."""
+"""Passages of messages whose places an audit stores, with their words, which no audit stores."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from daemon.memory import AuditPlace, HistoryEntry
-from daemon.recall.reading import said_of
+from daemon.memory import HistoryEntry
+from daemon.recall.index.records import FORGOTTEN
+from daemon.recall.reading import Said, said_of
 from daemon.transcripts import Transcripts
 
 
@@ -26,19 +27,23 @@ async def lost_of(transcripts: Transcripts, entry: HistoryEntry) -> list[Lost]:
         BusUnavailable: Redis is away.
     """
     places = entry.audit.lost if entry.audit else ()
-    texts = {index: await _text(transcripts, entry.session, index) for index in {place.index for place in places}}
-    return [_lost(place, texts[place.index]) for place in places]
+    said = await messages_at(transcripts, entry.session, {place.index for place in places})
+    return [
+        Lost(kind=place.kind, index=place.index, text=passage(said.get(place.index), place.begin, place.end))
+        for place in places
+    ]
 
 
-def _lost(place: AuditPlace, text: str) -> Lost:
-    is_whole = place.end <= len(text)
-    return Lost(kind=place.kind, index=place.index, text=text[place.begin : place.end] if is_whole else "")
+async def messages_at(transcripts: Transcripts, session: str, indexes: Collection[int]) -> dict[int, Said | None]:
+    """The messages of a session at these indexes that are stored; None: it cannot be read now. Errors as above."""
+    found: dict[int, Said | None] = {}
+    for index in sorted(indexes):
+        async for piece in transcripts.pieces(session, index, index + 1):
+            found |= dict.fromkeys(range(piece.first, piece.upto)) if piece.reason else {}
+            found |= {at: said for at, entry in piece.entries() if (said := said_of(session, at, entry))}
+    return found
 
 
-async def _text(transcripts: Transcripts, session: str, index: int) -> str:
-    async for piece in transcripts.pieces(session, index, index + 1):
-        said: Sequence[str] = [
-            each.text for at, entry in piece.entries() if (each := said_of(session, at, entry)) and at == index
-        ]
-        return said[0] if said else ""
-    return ""
+def passage(said: Said | None, begin: int, end: int) -> str:
+    """A passage of a message; empty if the message was forgotten or does not have so many characters. Pure."""
+    return said.text[begin:end] if said and said.text != FORGOTTEN and end <= len(said.text) else ""

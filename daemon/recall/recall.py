@@ -65,6 +65,8 @@ class Asked:
     """Indexes of those messages that the prompt holds only in part."""
     is_bare: bool = False
     """Nothing is remembered but messages."""
+    note: Callable[[str], None] = lambda _note: None
+    """Called with what people should know about the search, as ``Found.note``; not called if nothing is wrong."""
 
 
 class Recaller:
@@ -178,7 +180,7 @@ class Recaller:
         most, known, mode = self._config.max_results, _Known(asked), self._config.mode_used
         found = dict[str, Hit]()
         for query in await self._queries(asked):
-            fresh = await self._fresh(scope, query, known, mode, self._in_prompt(asked))
+            fresh = await self._fresh(scope, query, known, mode, asked)
             found |= {hit.docid: hit for hit in fresh if hit.docid not in found}
             if len(found) >= most:
                 break
@@ -192,11 +194,14 @@ class Recaller:
         file = f"{TRANSCRIPT}{asked.session}"
         return InPrompt(file=file, first=asked.first, hidden=asked.hidden, min_score=min_score)
 
-    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, prompt: InPrompt) -> list[Hit]:
+    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, asked: Asked) -> list[Hit]:
         """What is found that the prompt does not hold."""
-        most, fresh = self._config.max_results, list[Hit]()
+        most, fresh, prompt = self._config.max_results, list[Hit](), self._in_prompt(asked)
         for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
-            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)).hits
+            found = await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)
+            if found.note:
+                asked.note(found.note)
+            hits = found.hits
             fresh = await known.without(hits)
             if len(fresh) >= most or len(hits) < limit or 2 * len(fresh) >= limit:
                 break
@@ -272,7 +277,7 @@ class Recaller:
         with anyio.move_on_after(self._config.timeout_s):
             return await engine.search(scope, query, mode=mode, limit=limit)
         _log.warning("recall.slow", waited_s=self._config.timeout_s)
-        return Found(note=f"The search took longer than {self._config.timeout_s:g} s.")
+        return Found(note=f"The search of the memory took longer than {self._config.timeout_s:g} s.")
 
 
 def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:

@@ -14,8 +14,10 @@ import msgspec
 
 from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.identifiers import word_terms
+from daemon.recall.names import names_in_characters, names_in_pinyin
 from daemon.recall.spans import Span
 from daemon.recall.stopwords import ABOUT_TALKING, ENGLISH
+from daemon.recall.traditional import SIMPLIFIED
 from daemon.recall.unspaced import SIGNS, asked_terms, run_terms, said_otherwise
 
 TOKENIZER = "ascii"
@@ -43,9 +45,11 @@ _UNSEEN: dict[int, str | None] = dict.fromkeys(
     [0x00, 0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFE0F]
 )
 """Characters that take no room: with them a word looks the same and is another."""
-_AS_TYPED = _UNSEEN | {
-    ord(sign): typed for signs, typed in (("‘’", "'"), ("“”", '"'), ("\u2010", "-"), ("–—", " ")) for sign in signs
-}
+_AS_TYPED = (
+    SIMPLIFIED
+    | _UNSEEN
+    | {ord(sign): typed for signs, typed in (("‘’", "'"), ("“”", '"'), ("\u2010", "-"), ("–—", " ")) for sign in signs}
+)
 _may_be_accented = re.compile("[\u00c0-\u2fff]").search
 
 _JOIN = r"['’._\-/@:+#~=&?%\\]{1,3}"
@@ -75,6 +79,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The others; asked for when nothing at all is found by ``terms``."""
     dates: tuple[DateRange, ...] = ()
     """The days that it names, in the order in which it does."""
+    pinyin: tuple[tuple[str, ...], ...] = ()
+    """Names that its words may spell, as syllables; they may be written in Chinese characters."""
+    names: tuple[tuple[str, ...], ...] = ()
+    """Names in its Chinese characters, as the terms of their pinyin; all terms of a name belong together."""
 
 
 class _Terms(dict[str, str]):
@@ -94,7 +102,7 @@ _terms_of = _cached.__getitem__
 
 
 def folded(text: str) -> str:
-    """``text`` without what does not count: width of letters, accents, characters that cannot be seen."""
+    """``text`` without differences of width, accents, invisible characters and traditional characters."""
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFKC", text).translate(_AS_TYPED)
@@ -129,8 +137,11 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     text = _ends_of(text)
     spans = spans_in(text, now) if now else []
     wanted, rest, otherwise = dict[str, None](), dict[str, None](), dict[str, None]()
+    said = list[str]()
     for part, is_day in _apart(text, spans):
-        for word in _words(part):
+        words = _words(part)
+        said += words
+        for word in words:
             content, all_of_it = _asked(word)
             wanted |= dict.fromkeys(_of_day(all_of_it, content) if is_day else content)
             otherwise |= dict.fromkeys(said_otherwise(word) if _is_run(word) and not is_day else ())
@@ -141,7 +152,15 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     wanted = wanted | otherwise if wanted else rest
     dates = ranges_of(spans, now) if now else ()
     others = (term for term in rest if term not in wanted)
-    return Query(text=text, now=now, terms=_chosen(wanted), rest=_chosen(others), dates=dates)
+    return Query(
+        text=text,
+        now=now,
+        terms=_chosen(wanted),
+        rest=_chosen(others),
+        dates=dates,
+        pinyin=tuple(names_in_pinyin(said)),
+        names=tuple(name for word in said if _is_run(word) for name in names_in_characters(word)),
+    )
 
 
 def says_something(text: str) -> bool:

@@ -116,8 +116,9 @@ def _kept(layout: Layout) -> Engine | None:
         return Engine("redis", "7.0.0") if (layout.folder / "appendonlydir").exists() else None
     except msgspec.MsgspecError as error:
         raise EngineRefused(
-            f"{layout.engine} cannot be read ({error}). This file names the engine that wrote the data. If another "
-            "engine were used, the server would start without this data. Restore the file; its format is "
+            f"{layout.engine} cannot be read ({error}). This file names the server program that wrote the data. If "
+            "another server program were used, the server would start without this data. Restore the file; its format "
+            "is "
             '{"engine":"valkey","version":"9.1.2"}.'
         ) from error
 

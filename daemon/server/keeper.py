@@ -93,7 +93,7 @@ class Keeper:
         if self._state is not None:
             with contextlib.suppress(OSError):  # not empty, or gone already
                 Path(self._state.socket).parent.rmdir()
-        _say("the server was stopped because no process used it")
+        _say("the server was stopped because no process was using the server")
         return True
 
     def _call(self, *words: str) -> Reply:

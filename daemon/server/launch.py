@@ -47,8 +47,8 @@ TAIL_LINES = 4
 CUT_OFF = "loaded anyway because aof-load-truncated is enabled"
 """What Redis and Valkey log when the last command in their file is incomplete (``aof.c``)."""
 LOSS = (
-    "If the server was killed, only a command is missing that was not acknowledged. Otherwise the file was damaged, "
-    "and messages may be missing: compare the data with a backup."
+    "If the server was killed, only unconfirmed data is missing. Otherwise the file was damaged, and messages may be "
+    "missing: compare the data with a backup."
 )
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""

@@ -91,7 +91,7 @@ class Link:
             return Status(text)
         if kind == b"-":
             return Refusal(text.decode("utf-8", "replace"))
-        raise ConnectionError("the server does not speak the Redis protocol")
+        raise ConnectionError("the server does not use the Redis protocol")
 
     def _line(self) -> bytes:
         line = self._file.readline()

@@ -10,7 +10,7 @@ lists; ``standings`` tells who is held and who rests, ``settlement_of`` how far 
 from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, overdue_s, standings
-from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after
+from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after, commit_name
 from daemon.session.labels import NO_LABEL, Label, Labels, title_of
 from daemon.session.locks import Lock, Locks
 from daemon.session.pending import pending_of
@@ -51,6 +51,7 @@ __all__ = [
     "Word",
     "after",
     "all_sessions",
+    "commit_name",
     "oldest_s",
     "overdue_s",
     "pending_of",

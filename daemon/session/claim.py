@@ -59,6 +59,10 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     options: Options = NO_OPTIONS
     continuity: Continuity | None = None
     """What the history begins with, of what lies before the start; None: nothing."""
+    done: str = ""
+    """Name of the session's last commit (``commit_name``); empty: there was none."""
+    replaced: int = 0
+    """How often messages of the log were replaced, since something in them was forgotten."""
     flushed: bool = False
     """What lies behind the cursor was flushed to memory once: no more is done before it is consolidated."""
     dropped: int
@@ -76,6 +80,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """Random, one a claim: what every script of the holder is checked by."""
     fence: int
     begun: Begun
+
+
+def commit_name(claim: Claim) -> str:
+    """The name that a commit of ``claim`` has in the session's hash."""
+    return f"{claim.begun.claims} {claim.nonce}"
 
 
 def begun_from(reply: Sequence[Any]) -> Begun:
@@ -103,6 +112,8 @@ def begun_from(reply: Sequence[Any]) -> Begun:
         scope=get(b"scope", b"").decode(),
         options=options_from(options) if options else NO_OPTIONS,
         continuity=continuity_from(continuity) if continuity else None,
+        done=get(b"done", b"").decode(),
+        replaced=int(get(b"replaced", 0)),
         flushed=b"flushed" in fields and fields[b"flushed"] == b"%d" % cursor,
         dropped=dropped,
         parked_s=parked / 1000,

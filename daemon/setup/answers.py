@@ -16,8 +16,8 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 
 ACCESS = (
     ("pairing", "you and people you approve: an unknown sender gets a code, which you approve with /pair CODE"),
-    ("private", "only you; the bot ignores everyone else"),
-    ("open", "anyone who finds the bot, at your cost"),
+    ("private", "only you (the bot ignores messages from everyone else)"),
+    ("open", "everyone who finds the bot (you pay for all answers)"),
 )
 """The explanation of each choice."""
 

@@ -203,7 +203,7 @@ class Interview:
                 click.echo(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
         of = (
-            ("again", "enter address, name and key again"),
+            ("again", "enter the address, the name and the key of the model again"),
             ("keep", "keep these settings anyway"),
             ("offline", "none"),
         )
@@ -240,7 +240,7 @@ class Interview:
         if asker.asks:
             click.echo("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
         while True:
-            question = "Token (Enter: do not use Telegram)" if not known else "Token"
+            question = "Bot token (Enter: do not use Telegram)" if not known else "Bot token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:

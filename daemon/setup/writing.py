@@ -87,7 +87,7 @@ def write(path: Path, before: str, tables: Table, files: Sequence[SecretFile], *
         OutputError: something cannot be written.
     """
     if text_of(path) != before:
-        raise OutputError(f"{path} was changed by another program meanwhile, so nothing was written. Try again.")
+        raise OutputError(f"{path} was changed by another program during the setup, so nothing was written. Try again.")
     text = changed(before, tables) if before else HEAD + toml_of(tables)
     same = text == before and all(_holds(path.with_name(file.name), file) for file in files)
     if same:

@@ -11,9 +11,9 @@ from daemon.traces.records import Span, Trace, Unavailable
 from daemon.usage import NANO, Amount
 
 _WHY = {
-    "slow": "the server did not answer in time",
-    "broken": "the server could not be used",
-    "large": "the server's tools do not fit into the model's context window",
+    "slow": "the tool server did not answer in time",
+    "broken": "the tool server could not be used",
+    "large": "the tools of the tool server do not fit into the model's context window",
 }
 
 

@@ -86,7 +86,9 @@ async def _free_key(bus: Bus, session: str) -> str:
         key = str(SessionKey.parse(f"{session}~{number}"))
         if not await bus.call("EXISTS", bus.keys.session(key)):
             return key
-    raise InboundError(f"session {session} was restored {COPIES_MAX:,} times already. Delete some of the copies.")
+    raise InboundError(
+        f"session {session} was restored {COPIES_MAX:,} times already. Delete some of the restored copies."
+    )
 
 
 async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequence[bytes]]) -> Restored | None:

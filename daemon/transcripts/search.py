@@ -89,7 +89,7 @@ class Needle:
         """``text`` has at least one word, or ValueError is raised."""
         self._words = [folded(word) for word in text.split()]
         if not self._words:
-            raise ValueError("the search text is empty. Write some words.")
+            raise ValueError("the text to search for is empty. Write some words.")
         self._is_plain = all(word.isalnum() for word in self._words)
 
     def stands_in(self, text: str) -> bool:

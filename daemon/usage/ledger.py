@@ -103,7 +103,11 @@ class Ledger:
             if note not in self._saved:
                 self._lose(note, "the process stopped before Redis stored the usage record")
         if self._kept:
-            _log.warning("usage.kept", reason="the next process writes the usage records", count=len(self._kept))
+            _log.warning(
+                "usage.kept",
+                reason="the next Millpond process will write the remaining usage records",
+                count=len(self._kept),
+            )
 
     async def _all_written(self) -> bool:
         """Try each note once, or up to the first that finds Redis unavailable."""

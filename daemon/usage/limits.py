@@ -72,7 +72,7 @@ class LimitReached(MillpondError):
     """A limit of a day's tokens or money keeps a call from being made."""
 
     def __init__(self, refusal: Refusal) -> None:
-        why = "is used up" if refusal.used_up else "may be used up by the calls in progress"
+        why = "is used up" if refusal.used_up else "may be used up by the model calls in progress"
         keys = "limits.tokens_per_day, limits.cost_per_day"
         super().__init__(f"the limit of the {refusal.whose} for today {why} ({keys})")
         self.refusal = refusal

@@ -97,7 +97,7 @@ async def test_one_call_at_most_passes_a_persons_limit_whatever_the_person_does(
 
     for person, calls in counting.calls.items():
         assert limit <= sum(calls) <= limit + max(calls), (person, calls)
-    assert str(last["content"]).startswith("I stopped here because you have reached your limit for today.")
+    assert str(last["content"]).startswith("I stopped here because you have reached your usage limit for today.")
 
 
 async def test_one_call_at_most_passes_a_bots_limit_whoever_calls(folder: Path) -> None:

@@ -76,7 +76,7 @@ def let_in(portal: BlockingPortal, platform: Any, ann: Any, bob: Any, pair: Call
 def test_from_nothing_to_an_answer_at_telegram(folder: Path, portal: BlockingPortal, model: FakeOpenAI) -> None:
     with portal.wrap_async_context_manager(fake_telegram()) as telegram:
         ann, bob = telegram.direct(telegram.person("Ann", id=4711)), telegram.direct(telegram.person("Bob"))
-        flags, tokens = ("--telegram-url", telegram.base_url), {"Token": telegram.bot.token}
+        flags, tokens = ("--telegram-url", telegram.base_url), {"Bot token": telegram.bot.token}
         link = r"https://t\.me/pond_bot\?start=([A-Z0-9]+)"
         set_up(folder, model, flags, tokens, link, lambda code: portal.call(ann.say, f"/start {code}"))
 

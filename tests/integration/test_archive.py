@@ -197,7 +197,7 @@ async def test_a_folder_that_is_a_link_is_not_followed(lab: Lab, tmp_path: Path)
 async def test_a_list_that_a_hand_has_spoilt_is_told_by_its_key(lab: Lab, tmp_path: Path) -> None:
     await lab.bus.call("RPUSH", lab.bus.keys.segments(ANN), "{}")
 
-    with pytest.raises(ArchiveError, match="segments:web:ann contains a value that is not an archive segment"):
+    with pytest.raises(ArchiveError, match="segments:web:ann contains a value that does not describe an archive file"):
         await archive_of(lab, tmp_path).segments(ANN)
 
 

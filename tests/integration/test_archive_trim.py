@@ -519,7 +519,7 @@ async def test_while_files_are_deleted_nothing_is_listed(place: Place, monkeypat
     await place.say(4)
     await place.lab.bus.call("SET", place.keys.clearing(ANN), "1", "PX", 60_000)
 
-    with pytest.raises(ArchiveError, match="are being deleted"):
+    with pytest.raises(ArchiveError, match="is deleting unused files"):
         await place.archive.write(ANN, 0, place.raws)
     monkeypatch.setattr(daemon.archive.lists, "CLEARED_LOOKS", 1_000_000)
     async with anyio.create_task_group() as tg:
@@ -622,7 +622,7 @@ async def test_a_gap_is_told_with_its_indexes(place: Place) -> None:
     await place.archive.write(ANN, 0, place.raws[:3])
     await place.archive.write(ANN, 6, place.raws[6:8])
 
-    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 were not found in any listed segment"):
+    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 were not found in any listed file"):
         await place.archive.read_range(ANN, 0, 10)
 
 
@@ -700,7 +700,7 @@ async def test_the_doctor_says_that_the_archive_is_not_mounted(place: Place) -> 
 
     found = (await told(place))["trimming"]
 
-    assert "Check whether the storage is mounted" in found
+    assert "Check whether the storage of the archive is mounted" in found
     assert f"HDEL {place.lab.bus.keys.archives} " in found
 
 

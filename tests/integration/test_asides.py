@@ -49,7 +49,7 @@ async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(proce
     assert (notice.kind, notice.message_id) == ("aside", "s")
     assert "Model: scripted" in notice.text
     assert "Pending messages: 2" in notice.text
-    assert re.search(r"in progress for \d s", notice.text)
+    assert re.search(r"working on an answer for \d s", notice.text)
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",), ("b",)]
     assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
@@ -51,6 +52,10 @@ def find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         return []
 
     monkeypatch.setattr("daemon.recall.recall.Recaller.snippets", nothing)
+
+
+async def broken(*_args: object, **_options: object) -> list[Any]:
+    raise RuntimeError("a bug")
 
 
 async def test_each_item_is_counted_where_it_is_left(world: Pond) -> None:
@@ -138,6 +143,73 @@ async def test_a_rule_that_a_later_summary_drops_is_pinned(world: Pond) -> None:
     assert text == "- likes lakes\n\n## Pinned\n- ferns: never water at noon\n"
 
 
+async def test_a_request_that_was_merged_without_its_trigger_word_outlasts_all_later_summaries(world: Pond) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- likes boats\n- is allergic to nuts")
+    await told(world, "Hello.", memory="- likes boats, and is allergic to nuts")
+    assert (await world.memories.current(SCOPE)).text == "- likes boats, and is allergic to nuts"
+
+    await told(world, "Bye.", memory="- likes lakes")
+
+    kept = "- likes lakes\n\n## Pinned\n- Please remember that I am allergic to nuts.\n"
+    assert (await world.memories.current(SCOPE)).text == kept
+    assert len((await last_entry(world))[1].requests) == 1
+
+
+async def test_a_pinned_line_of_a_person_that_was_merged_outlasts_later_summaries(world: Pond) -> None:
+    text = "- likes boats\n\n## Pinned\n- The lake is 40 m deep.\n"
+    await world.memories.edit(SCOPE, of=0, text=text, by="ann", time=TIME)
+    await told(world, "Hello.", memory="- likes boats, and the lake is 40 m deep")
+    await told(world, "Hello again.", memory="- likes boats. The lake, which is 40 m deep, is cold.")
+    assert "Pinned" not in (await world.memories.current(SCOPE)).text
+
+    await told(world, "Bye.", memory="- likes boats")
+
+    assert (await world.memories.current(SCOPE)).text == text
+
+
+@pytest.mark.parametrize("memory_reason", ["", "The allergy is cured."])
+async def test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer(
+    world: Pond, memory_reason: str
+) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- is allergic to nuts")
+    if not memory_reason:
+        current = await world.memories.current(SCOPE)
+        await world.memories.edit(SCOPE, of=current.version, text="- likes boats", by="ann", time=TIME)
+
+    await told(world, "Hello.", memory="- likes lakes", memory_reason=memory_reason)
+    await told(world, "Bye.", memory="- likes ponds")
+
+    assert (await world.memories.current(SCOPE)).text == "- likes ponds"
+    assert (await last_entry(world))[1].requests == ()
+
+
+async def test_a_request_in_a_forgotten_message_is_pinned_no_more(world: Pond) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", "Bye.", memory="- is allergic to nuts")
+    await world.forget("allergic to nuts")
+
+    await told(world, "Hello.", memory="- likes lakes")
+
+    assert (await world.memories.current(SCOPE)).text == "- likes lakes"
+    assert not await world.places("allergic to nuts")
+
+
+async def test_a_request_that_cannot_be_read_back_is_passed_on(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
+    await told(world, "Please remember that I am allergic to nuts.", memory="- is allergic to nuts")
+
+    async def hang(*_args: object) -> None:
+        await anyio.sleep_forever()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workers.consolidation.audit.requests.messages_at", hang)
+        patch.setattr("workers.consolidation.audit.requests.READ_S", 0.0)
+        await told(world, "Hello.", memory="- is allergic to nuts, and likes lakes")
+    assert len((await last_entry(world))[1].requests) == 1
+
+    await told(world, "Bye.", memory="- likes lakes")
+
+    assert "allergic to nuts" in (await world.memories.current(SCOPE)).text
+
+
 async def test_a_range_that_no_model_summarized_has_its_rules_pinned(world: Pond, lab: Lab) -> None:
     await world.turn(ANN, RULE)
     await world.turn(ANN, "Thanks.")
@@ -165,9 +237,6 @@ async def test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage(world: Po
 
 
 async def test_a_failing_search_leaves_items_unsearched(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(*_args: object, **_options: object) -> list[str]:
-        raise RuntimeError("a bug")
-
     monkeypatch.setattr("daemon.recall.recall.Recaller.snippets", broken)
 
     await told(world, PROMISE)

@@ -229,17 +229,18 @@ url = "az://container/folder"
 port = 8901
 """
 FAULTS = {
-    "data_dir": "{file} is not a folder. Move it, or set another folder",
+    "data_dir": "{file} is not a folder. Move the file, or set another folder",
     "archive.url": "az://container/folder cannot be used: ",
-    "channels.web.port": "8901 is also used by health. Each server needs its own port",
+    "channels.web.port": "8901 is also used by health. Set a port that no other part of this process uses",
     "channels.terminal.bot": "bot 'pund' was not found. Choose one of: pond, reed, rush",
     "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
-    "bots.pond.workspace": "{file} is not a folder. Move it, or set another folder",
-    "bots.rush.workspace": "{root} contains the data of Millpond itself (data_dir). Set another folder",
+    "bots.pond.workspace": "{file} is not a folder. Move the file, or set another folder",
+    "bots.rush.workspace": "{root} is the folder in which Millpond stores its own data (data_dir). Set another folder",
     "bots.pond.model.base_url": "the proxy in the environment has the unsupported scheme ftp://. ",
     "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
     "bots.reed.model.context_window_tokens": "the value is too small. A prompt can have ",
-    "bots.rush.summary_model.api_key": "the key is not set, and the key of the bot's own model is for a different API",
+    "bots.rush.summary_model.api_key": "this setting is missing, and the API key of the bot's own model belongs to a "
+    "different API",
 }
 
 
@@ -283,7 +284,7 @@ def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_pat
         done = place(command, "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
 
         assert done.returncode == 78
-        assert "holds no Millpond data yet" in done.stderr
+        assert "contains no data of Millpond yet" in done.stderr
         assert not (tmp_path / "mistyped").exists()
 
 
@@ -358,7 +359,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
     done = place("chat", "--session", "bad", given=b"good\n\xff\xfe\n" + b"x" * 300_000 + b"\nlast\n")
 
     assert done.returncode == 65
-    assert "line 2: the line is not UTF-8" in done.stderr
+    assert "line 2: this line of the input is not encoded in UTF-8" in done.stderr
     assert "line 3: the message has" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 

@@ -59,7 +59,7 @@ def test_people_are_let_in_banned_and_listed_by_id(place: Place) -> None:
     assert json.loads(place("channel", "pair", "support", "--id", "-100", "--json").stdout)["id"] == "-100"
     assert place("channel", "ban", "support", "eve").stdout == "eve is banned from support\n"
     assert place("channel", "ban", "support", "bob").returncode == 0
-    assert place("channel", "unban", "support", "bob").stdout == "bob is no longer banned from support\n"
+    assert place("channel", "unban", "support", "bob").stdout == "bob is no longer banned on channel support\n"
     assert "is not banned" in place("channel", "unban", "support", "bob").stderr
 
     rows = {row["name"]: row for row in json.loads(place("channel", "list", "--json").stdout)}

@@ -56,7 +56,8 @@ class Talk:
         for first, kind, text in ((0, "consolidation", ONE), (4, "rejected", "\x1b[2Jno"), (8, "consolidation", TWO)):
             found: dict[str, Any] = {"session": "terminal:talk", "first": first, "upto": first + 4, "time": TIME}
             update = Version(kind=kind, model="offline", text=text, reason="too short" if first == 4 else "", **found)  # type: ignore[arg-type]
-            audit = Audit(memory=3, archive=1, lost=(AuditPlace("code", first, 0, 4),)) if first else None
+            lost = (AuditPlace("code", first, 0, 4),)
+            audit = Audit(memory=3, archive=1, questions=5, correct=4, lost=lost) if first else None
             entry = HistoryEntry(kind="summary", text=f"[2026-11-20 09:0{first}] {kind}", audit=audit, **found)
             versions = {"rejected" if kind == "rejected" else "update": update}
             opened = (await memories.apply(opened, entry, mark="m", **versions)).opened
@@ -114,6 +115,7 @@ def test_audits_are_listed_with_what_the_archive_alone_contains(talk: Talk) -> N
     assert (first["first"], second["first"], second["score"], second["archive"]) == (4, 8, 0.75, 1)
     assert second["lost"] == [{"kind": "code", "message": 8, "text": ""}]
     assert " 75% " in shown
+    assert "  4/5" in shown
     assert "in the archive alone: code, message 8: [forgotten]" in shown
 
 
@@ -189,7 +191,7 @@ def test_what_was_written_is_kept_when_it_cannot_be_stored(talk: Talk, tmp_path:
     done = talk.place("memory", "edit", "talk", EDITOR=editor(tmp_path, 'printf "caf\\351" > "$1"'), VISUAL="")
 
     assert done.returncode == 65
-    kept = Path(done.stderr.partition("your text is kept in ")[2].splitlines()[0])
+    kept = Path(done.stderr.partition("your unsaved text is kept in ")[2].splitlines()[0])
     assert kept.read_bytes() == b"caf\xe9"
     shutil.rmtree(kept.parent)
 
@@ -232,8 +234,8 @@ def test_a_person_is_named_as_a_channel_names_them_without_a_session_of_that_nam
     ("name", "said"),
     [
         ("tolk", "Did you mean terminal:talk"),
-        ("web:nobody", "nobody has sent a message to it"),
-        ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
+        ("web:nobody", "nobody has sent a message to this session"),
+        ("pond:person:web:bob", "is neither the name of a memory (scope) nor the name of a session"),
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:

@@ -207,7 +207,7 @@ async def test_a_command_before_an_idle_stop_runs_and_both_are_answered(process:
 
     found = await notices(lab)
     assert [message for _, message, _ in found] == ["s1", "n", "s2", "s3"]
-    assert [text.split()[0] for _, _, text in found] == ["No", "A", "No", "No"]
+    assert [text.split()[0] for _, _, text in found] == ["I", "A", "I", "I"]
 
 
 async def test_a_change_that_is_repeated_late_or_not_its_holders_changes_nothing(lab: Lab) -> None:
@@ -344,7 +344,7 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
         "Model: big\nAvailable models: big, small, tiny\n/model NAME selects a model for this conversation.",
-        "From now on, small will answer you in this conversation.",
+        "From now on, the model small will answer in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"

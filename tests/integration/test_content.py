@@ -290,7 +290,7 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
         (SendRejected("it is [gone]\nfor good"), "the file could not be fetched: it is (gone) for good"),
         (SendRefused("busy"), "the file could not be fetched: busy"),
         (KeyError("a bug"), "the file could not be fetched: KeyError"),
-        (b"x" * 1_000_001, "the file could not be fetched: the file is larger than the limit for downloads"),
+        (b"x" * 1_000_001, "the file could not be fetched: the file is too large to be downloaded"),
     ],
 )
 async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:

@@ -122,14 +122,14 @@ async def test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summa
     prompt = b"".join(model.requests[-1].messages)
     assert b"before" in prompt
     assert b"secret" not in prompt
-    assert b"reached its limit" not in prompt
+    assert b"reached its usage limit" not in prompt
     summaries = Summaries()
     memory = MemoryLab(replace(process, config=small_window(process.config)), lab, summaries)
     await memory.consolidator.consolidate("web:ann", Want(at="now"))
     material = b"".join(wire for request in (*summaries.requests, *summaries.flushes) for wire in request.messages)
     assert b"before" in material
     assert b"secret" not in material
-    assert b"reached its limit" not in material
+    assert b"reached its usage limit" not in material
 
 
 async def test_nobody_is_asked_about_messages_that_limits_refused(process: Process, lab: Lab) -> None:
@@ -229,7 +229,7 @@ async def test_the_compact_command_says_that_a_limit_is_used_up(process: Process
         await until(lab.is_idle)
 
     [notice] = await notices_of(lab)
-    assert notice.text.startswith("The conversation was not compacted because a limit for today")
+    assert notice.text.startswith("The older messages were not summarized, because a usage limit for today")
     assert not model.requests
 
 

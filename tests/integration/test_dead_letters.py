@@ -128,7 +128,7 @@ async def test_what_cannot_be_read_cannot_be_replayed_and_says_so(lab: Lab, lett
     await lab.bus.call("XADD", lab.bus.keys.dead(0), "*", *fields)
     before = await lab.dump()
 
-    with pytest.raises(InboundError, match="payload cannot be read"):
+    with pytest.raises(InboundError, match="its stored message cannot be read"):
         await letters.replay(await the_letter(letters))
 
     assert await lab.dump() == before

@@ -37,6 +37,7 @@ from tests.integration.test_turns import (
     worked_off,
 )
 from tests.limits import HANG_S, until
+from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.attribution import TEST
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
@@ -306,7 +307,7 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
     rows = {
         "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
         "page": (SetupFault("no", status=200), 0.0, "answered this message with a web page"),
-        "outage": (ModelUnavailable("no"), 1_900.0, "fails with this message"),
+        "outage": (ModelUnavailable("no"), 1_900.0, "fails to answer this message"),
     }
     for name, (error, parked_s, reason) in rows.items():
         session = f"web:{name}"
@@ -326,13 +327,19 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
 async def test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages(
     process: Process, lab: Lab
 ) -> None:
-    """A firewall refused what the model itself had said: it refused all later messages of the conversation."""
+    """A firewall refused what the model itself had said: it refused all later messages of the conversation.
+
+    Recall brought the words back that were left out.
+    """
+    await lab.bus.call("HSET", lab.bus.keys.session("web:elsewhere"), "head", 0, "scope", "pond:workspace")
     for word, error in {"poison": REFUSED, "venom": SetupFault("no", status=403)}.items():
         session, model = f"web:{type(error).__name__}", Picky(word, error, word)
-        for message_id in ("a", "b", "c"):
+        await lab.publish("a", session=session)
+        await worked_off(configured(process), lab, model, session)
+        for message_id in ("b", "c"):
             await lab.publish(message_id, session=session)
 
-        await worked_off(configured(process), lab, model, session)
+        await worked_off(recalling(configured(process), ScriptedEngine(a_hit(word))), lab, model, session)
 
         answers = [text for role, text in said(await lab.log(session)) if role == "assistant"]
         assert answers == [word, "fine", "fine"], word

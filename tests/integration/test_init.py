@@ -261,7 +261,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @each_row(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name begins with a letter"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name must begin with a letter"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
@@ -386,10 +386,10 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.shows("Models on this server: m, n.")
         terminal.answer("Name of the model", "")
         terminal.shows("The model answers")
-        terminal.answer("Token", "1:wrong")
+        terminal.answer("Bot token", "1:wrong")
         terminal.shows("Telegram refused the token")
         terminal.answer("Which", "a")
-        terminal.answer("Token", telegram.bot.token)
+        terminal.answer("Bot token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
         portal.call(telegram.direct(eve).say, "/start WRONGCODE")
         portal.call(telegram.direct(ann).say, f"/start {code}")
@@ -460,7 +460,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Bot token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
@@ -500,7 +500,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
                 "Address",
                 "API key",
                 "Name of the model",
-                "Token",
+                "Bot token",
             ):
                 terminal.answer(question, "")
             terminal.shows("The bot's owner is telegram:4711")
@@ -533,7 +533,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
         terminal.type("y")
         assert terminal.ends() == 73
 
-    assert "was changed by another program meanwhile" in terminal.screen
+    assert "was changed by another program during the setup" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
     assert not (place.data / "bots/b").exists()
 
@@ -663,7 +663,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
                 terminal.answer(question)
             terminal.answer("API key", "")
             terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
-            terminal.answer("Token", "")
+            terminal.answer("Bot token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
             terminal.answer("Which", "private")
             assert terminal.ends() == 0, terminal.screen
@@ -676,11 +676,11 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
 def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
     with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Person who owns this memory", "ann")
+        terminal.answer("Person who owns the imported memory", "ann")
         terminal.shows("cannot be parsed")
-        terminal.answer("Person who owns this memory", "slack:ann")
+        terminal.answer("Person who owns the imported memory", "slack:ann")
         terminal.shows("The channels are")
-        terminal.answer("Person who owns this memory", "terminal:ann")
+        terminal.answer("Person who owns the imported memory", "terminal:ann")
         assert terminal.ends() == 0, terminal.screen
 
     assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
@@ -711,5 +711,5 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "Name the memory's owner with --memory-of" in done.stdout
+    assert "Name the owner of the memory with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()

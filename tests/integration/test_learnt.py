@@ -96,7 +96,8 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
     assert finding.text == (
         "the server refused prompts above 3000 tokens, so prompts of this model stay below that; "
         "set model.context_window_tokens (now 65536) to the model's real window; "
-        "requests are adapted to this server: tool_choice does not force a call, tools are not sent"
+        "requests are adapted to this server: the setting tool_choice cannot force a tool call on this server, tools "
+        "are not sent"
     )
 
 

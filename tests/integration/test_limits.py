@@ -178,9 +178,9 @@ async def test_push_channels_are_told_once_a_day_that_tokens_are_used_up(
     ("limits", "called", "last"),
     [
         ({}, 3, "done"),
-        ({"tokens_per_day": {"chat": 111}}, 2, "I stopped here because this conversation has reached its limit"),
-        ({"tokens_per_day": {"person": 111}}, 2, "I stopped here because you have reached your limit"),
-        ({"cost_per_day": {"bot": 0.0015}}, 2, "I stopped here because I have reached my limit"),
+        ({"tokens_per_day": {"chat": 111}}, 2, "I stopped here because this conversation has reached its usage limit"),
+        ({"tokens_per_day": {"person": 111}}, 2, "I stopped here because you have reached your usage limit"),
+        ({"cost_per_day": {"bot": 0.0015}}, 2, "I stopped here because I have reached my usage limit"),
         ({"messages_per_minute": {"chat": 1}}, 3, "done"),
     ],
 )
@@ -315,7 +315,7 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "This conversation: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached "
             "input); 0.0490 of 0.05 EUR left, enough for about 8 hours at the current rate\n"
             "This bot: 2,890 of 3,000 tokens left, enough for about 4 hours at the current rate\n"
-            "Limits per minute: 2 of 3 messages from you are left, 4 of 5 messages in this conversation are left",
+            "Limits per minute: you have 2 of 3 messages left, this conversation has 4 of 5 messages left",
         ),
         (
             "zh",

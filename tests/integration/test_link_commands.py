@@ -120,7 +120,7 @@ async def test_two_chats_are_linked_and_separated_by_their_people(people: People
         assert all(text in heard for text in ("/link yes", "/link no", "10 minutes"))
         assert await side.says("/link") == heard, "it is asked again"
     assert len(await ann.told()) == 1, "also if a worker dies and another one does it again"
-    assert "waiting for the confirmation of “Ann”" in await bob.says("/link YES!")
+    assert "waiting for “Ann” (web:ann) to confirm" in await bob.says("/link YES!")
     assert "waiting" in await bob.says("/link yes")
     assert await nothing_is_linked(people)
     assert "Both chats have confirmed" in await ann.says("/link yes")

@@ -39,7 +39,8 @@ async def test_what_was_learnt_is_told() -> None:
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "the model was asked to call the tool time but did not, so tools may not work with this model",
-        "requests are adapted to this server: tool_choice does not force a call, tools are not sent",
+        "requests are adapted to this server: the setting tool_choice cannot force a tool call on this server, tools "
+        "are not sent",
     ]
 
 

@@ -31,7 +31,7 @@ OFFERED = json.dumps(
 A_FOLDER = "the path is a folder, not a regular file. Replace this entry with a regular file, or remove the entry"
 TOLD = {
     ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
-    ("skills/broken/SKILL.md", "the first line must be ---"),
+    ("skills/broken/SKILL.md", "the first line of the file must be ---"),
     ("fake_text", "left out: the tool's schema has the type 'string', not object"),
     ("fake_far", "the tool's schema refers to other.json, which cannot be resolved, so any value is allowed there"),
 }
@@ -67,12 +67,12 @@ async def test_the_doctor_names_each_file_and_each_tool_that_a_bot_goes_without(
     gone = {text for check, text in warnings if check == "tool server gone of pond"}
     assert warnings - {("tool server gone of pond", text) for text in gone} == {
         ("files of pond", f"{folder}/SOUL.md cannot be read: the file is not UTF-8. Save it as UTF-8"),
-        ("files of pond", f"{folder}/skills/broken/SKILL.md cannot be read: the first line must be ---"),
+        ("files of pond", f"{folder}/skills/broken/SKILL.md cannot be read: the first line of the file must be ---"),
         ("files of pond", f"{folder}/memory/MEMORY.md cannot be read: the file is not UTF-8. Save it as UTF-8"),
         ("files of pond", f"{folder}/memory/pond%3aperson/MEMORY.md cannot be read: {A_FOLDER}"),
         *(("tool server fake of pond", f"{name}: {why}") for name, why in TOLD if name.startswith("fake")),
     }
-    assert len(gone) == 1 and gone.pop().endswith(". Turns continue without the tools of this server.")
+    assert len(gone) == 1 and gone.pop().endswith(". The bot answers without the tools of this server.")
     fine = {finding.check: finding.text for finding in findings if finding.state == "ok"}
     assert fine.keys() == {"files of reed", "tool server fake of pond"}
     assert fine["tool server fake of pond"] == "2 usable tools"

@@ -247,7 +247,7 @@ async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd
 
     made = [call for call in qmd.told("collection") if folder_of(SCOPE) in call["environment"]["XDG_CACHE_HOME"]]
     assert len(made) == 1
-    assert set(reasons) <= {"", "another process is updating the index"}
+    assert set(reasons) <= {"", "another process is updating the search index"}
     assert all([by_qmd(await ask(engine, "daughter")) for engine in engines])
 
 

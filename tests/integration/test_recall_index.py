@@ -4,11 +4,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import pytest
 from structlog.testing import capture_logs
@@ -26,7 +27,9 @@ from daemon.process import Process
 from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.found import SNIPPET_CHARS, Found, InPrompt
 from daemon.recall.index import BuiltinEngine
+from daemon.recall.index.builtin import NOT_ALL
 from daemon.recall.index.errors import IndexGone
+from daemon.recall.index.feed import Feeder
 from daemon.recall.index.files import FOLDER, index_file
 from daemon.recall.index.indexes import THREADS
 from daemon.recall.index.store import Index
@@ -751,6 +754,35 @@ async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engin
         tg.start_soon(engine.run)
         await until(lambda: found_in_turn("otter"))
         tg.cancel_scope.cancel()
+
+
+async def test_a_turn_is_told_that_the_index_is_half_built_until_it_is_whole(
+    world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def noted() -> str:
+        return (await engine.search(SCOPE, "heron", mode="search", limit=10, prompt=IN_TURN)).note
+
+    async def goes_on(*_: Any) -> bool:
+        await anyio.lowlevel.checkpoint()
+        return False
+
+    await write(world, "[2026-11-01 08:00] The heron has landed.")
+    monkeypatch.setattr(Feeder, "in_step", goes_on)
+    engine.in_step_s = 0.01
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(engine.run)
+        await anyio.wait_all_tasks_blocked()
+        notes = [await noted(), await noted()]
+        monkeypatch.undo()
+        await until(lambda: is_silent(noted))
+        tg.cancel_scope.cancel()
+
+    assert notes == [NOT_ALL, NOT_ALL]
+
+
+async def is_silent(noted: Callable[[], Awaitable[str]]) -> bool:
+    return not await noted()
 
 
 async def test_a_turn_of_another_process_searches_the_file_as_it_is(world: Pond, engine: BuiltinEngine) -> None:

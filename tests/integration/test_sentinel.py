@@ -127,7 +127,7 @@ async def test_a_message_that_too_few_replicas_have_is_refused_until_they_have_i
         accepted = await lab.publish("m0")
         os.kill(watched.servers[1].pid, signal.SIGSTOP)
         try:
-            with pytest.raises(TooFewReplicas, match="only 0 replicas acknowledged"):
+            with pytest.raises(TooFewReplicas, match="only 0 replicas confirmed"):
                 await lab.publish("m1")
             claim = await lab.claim()
             with pytest.raises(TooFewReplicas):
@@ -179,7 +179,7 @@ async def test_a_replica_that_a_sentinel_calls_the_master_is_not_used(
         return "127.0.0.1", watched.servers[1].port
 
     monkeypatch.setattr(MasterPool, "get_master_address", name_a_replica)
-    with pytest.raises(BusUnavailable, match="is not the master now"):
+    with pytest.raises(BusUnavailable, match="is not the Redis master now"):
         async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere"), patience_s=0):
             pass
 

@@ -91,7 +91,7 @@ async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab,
     assert found.positions["unsettled"] is True
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
-    assert "▓ messages before /new that are not consolidated yet" in text
+    assert "▓ messages before /new that are not summarized in memory yet" in text
     assert text.splitlines()[-1] == "──── start 20: first message that is sent to the model"
 
 
@@ -167,7 +167,7 @@ async def test_status_counts_memory_and_what_stands_for_older_messages(settled: 
     [notice] = await notices_of(settled.lab)
     assert f"memory {parts['memory']:,}, " in notice.text
     assert f"history {parts['continuity'] + parts['history']:,}, " in notice.text
-    assert "Messages: 20, of which 16 are consolidated into memory" in notice.text
+    assert "Messages: 20, of which 16 are already summarized in memory" in notice.text
 
 
 async def answered(memory: MemoryLab, message_id: str = "", **more: Any) -> None:

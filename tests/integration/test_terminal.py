@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from channels.conversation import Conversation, Said, Shown, Writing
+from channels.conversation.delay import delay
+from channels.conversation.preview import Preview
 from channels.terminal.completion import CommandCompleter
-from channels.terminal.conversation import Conversation, Said, Shown, Writing
-from channels.terminal.delay import delay
 from channels.terminal.draft import tail
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.piped import Piped, lines
-from channels.terminal.preview import Preview
 from daemon.bus import Bus, Part
 from daemon.cli.chat import answer_when_nobody_does
 from daemon.clock import stamp
@@ -189,9 +189,9 @@ async def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(
 async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
     process: Process, monkeypatch: pytest.MonkeyPatch, *, told: bool
 ) -> None:
-    monkeypatch.setattr("channels.terminal.conversation.POLL_S", 0.001)
+    monkeypatch.setattr("channels.conversation.conversation.POLL_S", 0.001)
     conversation = await Conversation.open(process, SessionKey(channel="terminal", chat=f"ann-{told}"))
-    expected = "No agent worker is running. Start a worker with `millpond run`."
+    expected = "No agent worker is running. Start an agent worker with `millpond run`."
     if told:
         notice = Notice(kind="parked", text=f"The bot waits. {expected}", time=stamp(process.clock.now()))
         await tell(process.bus, process.config.queue, conversation.session, Word(notice=notice))
@@ -211,7 +211,7 @@ async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
             async for shown in events:
                 notices.extend([shown.text] if isinstance(shown, Notice) else [])
 
-    monkeypatch.setattr("channels.terminal.conversation.delay", counted)
+    monkeypatch.setattr("channels.conversation.conversation.delay", counted)
     async with anyio.create_task_group() as tg:
         tg.start_soon(collect)
         with anyio.fail_after(HANG_S):

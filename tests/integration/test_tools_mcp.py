@@ -209,7 +209,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
         said = [await found.act("die") for _ in range(5)]
 
     assert all(text.startswith("Error: the tool server fake ") for text in said)
-    assert "is unavailable" in said[-1] and "the next attempt is in" in said[-1]
+    assert "is unavailable" in said[-1] and "the next attempt to connect is in" in said[-1]
     assert len(pids_in(starts)) == 2
 
 

@@ -15,7 +15,7 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.terminal.conversation import Conversation, Said
+from channels.conversation import Conversation, Said
 from daemon.archive import Archive, Segment
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig

@@ -345,7 +345,7 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
     assert [reply.text for reply in await replies_of(lab, "support")] == [
-        "No answer is in progress, so nothing was stopped."
+        "I am not working on an answer, so there was nothing to stop."
     ]
 
 
@@ -453,7 +453,9 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["No answer is in progress, so nothing was stopped."]
+    assert [notice.text for notice in await notices_of(lab)] == [
+        "I am not working on an answer, so there was nothing to stop."
+    ]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:

@@ -41,7 +41,7 @@ TOKEN = "an-operators-token"
 AS_EVER = {
     "/", "/livez", "/login", "/page/{name}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
     "/system/{rest:path}", "/healthz", "/readyz", "/metrics", "/api/messages", "/api/sessions",
-    "/api/sessions/{session:path}/messages", "/api/events",
+    "/api/sessions/{session:path}/messages", "/api/events", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
 }  # fmt: skip
 """What members and clients of an open channel may ask."""
 

@@ -52,8 +52,8 @@ MUTANTS = (
         "unit/test_audit.py",
         (
             "The pinned part is bounded.",
-            'if fits("\\n".join([*lines, line])):',
-            "if line:",
+            'and fits("\\n".join([*lines, line])):',
+            "and line:",
             "test_the_pinned_part_never_grows_beyond_its_bound",
         ),
         (
@@ -70,19 +70,41 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/auditor.py",
+        "workers/consolidation/audit/pinned.py",
         "integration/test_audits.py",
         (
             "A pinned line that a summary drops without a reason is pinned again.",
-            "[*pinned_lines(before), *requests_of(before)]",
-            "requests_of(before)",
+            "[*pinned_lines(memory), *requests_of(memory)]",
+            "requests_of(memory)",
             "test_a_line_that_a_person_deleted_is_never_pinned_again_and_one_that_he_added_stays",
         ),
         (
             "A rule that an earlier summary kept is pinned when a later one drops it.",
-            "[*pinned_lines(before), *requests_of(before)]",
-            "pinned_lines(before)",
+            "[*pinned_lines(memory), *requests_of(memory)]",
+            "pinned_lines(memory)",
             "test_a_rule_that_a_later_summary_drops_is_pinned",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/auditor.py",
+        "integration/test_audits.py",
+        (
+            "A pinned line of a person that was merged outlasts later summaries.",
+            ", *merged_lines(opened, memory)]",
+            "]",
+            "test_a_pinned_line_of_a_person_that_was_merged_outlasts_later_summaries",
+        ),
+        (
+            "A request that was merged into other text outlasts later summaries.",
+            ", *_held(self._earlier, before)]",
+            "]",
+            "test_a_request_that_was_merged_without_its_trigger_word_outlasts_all_later_summaries",
+        ),
+        (
+            "A request that a person deleted is not pinned again.",
+            "if each.text and texts.hold_statement(each.text)]",
+            "if each.text]",
+            "test_a_request_that_a_person_deleted_or_a_summary_dropped_for_a_reason_is_kept_no_longer",
         ),
         (
             "A summary may say why a pinned line goes.",
@@ -104,12 +126,66 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/audit/requests.py",
+        "integration/test_audits.py",
+        (
+            "A request that could not be read is passed on to the next audit.",
+            'return Request(place=place, text="")',
+            "return None",
+            "test_a_request_that_cannot_be_read_back_is_passed_on",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/quiz.py",
+        "integration/test_quiz.py",
+        (
+            "Each question needs its own answer.",
+            "if len(found) != len(asked):",
+            "if not found:",
+            "test_a_model_that_fails_or_answers_with_junk_gives_no_quiz_and_harms_no_consolidation",
+        ),
+        (
+            "A quiz is paid for within the limits of a day.",
+            "quiz.calls = self.calls.paid_by(payer)",
+            "quiz.calls = self.calls",
+            "test_a_quiz_is_paid_for_within_the_limits_of_a_day",
+        ),
+        (
+            "A model that answers questions does not see the right answers.",
+            "await self._answers([each.question for each in questions]",
+            "await self._answers([f'{each.question} {each.answer}\\n' for each in questions]",
+            "test_a_quiz_asks_about_the_messages_and_is_answered_from_what_is_left",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/audit/range_auditor.py",
+        "integration/test_quiz.py",
+        (
+            "A consolidation that somebody waits for has no quiz.",
+            "if kit.quiz and part and not self.want.awaited else None",
+            "if kit.quiz and part else None",
+            "test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits",
+        ),
+        (
+            "A quiz gives way to a turn that waits.",
+            "await unless_wanted(self.stores.locks, lock, partial(quiz.score, said, left, used))",
+            "await quiz.score(said, left, used)",
+            "test_a_quiz_gives_way_to_a_turn_that_waits",
+        ),
+        (
+            "A bug in a quiz fails no consolidation.",
+            "except Exception as error:  # noqa: BLE001 - a bug in the quiz",
+            "except ValueError as error:  # noqa: BLE001 - a bug in the quiz",
+            "test_a_model_that_fails_or_answers_with_junk_gives_no_quiz_and_harms_no_consolidation",
+        ),
+    ),
+    *mutants_of(
         "workers/consolidation/taking.py",
         "integration/test_audits.py",
         (
             "A pinned line outlasts a summary that is made up for later.",
-            "if update and (auditor := await self._auditor(lock, opened, None)):",
-            "if update and not (auditor := await self._auditor(lock, opened, None)):",
+            "if update and (auditor := await self._auditing.auditor(lock, opened, None)):",
+            "if update and not (auditor := await self._auditing.auditor(lock, opened, None)):",
             "test_a_pinned_line_outlasts_the_summary_of_an_earlier_outage",
         ),
     ),
@@ -118,8 +194,8 @@ MUTANTS = (
         "integration/test_audits.py",
         (
             "An audit has no words of a message that was forgotten.",
-            'text=text[place.begin : place.end] if is_whole else "")',
-            'text=text[place.begin : place.end] or "unknown")',
+            'said.text[begin:end] if said and said.text != FORGOTTEN and end <= len(said.text) else ""',
+            'said.text[begin:end] if said else ""',
             "test_forgetting_a_message_forgets_the_words_of_its_audit_and_its_pinned_line",
         ),
     ),

@@ -2,7 +2,47 @@
 
 from tests.mutants.mutant import mutants_of
 
+_READS = "test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_elsewhere"
+
 MUTANTS = (
+    *mutants_of(
+        "workers/agent/histories.py",
+        "integration/test_histories.py",
+        (
+            "A kept history is not used after another worker's turn.",
+            "(kept.done, kept.replaced) == (at.done, at.replaced)",
+            "kept.replaced == at.replaced",
+            _READS,
+        ),
+        (
+            "A kept history is not used after something in it was forgotten.",
+            "is_same = (kept.done, kept.replaced)",
+            "is_same = (kept.done, at.replaced)",
+            _READS,
+        ),
+        (
+            "A kept history has no message that was consolidated.",
+            "kept.history if first == 0 else History(kept.history[first:])",
+            "kept.history",
+            _READS,
+        ),
+        (
+            "A kept history goes back to the first message of the prompts.",
+            "if not past.whole or past.first",
+            "if past.first",
+            "test_a_history_is_kept_only_if_the_prompts_go_back_to_the_first_message",
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/replace.lua",
+        "integration/test_histories.py",
+        (
+            "The session tells workers that messages of its log were replaced.",
+            "redis.call('HINCRBY', KEYS[1], 'replaced', 1)",
+            "",
+            _READS,
+        ),
+    ),
     *mutants_of(
         "workers/agent/trim.py",
         "unit/test_boundaries.py",

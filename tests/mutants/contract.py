@@ -95,8 +95,8 @@ MUTANTS = (
     Mutant(
         rule="A search that fails is never in doubt.",
         file="channels/testing/looking.py",
-        old='            raise SendRefused(f"the server cannot be queried: {error}") from error',
-        new='            raise SendUnknown(f"the server cannot be queried: {error}") from error',
+        old='            raise SendRefused(f"the test platform did not answer a query: {error}") from error',
+        new='            raise SendUnknown(f"the test platform did not answer a query: {error}") from error',
         caught_by=CONTRACT + "test_who_cannot_look_is_never_in_doubt",
     ),
     Mutant(

@@ -212,8 +212,14 @@ MUTANTS = (
         TESTS,
         (
             "A message is sent without older ones before it is given up.",
-            "self._renew(replace(self.past, history=()))",
+            "self._renew(replace(self.past, history=History()))",
             "pass",
+            OF_HISTORY,
+        ),
+        (
+            "Recall does not bring back the messages that were left out.",
+            "Shown(past=self.past, first=sys.maxsize)",
+            "None",
             OF_HISTORY,
         ),
     ),

@@ -6,18 +6,28 @@ _INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contai
 
 MUTANTS = (
     *mutants_of(
+        "workers/agent/context.py",
+        "unit/test_context.py",
+        (
+            "A prompt that was shortened is put together again with more room.",
+            "fits=not squeezes,",
+            "fits=True,",
+            "test_a_message_that_recall_need_not_find_stands_whole_in_the_prompt",
+        ),
+    ),
+    *mutants_of(
         "workers/agent/shown.py",
         "unit/test_context.py",
         (
             "Recall may find the messages that did not fit into the prompt.",
-            "first = _first_of(history, built.history_turns)",
+            "first = spans[0].first if spans else len(history)",
             "first = 0",
             "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
         ),
         (
             "Recall may find the rest of a tool result that is cut in the prompt.",
-            "hidden = {at for at in",
-            "hidden = {at for at in range(0) for at in",
+            "hidden = {at for at in cut",
+            "hidden = {at for at in ()",
             "test_recall_is_told_which_messages_the_prompt_does_not_show_whole",
         ),
         (
@@ -35,6 +45,12 @@ MUTANTS = (
             "if recall and self._recalled_beside and not self._recalled_beside.covers(shows):",
             "if recall and self._recalled_beside is None:",
             "test_messages_that_a_later_call_of_the_turn_does_not_show_are_looked_for_again",
+        ),
+        (
+            "A prompt without anything recalled is not put together again.",
+            "if built and built.fits and not self._recalled:",
+            "if False:",
+            "test_a_prompt_is_put_together_again_only_if_something_was_recalled",
         ),
     ),
     *mutants_of(
@@ -94,6 +110,52 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/words.py",
+        "unit/test_recall_words.py",
+        (
+            "Traditional and simplified characters find each other.",
+            "    SIMPLIFIED\n",
+            "    {}\n",
+            "test_what_is_asked_is_found",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/recall.py",
+        "integration/test_recall_turns.py",
+        (
+            "A trace tells that the search index was incomplete.",
+            "            if found.note:",
+            "            if False:",
+            "test_a_trace_tells_whether_the_search_saw_all_of_the_memory",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/builtin.py",
+        "integration/test_recall_index.py",
+        (
+            "A turn is told that the index is half built.",
+            'note = NOT_ALL if self._stepped[index].whole is False else ""',
+            'note = ""',
+            "test_a_turn_is_told_that_the_index_is_half_built_until_it_is_whole",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/names.py",
+        "unit/test_recall_names.py",
+        (
+            "A name in pinyin finds the name in Chinese characters.",
+            "for term in _in_characters(connection, name)]",
+            "for term in ()]",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+        (
+            "A name in Chinese characters finds the name in pinyin.",
+            "            found += name",
+            "            found += ()",
+            "test_a_name_finds_the_same_name_in_the_other_script",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/evidence.py",
         "unit/test_recall_evidence.py",
         (
@@ -116,7 +178,7 @@ MUTANTS = (
         ),
         (
             "A statement that contrasts is no empty answer.",
-            "and not _but(text)",
+            "and not _but(plain)",
             "",
             "test_an_answer_is_empty_if_it_only_says_that_nothing_is_known",
         ),

@@ -520,9 +520,81 @@ MUTANTS = (
         ),
         (
             "A member token is another one than the token.",
-            "if channel.member_token and channel.member_token == channel.token:",
+            'if token and key != "token" and token == channel.token:',
             "if False:",
             "test_a_broken_rule_says_which_keys_to_change",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/access/operators.py",
+        "integration/test_completions.py",
+        (
+            "A completions token opens only the addresses below /v1/.",
+            'scope["path"].startswith(COMPLETIONS) and _bears',
+            "_bears",
+            "test_a_completions_token_opens_nothing_else_and_names_no_other_person",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/completions/answer.py",
+        "integration/test_completions.py",
+        (
+            "A stream contains no text of another message's answer.",
+            "self._is_next, self._first = not state.waiting, state.head",
+            "self._is_next, self._first = True, state.head",
+            "test_a_stream_contains_no_text_of_the_answer_to_an_earlier_message",
+        ),
+        (
+            "A repeated message gets the answer that exists.",
+            'if accepted.status == "duplicate" else None',
+            "if False else None",
+            "test_a_repeated_idempotency_key_gets_the_same_answer_and_asks_nothing",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/completions/endpoints.py",
+        "integration/test_completions.py",
+        (
+            "A client without the rights of operators is no other person.",
+            "await check_sender(self._process, inbound)",
+            "pass",
+            "test_a_completions_token_opens_nothing_else_and_names_no_other_person",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/files.py",
+        "integration/test_web_files.py",
+        (
+            "A file that is no picture is a download.",
+            "{'inline' if kind else 'attachment'}",
+            "{'inline'}",
+            "test_only_pictures_are_shown_by_a_browser",
+        ),
+        (
+            "Skills and memories are no files of a session.",
+            " or path.parts[0] in SHARED",
+            "",
+            "test_no_path_leads_out_of_the_files_of_the_session",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/messages.py",
+        "integration/test_web_files.py",
+        (
+            "A message has only files that were uploaded for it.",
+            'if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):',
+            "if False:",
+            "test_uploads_have_limits_and_a_message_has_only_its_own_files",
+        ),
+    ),
+    *mutants_of(
+        "daemon/inbox.py",
+        "integration/test_web_files.py",
+        (
+            "A file belongs to the message whose mark is in its name.",
+            "any(mark in name for mark in marks)",
+            "bool(marks)",
+            "test_uploads_have_limits_and_a_message_has_only_its_own_files",
         ),
     ),
     *mutants_of(

@@ -31,7 +31,7 @@ def test_the_overview_names_files_and_tool_servers_that_a_bot_goes_without(visit
     page = visit.open("/system")
 
     file = page.get_by_role("row", name=re.compile("broken"))
-    expect(file).to_contain_text("the first line must be ---")
+    expect(file).to_contain_text("the first line of the file must be ---")
     expect(page.get_by_role("row", name=re.compile("gone.*FileNotFoundError"))).to_be_visible()
 
 
@@ -43,4 +43,6 @@ def test_a_turn_and_the_exact_prompt_name_the_servers_that_they_go_without(visit
 
     page = visit.open("/s/web%3Abea/context")
     expect(page.get_by_text(re.compile("The tool server gone is unavailable: .*FileNotFoundError"))).to_be_visible()
-    expect(page.get_by_text("skills/broken/SKILL.md cannot be used: the first line must be ---")).to_be_visible()
+    expect(
+        page.get_by_text("skills/broken/SKILL.md cannot be used: the first line of the file must be ---")
+    ).to_be_visible()

@@ -83,7 +83,7 @@ def test_usage_is_shown_by_day_and_by_person_with_what_is_left_today(visit: Visi
     page = visit.open("/system")
 
     page.get_by_role("link", name="Usage").click()
-    limits = page.get_by_label("Limits today")
+    limits = page.get_by_label("Today's limits")
     expect(limits).to_contain_text("tokens_per_day.person")
     expect(limits).to_contain_text("of 1,000,000 tokens")
     page.get_by_role("link", name="People").click()
@@ -94,4 +94,4 @@ def test_usage_is_shown_by_day_and_by_person_with_what_is_left_today(visit: Visi
 def test_replies_with_unknown_delivery_have_an_address_of_their_own(visit: Visit) -> None:
     page = visit.open("/system/unknown")
 
-    expect(page.get_by_role("heading", name="No replies with unknown delivery")).to_be_visible()
+    expect(page.get_by_role("heading", name="No replies with unknown delivery status")).to_be_visible()

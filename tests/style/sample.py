@@ -11,7 +11,7 @@ SHARES = {"readme": 15, "docs": 15, "bot": 10, "page": 8, "errors": 12}  # how m
 LABELS = "page"  # the kind of which labels of two words are drawn too
 
 WORDS_MIN = 5
-WHOLE = re.compile(r"[.?!:)]$")
+WHOLE = re.compile(r"[.?!:]\)?$")
 """The end of a whole sentence. Short cells of tables in README and docs have no meaning alone, and are not drawn."""
 
 CELL_WORDS_MIN = 8

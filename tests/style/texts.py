@@ -12,14 +12,16 @@ PACKAGES = ("daemon", "channels", "workers")
 WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")  # modules with the bot's own sentences
 
 NOT_READ = (
+    "daemon/bus/permissions.py",
     "daemon/model/extract.py",
     "daemon/model/words.py",
     "daemon/recall/index/schema.py",
     "daemon/recall/other_dates.py",
     "daemon/recall/sameword.py",
     "daemon/recall/stopwords.py",
+    "workers/consolidation/audit/comparison.py",
 )
-"""Modules with lists of words or SQL, which users do not read."""
+"""Modules with lists of words, commands or SQL, which users do not read."""
 
 COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 
@@ -27,7 +29,7 @@ END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] 
 LINE_END = re.compile(END.pattern + r"|\n| {2,}")  # in a string of a program, where each line is a text of its own
 CHINESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 CODE = re.compile(
-    r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w \| \w"
+    r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w ?\| ?\w"
 )
 
 
@@ -80,7 +82,11 @@ def split(kind: str, path: str, line: int, text: str, ends: re.Pattern[str] = EN
         part = text[at : end.start() if end else len(text)]
         start = at + len(part) - len(part.lstrip())
         plain = " ".join(part.split()).strip("*_ ")
-        if re.search(r"[A-Za-z]{2}", plain) and not CHINESE.search(plain) and not plain.startswith("curl "):
+        if (
+            re.search(r"[A-Za-z]{2}", plain)
+            and not CHINESE.search(plain)
+            and not plain.startswith(("curl ", "millpond "))
+        ):
             yield Sentence(kind, path, line + text.count("\n", 0, start), plain)
         at = end.end() if end else at
 

@@ -272,11 +272,12 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: the name belongs to a section. Set the keys of the section one by one, such as "
+        ("MILLPOND_REDIS", "x", "redis: the name belongs to a section of settings. Set the settings of the section one "
+            "by one, such as "
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: the name belongs to a section. Set the keys of the section one by "
-        "one, such "
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: the name belongs to a section of settings. Set the settings of the "
+            "section one by one, such "
         "as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
@@ -300,8 +301,8 @@ def test_two_variables_for_one_key_are_refused(file):
 
     assert lines == [
         (
-            "millpond_agent__slots: the environment variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one "
-            "of the two settings"
+            "millpond_agent__slots: this environment variable sets the same configuration key as "
+            "MILLPOND_AGENT__SLOTS. Remove one of the two variables"
         )
     ]
 
@@ -341,8 +342,8 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "the key is not set. Name the model that turns speech into text"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set, and the bot's own model is offline"),
+        ({"NAME": ""}, "name", "this setting is missing. Name the model that turns speech into text"),
+        ({"BASE_URL": ""}, "base_url", "this setting is missing, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
@@ -381,8 +382,12 @@ _EMBEDDING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "the key is not set. Name the model that turns texts into vectors"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set, and no bot has a model whose server could be used instead"),
+        ({"MODEL": ""}, "model", "this setting is missing. Name the model that turns texts into vectors"),
+        (
+            {"BASE_URL": ""},
+            "base_url",
+            "this setting is missing, and no bot has a model whose server could be used instead",
+        ),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
@@ -464,8 +469,9 @@ def _valid_text(path: str) -> str:
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
         "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
-        "channels.web.member_token_file": "secret", "channels.web.metrics": "open",
-        "channels.web.type": "web", "channels.terminal.type": "terminal", "channels.web.host": "::1",
+        "channels.web.member_token_file": "secret", "channels.web.completions_token_file": "secret",
+        "channels.web.metrics": "open", "channels.web.type": "web", "channels.terminal.type": "terminal",
+        "channels.web.host": "::1",
         "channels.terminal.bot": "pond", "channels.web.bot": "pond", "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
         "bots.pond.model.thinking.type": "adaptive", "bots.pond.summary_model.thinking.type": "adaptive",
@@ -544,12 +550,13 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[run]\nlog_level = 'loud'", "run.log_level: expected one of debug, info, warning, error, got 'loud'"),
         ("[redis]\nprefix = 'a:b'", "redis.prefix: expected text of 1 to 64 letters, digits and _ . -, got 'a:b'"),
         ("[redis]\nprefix = \"mp\\n\"", "redis.prefix: expected text of 1 to 64"),
-        ("[bots.Pond]", "bots.Pond: the name is not valid: a name begins with a letter"),
+        ("[bots.Pond]", "bots.Pond: the name is not valid: a name must begin with a letter"),
         ("[bots.\"a b\"]", "bots.'a b': the name is not valid"),
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
         ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type of this version of Millpond (terminal, web"),
         ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type of this version of Millpond (terminal, web"),
-        ("[channels.tele]", "channels.tele.type: the key is not set. Set this key to one of terminal, web, testing"),
+        ("[channels.tele]", "channels.tele.type: this setting is missing. Set this key to one of terminal, web, "
+            "testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
     ],
@@ -578,12 +585,12 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
     ("text", "said"),
     [
         ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be below lease_s"),
-        ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be above backoff_max_s"),
+        ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be greater than backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: the sum of head_ratio and tail_ratio"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: the sum of head_ratio and tail_ratio"),
-        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: the key is not set. Set bots.pond.model.name or "
+        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: this setting is missing. Set bots.pond.model.name or "
         "OPENAI_MODEL"),
-        ("[bots.pond.model]\napi_key = 'k'", "name: the key is not set. Set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\napi_key = 'k'", "name: this setting is missing. Set bots.pond.model.name or OPENAI_MODEL"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
@@ -600,9 +607,11 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
             "Got 'pair'",
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
-        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: the key is not set, but '0.0.0.0' can be reached"),
+        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: this setting is missing, but '0.0.0.0' can be "
+            "reached"),
         ("[channels.web]\nhost = '::'\nopen = true\ntoken = 'a'", "channels.web.open: an open channel accepts"),
         ("[channels.web]\ntoken = 'a'\nmember_token = 'a'", "channels.web.member_token: the value is the same"),
+        ("[channels.web]\ntoken = 'a'\ncompletions_token = 'a'", "completions_token: the value is the same as token"),
         ("[channels.web]\nmember_token = 'a b'", "channels.web.member_token: the value must be one line of ASCII"),
         ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
@@ -705,7 +714,7 @@ def test_with_several_bots_a_channel_has_to_choose(file):
     lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
 
     assert lines == [
-        "channels.terminal.bot: the key is not set, but there are several bots. Set this key to one of heron, duck"
+        "channels.terminal.bot: this setting is missing, but there are several bots. Set this key to one of heron, duck"
     ]
 
 
@@ -769,7 +778,7 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
     ("model", "problem"),
     [
         ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
-        ("api = 'anthropic'", "model.name: the key is not set. Set bots.pond.model.name or ANTHROPIC_MODEL"),
+        ("api = 'anthropic'", "model.name: this setting is missing. Set bots.pond.model.name or ANTHROPIC_MODEL"),
         (
             "thinking = { type = 'enabled' }",
             "thinking.budget_tokens: the value must be at least 1,024 and below the answer's limit of 8,192 tokens",
@@ -796,7 +805,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: the key is not set, and the key of the bot's own model is for a different API. "
+            f"{path}.api_key: this setting is missing, and the API key of the bot's own model belongs to a different "
+            "API. "
             "Set this key, "
             "ANTHROPIC_API_KEY"
         ), line
@@ -810,7 +820,7 @@ def test_speech_and_vectors_are_not_asked_of_anthropic(file):
     bot = load_text(file, text + own).config.bots["pond"]
     search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="e"))
 
-    assert "transcription.base_url: the key is not set, and the bot's own model uses Anthropic's API" in line
+    assert "transcription.base_url: this setting is missing, and the bot's own model uses Anthropic's API" in line
     assert transcription_of(bot).api_key.reveal() == "own"
     assert embeddings_of(search, bot) is None
 
@@ -920,7 +930,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two keys")
+    assert line.startswith("channels.web.token_file: token is set too. Set only one of the two keys")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):
@@ -1090,7 +1100,7 @@ def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
     [
         ("fallbacks = 1", "bots.pond.model.fallbacks: expected a list of sections [[bots.pond.model.fallbacks]], got"),
         ("fallbacks = ['two']", "bots.pond.model.fallbacks[1]: expected a section"),
-        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: the key is not set"),
+        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: this setting is missing"),
         (
             "fallbacks = [{name = 'x'}, {nam = 'y'}]",
             "bots.pond.model.fallbacks[2].nam: unknown key; did you mean name?",
@@ -1113,7 +1123,10 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
         ("fallbacks = [{name = 'x', prices = {input = 2, currency = 'EUR'}}]", ""),
         ("fallbacks = [{name = 'x', prices = {currency = 'EUR'}}]", ""),
         ("fallbacks = [{name = 'x'}]", "bots.pond.model.fallbacks[1].prices is not set"),
-        ("fallbacks = [{name = 'x', prices = {input = 2, currency = 'USD'}}]", "in one currency. Got 'EUR', 'USD'"),
+        (
+            "fallbacks = [{name = 'x', prices = {input = 2, currency = 'USD'}}]",
+            "in the same currency. Got 'EUR', 'USD'",
+        ),
         ("[bots.pond.summary_model]\nname = 'x'", "bots.pond.summary_model.prices is not set"),
         ("[bots.pond.transcription]\nname = 'x'", "bots.pond.transcription.prices is not set"),
         ("[memory_search.embeddings]\nmodel = 'x'", "memory_search.embeddings.prices is not set"),
@@ -1129,7 +1142,7 @@ def test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency(file, more,
         return
     (line,) = problems(file, text)
 
-    assert line.startswith("bots.pond.limits.cost_per_day: a limit of costs needs")
+    assert line.startswith("bots.pond.limits.cost_per_day: a cost limit needs")
     assert problem in line
 
 
@@ -1180,7 +1193,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
 @each_row(
     ("text", "problem"),
     [
-        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: the key is not set"),
+        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: this setting is missing"),
         ("[bots.pond.summary_model]\nnam = 'm'", "bots.pond.summary_model.nam: unknown key; did you mean name?"),
         (
             "[bots.pond.summary_model]\nbase_url = 'x'\nname = 'm'",

@@ -124,7 +124,8 @@ def test_a_check_of_a_packages_own_that_fails_is_told_with_its_section(install: 
     line = problem(tmp_path)
 
     assert line.startswith(
-        "channels.fog: the package that provides this channel type failed to check the section: AttributeError: "
+        "channels.fog: the package that provides this channel type failed to check this section of the configuration: "
+        "AttributeError: "
     )
 
 

@@ -19,7 +19,7 @@ from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
 from workers.agent.context import Prompt, Rules, Scene, prompt
-from workers.agent.history import REMEMBERED_S, Remembered, View
+from workers.agent.history import REMEMBERED_S, History, Remembered, View
 from workers.agent.past import Past, whole_turns
 from workers.agent.shorten import Piece, Shares, shortened
 from workers.agent.shown import shown
@@ -208,13 +208,15 @@ def test_a_message_that_recall_need_not_find_stands_whole_in_the_prompt(history:
     stage, current = scene(history), now[: data.draw(st.sampled_from([1, 3]))]
     built = prompt(limits, stage, current)
 
-    found = shown(Past(history=history, first=50), stage, built, memory="", max_chars=limits.view.max_chars)
+    found = shown(Past(history=History(history), first=50), stage, built, memory="", max_chars=limits.view.max_chars)
 
     whole = [each for at, each in enumerate(history, 50) if at >= found.first and at not in found.hidden]
     sent = "\n".join(texts(built))
     assert all(text_of(msgspec.json.decode(each.wire).get("content")) in sent for each in whole)
     assert len(history) - len(whole) <= found.first - 50 + len(found.hidden)
     assert found.covers(found)
+    # Recall keeps a prompt that was put together with a smaller budget.
+    assert not built.fits or built == prompt(replace(limits, budget_tokens=ANY_NUMBER), stage, current)
 
 
 @each_row(
@@ -233,7 +235,7 @@ def test_recall_is_told_which_messages_the_prompt_does_not_show_whole(
     stage, current = scene(history), [user(100, "now?"), calls(100, "n"), result(100, "n", "late")]
     limits = rules(budget, later=later)
 
-    found = shown(Past(history=history), stage, prompt(limits, stage, current), memory="", max_chars=200)
+    found = shown(Past(history=History(history)), stage, prompt(limits, stage, current), memory="", max_chars=200)
 
     assert (found.first, found.hidden) == (first, hidden)
 
@@ -247,6 +249,19 @@ def test_what_is_remembered_is_what_would_be_made_anew(history: list[LogEntry], 
     again = prompt(warm, scene(history, names=True), current)
 
     assert again == prompt(rules(), scene(history, names=True), current)
+
+
+@given(histories(), st.data())
+def test_a_history_that_was_kept_from_turn_to_turn_is_shown_as_one_that_was_read(
+    history: list[LogEntry], data: st.DataObject
+) -> None:
+    limits, current = rules(data.draw(st.integers(500, 3_000))), data.draw(turns(len(history)))
+    begins = [at for at, each in enumerate(history) if at == 0 or each.turn != history[at - 1].turn]
+    at = data.draw(st.sampled_from(begins)) if begins else 0
+    kept = History(history[at:], begun=History(history[:at]))
+
+    assert kept.size_bytes == History(history).size_bytes
+    assert prompt(limits, scene(kept), current) == prompt(limits, scene(history), current)
 
 
 def test_the_runtime_context_is_the_first_part_of_the_current_message_alone() -> None:

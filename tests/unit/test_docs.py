@@ -99,9 +99,8 @@ def key_sections():
 def hash_fields_in_scripts():
     """Fields of the session hash that the Lua scripts read or write."""
     fields = set()
-    for script in sorted(
-        script for room in ("bus", "session", "transcripts") for script in (ROOT / "daemon" / room).glob("*.lua")
-    ):
+    rooms = ("bus/*", "session/*", "transcripts/*", "forget/replace")
+    for script in sorted(script for room in rooms for script in (ROOT / "daemon").glob(f"{room}.lua")):
         if script.name == "migrate.lua":
             continue  # it is about `mp:meta`
         text = re.sub(r"--.*", "", script.read_text(encoding="utf-8"))

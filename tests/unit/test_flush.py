@@ -129,7 +129,9 @@ async def test_what_it_writes_comes_with_what_it_used():
 async def test_no_usable_answer_is_a_failure(step):
     flush = await flush_of(ScriptedModel(step))
 
-    with pytest.raises(SummaryFailed, match="the memory flush before the consolidation failed") as caught:
+    with pytest.raises(
+        SummaryFailed, match=r"the model could not save notes before the consolidation \(memory flush\)"
+    ) as caught:
         await flush.ask(TALK, memory="", now=NOW)
 
     assert set(caught.value.used) == ({"m"} if not isinstance(step, ModelUnavailable) else set())

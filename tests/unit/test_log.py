@@ -101,7 +101,7 @@ def test_what_nobody_caught_is_a_line_without_values() -> None:
     warning, *broken = map(json.loads, lines)
     assert warning["logger"] == "py.warnings"
     assert [line["event"] for line in broken] == ["thread.broken", "process.broken"]
-    assert last == "millpond: ValueError, a bug. The log shows where the error occurred."
+    assert last == "millpond: ValueError, a bug. Millpond's log shows where the error occurred."
 
 
 def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixture[str]) -> None:

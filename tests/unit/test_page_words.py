@@ -25,21 +25,24 @@ WORDS = re.compile(r"[A-Za-z’']{2,}[,.:;]? +[A-Za-z(]{2,}|^[A-Z][a-z]+\b(?!/)"
 """Two words, or one with a capital letter: what a person reads. A class, an attribute or a key is one small word."""
 
 OURS = re.compile(
-    r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Content-Type|Accept|"
-    r"\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|calm clear .*|alder brook .*|"
-    r"The attribute | must not be set .*|English"
+    r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
+    r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
+    r"calm clear .*|alder brook .*|The attribute | was set to a string\. .*|English"
 )
 """Literals that are no text of the page: keys, headers, queries, commands, words of names, errors of a programmer."""
 
 OWED = frozenset[str]()
 """Scripts whose texts are still to be translated."""
 
+OWN = re.compile(r"(?!zh)[^.]+\.js")
+"""Scripts that were written here: neither libraries nor tables."""
+
 SERVER = frozenset(["zh-api.js"])
 """Translations of words that the server sends, which no script names."""
 
 
 def scripts() -> dict[str, str]:
-    return {path.name: path.read_text() for path in FILES.glob("*.js") if not path.name.startswith("zh")}
+    return {path.name: path.read_text() for path in FILES.glob("*.js") if OWN.fullmatch(path.name)}
 
 
 def tables() -> dict[str, dict[str, str]]:

@@ -157,7 +157,8 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
         "skills/bad /SKILL.md": "the folder's name contains characters that cannot be printed. Rename the folder",
         "skills/broken/SKILL.md": "line 4: the closing quotation mark is missing",
         "skills/linked/SKILL.md": (
-            "the folder is a link, and links are not followed. Copy the folder itself into the workspace"
+            "the folder is a symbolic link, and Millpond does not follow links. Copy the folder itself into the "
+            "workspace"
         ),
         "skills/odd/SKILL.md": "the file is not UTF-8. Save it as UTF-8",
     }
@@ -173,5 +174,5 @@ async def test_a_workspace_tells_what_it_could_not_read_until_it_is_mended(tmp_p
     put(tmp_path / "skills" / "x" / "SKILL.md", "---\ndescription: d\n---\n")
     await workspace.files()
 
-    assert broken == (Unreadable(path="skills/x/SKILL.md", reason="the first line must be ---"),)
+    assert broken == (Unreadable(path="skills/x/SKILL.md", reason="the first line of the file must be ---"),)
     assert workspace.unreadable == ()

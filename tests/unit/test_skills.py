@@ -43,16 +43,16 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
 @each_row(
     ("text", "said"),
     [
-        ("no head at all", "the first line must be ---"),
+        ("no head at all", "the first line of the file must be ---"),
         ("---\nname: x", "the front matter has no closing line ---"),
-        ("---\njust words\n---", "line 2: the text is not of the form key: value"),
+        ("---\njust words\n---", "line 2: the front matter is not of the form key: value"),
         ("---\na: x\na: y\n---", "line 3: the key a occurs more than once"),
         ("---\na: 'x\n---", "line 3: the closing quotation mark is missing"),
         ("---\na: [x\n---", "line 3"),
         ("---\na: {b]\n---", "line 2"),
         ("---\na: [x] y\n---", "line 2"),
-        ("---\na: x\n  b: y\n---", "line 3: the text is not of the form key: value"),
-        ("---\na: " + "[" * 50 + "\n---", "line 2: the text is nested too deeply"),
+        ("---\na: x\n  b: y\n---", "line 3: the front matter is not of the form key: value"),
+        ("---\na: " + "[" * 50 + "\n---", "line 2: the front matter is nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_line(text, said):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from channels.terminal.delay import reason
+from channels.conversation.delay import reason
 from channels.terminal.draft import Draft
 from channels.terminal.look import for_output, look_of
 from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped
@@ -149,7 +149,7 @@ def test_json_for_a_terminal_says_the_same() -> None:
     assert printable_json('"\u202e\U000e0041中"') == '"\\u202e\\udb40\\udc41中"'
 
 
-NONE = "No agent worker is running. Start a worker with `millpond run`."
+NONE = "No agent worker is running. Start an agent worker with `millpond run`."
 BUSY = (
     "All agent workers are busy with other conversations. Start more workers to answer more conversations at "
     "the same time."
@@ -165,7 +165,7 @@ FAILED = "An attempt to answer this message failed. Millpond retries automatical
         (
             False,
             {"waiting": 1, "parked_why": "outage: x"},
-            "No agent worker is running. Start a worker with `millpond run`.",
+            "No agent worker is running. Start an agent worker with `millpond run`.",
         ),
         (True, {"waiting": 1, "retry_at_ms": 11, "parked_why": "setup: The key: a."}, "The key: a."),
         (True, {"waiting": 1}, BUSY),

@@ -111,7 +111,7 @@ def _of_message(turn: Turn, error: ModelError) -> ModelError:
             text = f"{name} refused this message ({error.status}), but answers a short test message"
             return ModelRefused(text, status=error.status)
         case ModelUnavailable():
-            text = f"{name} fails with this message, but answers a short test message ({error.brief})"
+            text = f"{name} fails to answer this message, but answers a short test message ({error.brief})"
             return ModelRefused(text)
         case _:
             return error

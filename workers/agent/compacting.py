@@ -16,12 +16,13 @@ async def compacted(requests: Requests, focus: str) -> str:
     try:
         report = await requests.compact(focus)
     except (BusError, ConfigError) as error:
-        raise ToolError(f"the conversation could not be compacted now: {error}") from error
+        raise ToolError(f"the older messages of the conversation could not be summarized right now: {error}") from error
     if report.outcome == "unpaid":
         raise ToolError(say("compact_limited", "en"))
     if report.outcome in ("failed", "skipped", "busy"):
         raise ToolError(
-            "The conversation could not be compacted right now and remains unchanged. Continue without compaction."
+            "The older messages could not be summarized right now. The conversation remains unchanged. Continue "
+            "without compaction."
         )
     return told(report, "en")
 

@@ -89,6 +89,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """Index in history and current turn before which long tool results are cut."""
     overflows: bool = False
     """Not all earlier turns fit, though they may have been left out for another reason too."""
+    fits: bool = False
+    """Nothing was left out or shortened for want of room: with a larger budget the prompt is the same."""
 
     @property
     def tokens(self) -> int:
@@ -104,8 +106,8 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
     """
     old = old_upto(len(scene.history), current, rules.micro, uncut_tokens=lambda: _uncut_tokens(scene, current))
     rests_at = in_steps(old, rules.micro)
+    whole = _built(rules, scene, current, old=rests_at, squeezes=False)
     # With as much cut as may be, whatever has to be left out or shortened still.
-    whole = _built(rules, scene, current, old=rests_at, squeezes=False) if rests_at < old else None
     built = whole or _built(rules, scene, current, old=old, squeezes=True)
     if built is None:
         raise ContextOverflow("the message and its attachments do not fit into the model's context window")
@@ -134,6 +136,7 @@ def _built(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int,
         history_turns=len(turns),
         cut_before=old,
         overflows=overflows or not scene.whole,
+        fits=not squeezes,
     )
 
 

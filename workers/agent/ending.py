@@ -24,6 +24,7 @@ from workers.agent.announcements import Announcements
 from workers.agent.attribution import REFUSED_ATTEMPTS
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
+from workers.agent.histories import Histories
 from workers.agent.outcome import Outcome, answered_as
 from workers.agent.progress import Turn, inbounds
 from workers.backoff import after_attempts
@@ -84,8 +85,16 @@ class _End:
 class Ending:
     """Ends turns and gives sessions back."""
 
-    def __init__(self, process: Process, sessions: Sessions, commands: Commands, announcements: Announcements) -> None:
+    def __init__(
+        self,
+        process: Process,
+        sessions: Sessions,
+        commands: Commands,
+        announcements: Announcements,
+        histories: Histories,
+    ) -> None:
         self._process = process
+        self._histories = histories
         self._announcements = announcements
         self._queue = process.config.queue
         self._sessions = sessions
@@ -303,6 +312,7 @@ class Ending:
                     claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
                 )
             )
+        self._histories.keep(claim, turn.requests.past, entries)
         outcome = end.outcome
         if outcome in ("done", "stopped"):
             progress.answered(len(turn.covered))

@@ -24,7 +24,7 @@ async def examine(config: Config) -> list[Finding]:
     for name, bot in config.bots.items():
         folder = workspace_of(name, bot, data_path(config))
         room = await to_thread.run_sync(
-            machine.room, f"bots.{name}.workspace", folder, "soon files and memory can no longer be written"
+            machine.room, f"bots.{name}.workspace", folder, "Millpond will soon be unable to write files and memory"
         )
         findings += [room] if room else []
         findings += await to_thread.run_sync(_files, f"files of {name}", folder)
@@ -63,7 +63,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
     found = [
         warning(
             check,
-            f"the server did not list its tools within {LIST_WAIT_S:g} s. Turns continue without the tools of this "
+            f"the server did not list its tools within {LIST_WAIT_S:g} s. The bot answers without the tools of this "
             "server.",
         )
     ]
@@ -78,7 +78,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
             try:
                 offer = offer_of(name, config, await connection.tools(), call)
             except ToolError as error:
-                found = [warning(check, f"{str(error).rstrip('.')}. Turns continue without the tools of this server.")]
+                found = [warning(check, f"{str(error).rstrip('.')}. The bot answers without the tools of this server.")]
             else:
                 found = [warning(check, f"{each.tool}: {each.reason}") for each in offer.problems]
                 found.append(ok(check, f"{len(offer.tools)} usable tools"))

@@ -62,7 +62,7 @@ def split(text: str) -> tuple[dict[str, Value], str]:
     lines = text.removeprefix("\ufeff").splitlines()
     first = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if not lines or lines[first].rstrip() != "---":
-        raise FrontMatterError("the first line must be ---")
+        raise FrontMatterError("the first line of the file must be ---")
     end = next((at for at, line in enumerate(lines) if at > first and line.rstrip() == "---"), 0)
     if not end:
         raise FrontMatterError("the front matter has no closing line ---")
@@ -127,12 +127,12 @@ def _parsed(text: str) -> dict[str, Value]:
 
 
 def _why(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "the text is not YAML"
+    problem = error.problem or "the front matter is not valid YAML"
     if problem.startswith("mapping values are not allowed"):
-        return "the text is not of the form key: value. A text with a colon needs quotation marks"
+        return "the front matter is not of the form key: value. A text with a colon needs quotation marks"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
         return "the closing quotation mark is missing"
-    return f"the text cannot be read: {', '.join(filter(None, (error.context, problem)))}"
+    return f"the front matter cannot be read: {', '.join(filter(None, (error.context, problem)))}"
 
 
 class _Reader:
@@ -150,7 +150,7 @@ class _Reader:
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
                 raise _Refused(_line(event), "a second YAML document begins")
             elif isinstance(event, yaml.NodeEvent):
-                raise _Refused(_line(event), "the text is not of the form key: value")
+                raise _Refused(_line(event), "the front matter is not of the form key: value")
         return found or {}
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
@@ -165,7 +165,7 @@ class _Reader:
                 is_plain = event.implicit[0]
                 return word.lower() == "true" if is_plain and word.lower() in ("true", "false") else word
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent() if depth == 0:
-                raise _Refused(line, "the text is nested too deeply")
+                raise _Refused(line, "the front matter is nested too deeply")
             case yaml.SequenceStartEvent():
                 return self._items(event, depth - 1)
             case yaml.MappingStartEvent():
@@ -185,7 +185,7 @@ class _Reader:
         found: dict[str, Value] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise _Refused(_line(event), "a key is not text")
+                raise _Refused(_line(event), "a key of the front matter is not text")
             key = whole(event.value)
             if key in found:
                 raise _Refused(_line(event), f"the key {key} occurs more than once")

@@ -8,7 +8,7 @@ once and not at every turn, and what was forgotten in the log can never be shown
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
@@ -35,6 +35,9 @@ again, and a process that has room for an hour of it would grow for an hour."""
 COUNTED_BYTES = 1024 * 1024
 """What the counts of single messages may take, without their words: some 3,500. Nearly all are of one turn alone, and
 among the turns they would push out what is shown again and again."""
+
+ENTRY_BYTES = 600
+"""What a message takes in a process beside its text."""
 
 
 class ShownTurn(msgspec.Struct, frozen=True, gc=False):
@@ -78,6 +81,55 @@ class Remembered:
         return next(iter(self._turns.values()))[0]
 
 
+class Span(NamedTuple):
+    """Where a turn stands in a history."""
+
+    first: int
+    end: int
+    plain: ShownTurn | None = None
+    """A message and its answer as they are sent; None: the messages have to be looked at."""
+    own_tokens: int = 0
+    """Of ``plain``: what its model alone understands, which is not counted in it."""
+
+
+class History(list[LogEntry]):
+    """Whole turns of a log, oldest first, that know where each turn stands."""
+
+    def __init__(self, entries: Iterable[LogEntry] = (), *, begun: "History | None" = None) -> None:
+        """``begun``, and behind it ``entries``, which begin another turn."""
+        super().__init__((*(begun or ()), *entries))
+        known = len(begun or ())
+        self.spans: list[Span] = [*(begun.spans if begun else ()), *_spans(self, known)]
+        self.size_bytes: int = (begun.size_bytes if begun else 0) + sum(map(_entry_size, self[known:]))
+
+
+def _entry_size(entry: LogEntry) -> int:
+    return ENTRY_BYTES + len(bytes(entry.wire)) + len(bytes(entry.own))
+
+
+def spans_of(history: Sequence[LogEntry]) -> Sequence[Span]:
+    """The turns of a history, oldest first."""
+    return history.spans if isinstance(history, History) else list(_spans(history, 0))
+
+
+def _spans(history: Sequence[LogEntry], first: int) -> Iterator[Span]:
+    while first < len(history):
+        turn, end = history[first].turn, first + 1
+        while end < len(history) and history[end].turn == turn:
+            end += 1
+        yield _plain(first, *history[first:end]) if end - first == 2 else Span(first, end)
+        first = end
+
+
+def _plain(first: int, said: LogEntry, answer: LogEntry) -> Span:
+    wires = bytes(said.wire), bytes(answer.wire)
+    is_plain = wires[0].startswith(USER) and wires[1].startswith(ASSISTANT) and CALLS not in wires[1]
+    if answer.refused or answer.unpaid or not is_plain:
+        return Span(first, first + 2)
+    shown = ShownTurn((wires[0], _with_own(wires[1], answer)), said.tokens + answer.tokens)
+    return Span(first, first + 2, shown, answer.own_tokens)
+
+
 def _size(turn: ShownTurn) -> int:
     return REMEMBERED_COST_BYTES + sum(map(len, turn.messages))
 
@@ -95,24 +147,13 @@ class View:
 
     def turns(self, history: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> Iterator[ShownTurn]:
         """The turns, newest first; the rest is as for ``shown``, ``old`` counted over all of ``history``."""
-        end = len(history)
-        while end:
-            # By hand, and with as few calls as can be: a long history is walked through at every model call.
-            two = history[end - 1]
-            first, turn = end - 1, two.turn
-            while first and history[first - 1].turn == turn:
-                first -= 1
-            if end - first == 2 and not (names or two.refused or two.unpaid):
-                one = history[first]
-                said, answer = bytes(one.wire), bytes(two.wire)
-                # Most turns are a message and its answer, which nothing has to be done to.
-                if said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer:
-                    own_tokens = two.own_tokens if own else 0
-                    yield ShownTurn((said, _with_own(answer, two)), one.tokens + two.tokens + own_tokens)
-                    end = first
-                    continue
-            yield self.shown(without_refused(history[first:end]), old=max(0, old - first), names=names, own=own)
-            end = first
+        for first, end, plain, own_tokens in reversed(spans_of(history)):
+            if plain is None or names:
+                yield self.shown(without_refused(history[first:end]), old=max(0, old - first), names=names, own=own)
+            elif own and own_tokens:
+                yield ShownTurn(plain.messages, plain.tokens + own_tokens)
+            else:
+                yield plain
 
     def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> ShownTurn:
         """A turn of the log.

@@ -69,7 +69,7 @@ class ModelHealth:
         text = f"The server refused the messages of {REFUSED_SESSIONS} conversations in a row ({error.brief})."
         with suppress(BusError):
             return await note_failing(
-                self._bus, model, "refused", f"{text} Check the files and tools of the bot, and the model's settings."
+                self._bus, model, "refused", f"{text} Check the bot's files and tools, and the settings of the model."
             )
         return None
 

@@ -1,7 +1,7 @@
 """The content of a prompt before the current turn: older messages, the continuity, and the memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -10,6 +10,7 @@ from daemon.errors import Trimmed
 from daemon.events import Continuity, LogEntry
 from daemon.memory import Memories
 from daemon.session import Begun, SessionReader, SessionState
+from workers.agent.history import History
 from workers.agent.memory_changes import changes_of, most_chars
 from workers.agent.reading import newest
 
@@ -20,7 +21,7 @@ _log = structlog.get_logger()
 class Past:
     """What a prompt is made of beside what is said now."""
 
-    history: Sequence[LogEntry] = ()
+    history: History = field(default_factory=History)
     """Whole turns, oldest first."""
     whole: bool = True
     """The history goes back to the session's start."""
@@ -47,17 +48,47 @@ class PastReader:
         self._micro = micro
 
     async def read(
-        self, session: str, at: Begun | SessionState, *, upto: int, budget_tokens: int
+        self,
+        session: str,
+        at: Begun | SessionState,
+        *,
+        upto: int,
+        budget_tokens: int,
+        known: History | None = None,
     ) -> tuple[Past, list[LogEntry]]:
         """The past of the turn that begins at ``at.head``, and its journal: what stands from there up to ``upto``.
 
-        Of the history as much as fills ``budget_tokens``, or all there is.
+        Of the history as much as fills ``budget_tokens``, or all there is: that is ``known`` if it need not be read.
 
         Raises:
             BusUnavailable: Redis is away.
         """
-        positions, found = at, None
-        while found is None:
+        positions: Begun | SessionState = at
+        history, journal = known, list[LogEntry]()
+        if history is None or upto != at.head:
+            positions, found = await self._newest(session, at, upto=upto, budget_tokens=budget_tokens)
+            cut = len(found) - (upto - at.head)
+            before, journal = found[:cut], found[cut:]
+            first = at.head - len(before)
+            history = History(whole_turns(before, first) if first > positions.start else before)
+        memory, changes = await self._memory(session, at, budget_tokens) if at.scope else ("", "")
+        first = at.head - len(history)
+        past = Past(
+            history=history,
+            whole=first <= positions.start,
+            first=first,
+            continuity=positions.continuity,
+            memory=memory,
+            memory_changes=changes,
+        )
+        return past, journal
+
+    async def _newest(
+        self, session: str, at: Begun | SessionState, *, upto: int, budget_tokens: int
+    ) -> tuple[Begun | SessionState, list[LogEntry]]:
+        """The newest messages before ``upto``, and the session's positions as they were then."""
+        positions = at
+        while True:
             try:
                 found = await newest(
                     self._reader, session, positions, upto=upto, budget_tokens=budget_tokens, micro=self._micro
@@ -65,20 +96,8 @@ class PastReader:
             except Trimmed:
                 # The oldest were consolidated since, and have left: what stands for them now is read too.
                 positions = await self._reader.state(session)
-        memory, changes = await self._memory(session, at, budget_tokens) if at.scope else ("", "")
-        cut = len(found) - (upto - at.head)
-        history = found[:cut]
-        first = at.head - len(history)
-        shown = whole_turns(history, first) if first > positions.start else history
-        past = Past(
-            history=shown,
-            whole=first <= positions.start,
-            first=at.head - len(shown),
-            continuity=positions.continuity,
-            memory=memory,
-            memory_changes=changes,
-        )
-        return past, found[cut:]
+            else:
+                return positions, found
 
     async def _memory(self, session: str, at: Begun | SessionState, budget_tokens: int) -> tuple[str, str]:
         """MEMORY.md as the prompts show it, and what has changed since.

@@ -63,7 +63,7 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     state = await SessionReader(process.bus).state(session)
     if not state.exists:
         raise InboundError(
-            f"session {session} was not found: nobody has sent a message to it. `millpond session "
+            f"session {session} was not found: nobody has sent a message to this session. `millpond session "
             "list` shows all sessions."
         )
     found = await _found(process, state)

@@ -1,6 +1,6 @@
 """Searches memories for the newest message, once for each turn. The result is never stored."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from daemon import metrics
@@ -33,6 +33,7 @@ async def recalled(
     *,
     current: Sequence[LogEntry],
     shown: Shown,
+    note: Callable[[str], None] = lambda _note: None,
 ) -> str | None:
     """What stands in the section for what was recalled; empty: nothing; None: nothing was searched.
 
@@ -43,6 +44,7 @@ async def recalled(
         prompts: the bot's.
         current: the turn so far; what people said to the bot in it is what is looked for.
         shown: what lies before the turn, and the part of it that the prompt contains, which need not be repeated.
+        note: as ``Asked.note``.
     """
     language = prompts.bot.language
     how = say("recalled_how", language)
@@ -56,6 +58,7 @@ async def recalled(
         first=shown.first,
         hidden=shown.hidden,
         is_bare=home.is_bare,
+        note=note,
     )
     with metrics.stage("recall"):
         found = await recaller.recalled(home.scope, asked)

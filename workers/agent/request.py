@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -15,6 +16,7 @@ from daemon.errors import ContextOverflow
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
+from workers.agent.history import History
 from workers.agent.memory_changes import changes_block
 from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
@@ -141,15 +143,20 @@ class Requests:
         """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
         self._pictures, self._scene = pictures, None
 
-    async def _remind(self, recall: Recall, current: Sequence[LogEntry], tools: Sequence[bytes]) -> None:
-        """Have the prompts hold what goes with what was said, beside the messages that fit in any case."""
-        self._recalled, self._scene = "", None
-        try:
-            _, beside = await self._built(current, tools, reserved_tokens=self._prompts.recalled_tokens)
-        except ContextOverflow:
-            beside = Shown(past=self.past, first=self.past.first + len(self.past.history))
+    async def _reminded(
+        self, recall: Recall, current: Sequence[LogEntry], tools: Sequence[bytes]
+    ) -> tuple[Prompt, Shown]:
+        """The prompt with what goes with what was said, beside the messages that fit in any case."""
+        self._recalled, self._scene, built = "", None, None
+        beside = Shown(past=self.past, first=self.past.first + len(self.past.history))
+        with suppress(ContextOverflow):
+            built, beside = await self._built(current, tools, reserved_tokens=self._prompts.recalled_tokens)
         self._recalled = await recall(current=current, shown=beside) or ""
-        self._recalled_beside, self._scene = beside, None
+        self._recalled_beside = beside
+        if built and built.fits and not self._recalled:
+            return built, beside
+        self._scene = None
+        return await self._built(current, tools)
 
     def hide(self) -> bool:
         """From now on no pictures are shown; whether there were any."""
@@ -162,8 +169,9 @@ class Requests:
         """From now on the prompts hold no older messages and nothing recalled; whether there was any of it."""
         had = bool(self.past.history or self._recalled)
         if had:
-            self._renew(replace(self.past, history=()))
-            self._recalled, self._recalled_of = "", self.past
+            self._renew(replace(self.past, history=History()))
+            # Recall would bring the same messages back.
+            self._recalled, self._recalled_beside = "", Shown(past=self.past, first=sys.maxsize)
         return had
 
     def shorten(self, tokens_max: int) -> None:
@@ -206,12 +214,12 @@ class Requests:
         """As ``next``, with what its parts count."""
         recall = self._recall if self._prompts.recalled_tokens else None
         if recall and self._recalled_beside is None:
-            await self._remind(recall, current, tools)
-        built, shows = await self._built(current, tools)
+            built, shows = await self._reminded(recall, current, tools)
+        else:
+            built, shows = await self._built(current, tools)
         if recall and self._recalled_beside and not self._recalled_beside.covers(shows):
             # Later calls of a turn show less. A message that the first call showed may be the one that is meant.
-            await self._remind(recall, current, tools)
-            built, _ = await self._built(current, tools)
+            built, _ = await self._reminded(recall, current, tools)
         return built
 
     async def _built(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from daemon.events import LogEntry
 from workers.agent.context import Prompt, Scene
+from workers.agent.history import spans_of
 from workers.agent.past import Past
 from workers.micro import cut_result
 from workers.wires import TOOL
@@ -41,8 +42,10 @@ def shown(past: Past, scene: Scene, built: Prompt, *, memory: str, max_chars: in
         max_chars: what is kept of an old tool result.
     """
     history = past.history
-    first = _first_of(history, built.history_turns)
-    hidden = {at for at in range(first, min(built.cut_before, len(history))) if _is_cut(history[at], max_chars)}
+    spans = spans_of(history)[-built.history_turns :] if built.history_turns else ()
+    first = spans[0].first if spans else len(history)
+    cut = (at for span in spans if span.plain is None for at in range(span.first, min(span.end, built.cut_before)))
+    hidden = {at for at in cut if _is_cut(history[at], max_chars)}
     stored_tokens = sum(entry.tokens for entry in history[first:]) if built.history_turns == 1 else 0
     if built.history_tokens - scene.head_tokens < stored_tokens:
         # One turn alone is shortened rather than left out.
@@ -54,16 +57,6 @@ def shown(past: Past, scene: Scene, built: Prompt, *, memory: str, max_chars: in
         wires=built.messages[1 : len(built.messages) - built.current],
         memory=memory,
     )
-
-
-def _first_of(history: Sequence[LogEntry], turns: int) -> int:
-    """Index in ``history`` of the first message of the newest ``turns``."""
-    first = len(history)
-    for _ in range(turns):
-        turn = history[first - 1].turn if first else 0
-        while first and history[first - 1].turn == turn:
-            first -= 1
-    return first
 
 
 def _is_cut(entry: LogEntry, max_chars: int) -> bool:

@@ -73,7 +73,7 @@ class TakingIn:
             Taken(inbound=inbound, number=number)
             for inbound in said
             for number, file in enumerate(inbound.attachments)
-            if file.source
+            if file.source or file.path
         ]
         if not files:
             return
@@ -214,7 +214,7 @@ async def _fetched(fetch: Fetch, each: Taken) -> bytes:
             if number == TRIES - 1:
                 raise
             await anyio.sleep(min(PAUSE_MAX_S, max(PAUSE_S * 2**number, error.retry_after_s or 0.0)))
-    raise AssertionError("the last attempt returns or raises")
+    raise AssertionError("the last attempt must return or raise")
 
 
 async def _saved(folders: Folders, path: str, content: bytes) -> bool:

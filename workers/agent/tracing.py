@@ -62,6 +62,7 @@ class Tracing:
         self._claimed = clock.monotonic()
         self._spans: list[Span] = []
         self._recalls: list[Span] = []
+        self._is_recall_noted = False
         self._left_out = 0
         self.missing: Sequence[Missing] = ()
         """Tool servers that the turn goes without."""
@@ -106,12 +107,18 @@ class Tracing:
             )
         )
 
+    def recall_noted(self, _note: str) -> None:
+        """The search that goes on did not see all of the memory."""
+        self._is_recall_noted = True
+
     def recalled(self, engine: str, began: float) -> None:
         """Memory was searched, since ``began``, monotonic seconds."""
+        outcome = "incomplete" if self._is_recall_noted else "done"
+        self._is_recall_noted = False
         if len(self._recalls) < RECALLS_MAX:
             began_ms = self._claimed_ms + round((began - self._claimed) * 1000)
             took_ms = _ms(self.clock.monotonic() - began)
-            self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=took_ms))
+            self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=took_ms, outcome=outcome))
 
     def trace(
         self,

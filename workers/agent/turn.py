@@ -32,6 +32,7 @@ from workers.agent.compacting import compacted
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
 from workers.agent.equipment import Equipment
+from workers.agent.histories import Histories
 from workers.agent.kits import Kits
 from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
@@ -77,7 +78,8 @@ class Turns:
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._announcements = announcements or Announcements(process)
-        self._ending = Ending(process, sessions, self._commands, self._announcements)
+        self._histories = Histories()
+        self._ending = Ending(process, sessions, self._commands, self._announcements, self._histories)
         self._health = ModelHealth(process)
         self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
@@ -223,7 +225,11 @@ class Turns:
         entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
         await self._files.sync(home.scope)
         past, journal = await self._pasts.read(
-            claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
+            claim.session,
+            begun,
+            upto=begun.head + begun.step,
+            budget_tokens=kit.budget_tokens,
+            known=self._histories.take(claim.session, begun),
         )
         if journal:
             # Its first record fixed what the turn covers; a message deleted since is not waiting any more.
@@ -234,7 +240,7 @@ class Turns:
         else:
             said = inbounds(covered)
             progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
-        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts)
+        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts, note=tracing.recall_noted)
         requests = Requests(
             kit.prompts,
             self._process.clock,

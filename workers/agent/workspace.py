@@ -145,7 +145,10 @@ def _text(folder: Path, path: str) -> str:
         raise ValueError("the folder's name contains characters that cannot be printed. Rename the folder")
     if path not in BOOTSTRAP_FILES and (folder / path).parent.is_symlink():
         # The tools that a model would read such a skill with follow none either.
-        raise ValueError("the folder is a link, and links are not followed. Copy the folder itself into the workspace")
+        raise ValueError(
+            "the folder is a symbolic link, and Millpond does not follow links. Copy the folder itself "
+            "into the workspace"
+        )
     return _bytes_of(folder / path).decode("utf-8-sig")
 
 

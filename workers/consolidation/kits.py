@@ -15,6 +15,7 @@ from workers.choice import with_model
 from workers.consolidation.plan import Thresholds
 from workers.consolidation.summary.breaker import breaker_of
 from workers.consolidation.summary.flush import Flush
+from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer
 from workers.consolidation.summary.title import Titles
 from workers.failures import Noted
@@ -33,10 +34,17 @@ class Kit:
     summarizer: Summarizer
     flush: Flush
     titles: Titles
+    quiz: Quiz | None
+    """None: switched off."""
 
     def paid_by(self, payer: Payer) -> "Kit":
         """The same, within the limits of ``payer``."""
-        return replace(self, summarizer=self.summarizer.paid_by(payer), flush=self.flush.paid_by(payer))
+        return replace(
+            self,
+            summarizer=self.summarizer.paid_by(payer),
+            flush=self.flush.paid_by(payer),
+            quiz=self.quiz.paid_by(payer) if self.quiz else None,
+        )
 
     @property
     def flushes(self) -> bool:
@@ -106,4 +114,7 @@ class Kits:
             ),
             flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
             titles=Titles(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            quiz=Quiz(model=model, window=window, tokenizer=tokenizer, config=config, bot=bot)
+            if config.consolidation.audit.quiz
+            else None,
         )

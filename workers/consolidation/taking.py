@@ -3,7 +3,6 @@
 import datetime as dt
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 import structlog
@@ -14,7 +13,7 @@ from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
-from workers.consolidation.audit import auditor_of
+from workers.consolidation.audit import Auditing
 from workers.consolidation.giving_way import unless_wanted
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
@@ -26,9 +25,6 @@ from workers.consolidation.summary.render import raw_entry
 from workers.consolidation.summary.request import Background, continuity_max_tokens, within
 from workers.consolidation.summary.summarize import NO_LIMIT, Summary
 from workers.consolidation.want import Want
-
-if TYPE_CHECKING:
-    from workers.consolidation.audit.auditor import Auditor
 
 ASKED_AGAIN_MAX = 2
 """How often a model is asked again because somebody else changed MEMORY.md meanwhile."""
@@ -97,6 +93,7 @@ class Taking:
         self._kit = kit
         self._want = want
         self._spent = spent
+        self._auditing = Auditing(stores=stores, kit=kit, want=want, spent=spent)
         self._most_tokens = NO_LIMIT
         self.raw = 0
         """Ranges that went in as they are."""
@@ -263,7 +260,7 @@ class Taking:
             text=taken.text,
         )
         update, rejected = self._versions(entry, summary)
-        is_owed, auditor = False, await self._auditor(lock, opened, part)
+        is_owed, auditor = False, await self._auditing.auditor(lock, opened, part)
         for _ in range(MERGED_MAX):
             if auditor:
                 entry, update = await auditor.audited(opened, entry, update)
@@ -283,13 +280,6 @@ class Taking:
             # Too many write it just now: it learns later what the entry says.
             is_owed = again is None
         await self._stores.memories.apply(opened, entry, mark=marked, rejected=rejected, is_owed=True)
-
-    async def _auditor(self, lock: Lock, opened: Opened, part: LogPart | None) -> "Auditor | None":
-        if not self._stores.config.consolidation.audit.enabled:
-            return None
-        names = is_group(lock.scope, part.entries) if part else False
-        recalls = partial(self._stores.recalls, opened.scope)
-        return await auditor_of(self._kit, lock.session, part, recalls=recalls, names=names)
 
     async def _again(self, lock: Lock, opened: Opened, part: LogPart) -> Summary | None:
         """What the model makes of the same range and a MEMORY.md that somebody changed meanwhile."""
@@ -353,7 +343,7 @@ class Taking:
         if lock.digests >= self._stores.config.consolidation.failures_max:
             _log.warning(
                 "memory.undigested",
-                reason="the worker that tried to summarize the messages did not finish",
+                reason="the worker that tried to summarize these messages did not finish",
                 count=lock.digests,
             )
             await self._stores.memories.digest(opened, index=index, update=None)
@@ -366,7 +356,7 @@ class Taking:
             return False
         self._spent.add(summary.used)
         update, rejected = self._versions(entry, summary)
-        if update and (auditor := await self._auditor(lock, opened, None)):
+        if update and (auditor := await self._auditing.auditor(lock, opened, None)):
             update, _ = auditor.pinned(opened.text, update)
         digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
         await self._stores.memories.digest(opened, index=index, update=digest)

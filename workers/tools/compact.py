@@ -19,7 +19,7 @@ COMPACT = Tool(
     name="compact",
     description=(
         "Replace older messages of this conversation with a summary now, to make room in the context. The newest "
-        "turns and the current turn stay in the context. All messages stay in the transcript."
+        "messages and the current turn stay in the context. All messages stay in the transcript."
     ),
     parameters={
         "type": "object",

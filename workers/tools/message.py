@@ -49,8 +49,8 @@ MESSAGE = Tool(
     name="message",
     description=(
         "Send a message or files to this chat before your answer. Files can be sent only with this tool. To "
-        "send to another chat that shares the memory of this conversation, set channel and chat_id. Your answer itself "
-        "needs no tool."
+        "send to another chat that shares the memory of this conversation, set channel and chat_id. You do not need a "
+        "tool for your answer itself."
     ),
     parameters={
         "type": "object",

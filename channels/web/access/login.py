@@ -13,9 +13,11 @@ from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.operators import Operator, Operators
 from channels.web.ask import limit_of
 from channels.web.body import decoded, json_response
+from channels.web.messages import FILES_MAX
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.clock import Clock
+from daemon.config import transcription_of
 from daemon.memory.home import home_of
 from daemon.operators import Audit, short_id
 from daemon.scope import person_scope
@@ -54,7 +56,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, 'The body of a log-in must be {"code": "<string>"}.')).code
+        code = (await decoded(request, _Login, 'The body of a login request must be {"code": "<string>"}.')).code
         secret = ""
         if 0 < len(code) <= CODE_MAX:
             secret = await self._operators.logins.redeem(code, self._site.name)
@@ -83,6 +85,7 @@ class Login:
     async def me(self, request: Request) -> Response:
         """The current operator, and the channel, bot and version of this site.
 
+        ``files`` gives the limits of the files that a message may have, and whether voice messages are transcribed.
         ``?language=`` selects the language of the commands' descriptions, by default the language of the bot.
         """
         operator: Operator = request.scope["operator"]
@@ -98,6 +101,11 @@ class Login:
                 "channel": site.name,
                 "bot": site.config.bot,
                 "address": site.address,
+                "files": {
+                    "max": FILES_MAX,
+                    "max_bytes": site.process.config.agent.attachment_max_bytes,
+                    "voice": bot is not None and transcription_of(bot) is not None,
+                },
                 "commands": [{"name": f"/{name}", "text": text} for name, text in menu(language).items()],
                 "version": __version__,
             }

@@ -1,7 +1,8 @@
 """The operator or the member that made a request. An operator is looked up once, on demand.
 
 Operators may use everything. Members use the sessions of their channel, each as the person whom the session is named
-after: clients with the channel's member token, and every client of an open channel.
+after: clients with the channel's member token, with its completions token (below ``/v1/`` only), and every client of an
+open channel.
 """
 
 import secrets
@@ -28,9 +29,13 @@ TOKEN = "token"  # noqa: S105 - a name in the audit
 MEMBER = "member"
 """Name of all clients that send the channel's member token; a visitor's short id has other letters."""
 
+COMPLETIONS = "/v1/"
+"""The addresses that accept the channel's completions token."""
+
 UNKNOWN = (
-    "This address requires the header Authorization: Bearer <token>. Unless the configuration of the channel sets a "
-    "token, the file api.header in the data directory contains this header (curl -H @FILE). In a browser, log in with "
+    "Requests to this address must contain the header Authorization: Bearer <token>. If the configuration of the "
+    "channel sets no token, the file api.header in the data directory contains this header (use curl -H @FILE). In a "
+    "browser, log in with "
     "the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
@@ -62,6 +67,7 @@ class Operators:
         self._name = site.name
         self._token = site.config.token
         self._member_token = site.config.member_token
+        self._completions_token = site.config.completions_token
         self._is_open = site.config.open
         self._process = site.process
         self.logins = Logins(site.process.bus)
@@ -75,7 +81,7 @@ class Operators:
 
     async def admits(self, scope: Scope) -> bool:
         """Whether a request comes from an operator or a member. Errors as for ``Logins``."""
-        return await self.of(scope) is not None or self._is_open or _bears(self._member_token, Headers(scope=scope))
+        return await self.of(scope) is not None or self._is_open or self._is_member(scope)
 
     def only(self, handler: Handler) -> Handler:
         """``handler`` for operators, and 401 for all other clients."""
@@ -89,14 +95,20 @@ class Operators:
 
     def has_token(self, headers: Headers) -> bool:
         """Whether the request has a token of the channel."""
-        return _bears(self._token, headers) or _bears(self._member_token, headers)
+        return any(_bears(token, headers) for token in (self._token, self._member_token, self._completions_token))
 
     def name_of(self, scope: Scope) -> str:
         """The name under which the requests of a client are counted; empty if only its address is known."""
         operator: Operator | None = scope.get("operator")
         if operator is not None:
             return operator.who
-        return MEMBER if _bears(self._member_token, Headers(scope=scope)) else ""
+        return MEMBER if self._is_member(scope) else ""
+
+    def _is_member(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        if _bears(self._member_token, headers):
+            return True
+        return scope["path"].startswith(COMPLETIONS) and _bears(self._completions_token, headers)
 
     async def _found(self, scope: Scope) -> Operator | None:
         headers = Headers(scope=scope)

@@ -44,5 +44,7 @@ def scope_of(segment: str) -> str:
     """
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
-        raise HTTPException(400, "The address does not contain a valid memory scope. GET /api/memory lists all scopes.")
+        raise HTTPException(
+            400, "The address does not contain the name of a memory (its scope). GET /api/memory lists all memories."
+        )
     return scope

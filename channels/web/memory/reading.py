@@ -80,8 +80,8 @@ class Reading:
         if not query.get("from"):
             raise HTTPException(
                 400,
-                "The number of the older version is missing. Add ?from=<number>; 0 is the empty memory before "
-                "version 1.",
+                "The number of the older version is missing. Add ?from=<number> to the address (0 is the empty memory "
+                "before version 1).",
             )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
         old, new = await seen(self._memories, scope, first), await seen(self._memories, scope, last)

@@ -53,6 +53,26 @@ export function query(values) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
+/** Upload a file as the body of a POST → the JSON of the response; `progress(share)` is told how much was sent, 0 to 1. */
+export function upload(path, file, {progress, signal}) {
+  // fetch() tells nothing about the progress of an upload.
+  return new Promise((done, failed) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", path);
+    sending.setRequestHeader("Content-Type", "application/octet-stream");
+    sending.upload.onprogress = ({loaded, total}) => progress(total ? loaded / total : 0);
+    sending.onerror = () => failed(new ApiError(0, "away", AWAY));
+    sending.onabort = () => failed(new DOMException("", "AbortError"));
+    sending.onload = async () => {
+      const response = new Response(sending.responseText, {status: sending.status});
+      if (response.ok) done(await response.json());
+      else failed(await errorOf(response));
+    };
+    signal.addEventListener("abort", () => sending.abort(), {once: true});
+    sending.send(file);
+  });
+}
+
 async function errorOf(response) {
   let error = {};
   try {

@@ -161,7 +161,7 @@ function stranger(problem = "") {
     h("p", null, t("This page is for operators of the bot. To log in, open a login link. To print a login link, run this command:")),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
-      h("label", {for: "code"}, t("You can also paste the link or its code here:")),
+      h("label", {for: "code"}, t("You can also paste the login link or its code here:")),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, t("Log in")))),
     problem && h("p.problem", {role: "alert"}, problem),
     switcher(h));

@@ -9,18 +9,18 @@ export const PARTS = {
   continuity: t("Continuity"), history: t("History"), current: t("Current"),
 };
 export const SAYS = {
-  system: t("Instructions of this bot, from AGENTS.md, SOUL.md and the other bootstrap files"),
+  system: t("Instructions of the operator for this bot, from AGENTS.md, SOUL.md and similar files"),
   identity: t("Instructions that Millpond gives to every bot: environment and rules"),
   tools: t("Definitions of the tools that the model can call"),
-  memory: t("MEMORY.md: facts consolidated from older messages"),
+  memory: t("MEMORY.md: facts saved from older messages"),
   recalled: t("Memories that match the newest message"),
-  continuity: t("Summary of the consolidated messages of this conversation"),
-  history: t("Messages that have not been consolidated into memory yet"),
-  current: t("Messages in the current turn, or in the next turn"),
+  continuity: t("Summary of the older messages of this conversation"),
+  history: t("Messages that have not been summarized yet"),
+  current: t("Messages that the bot is answering now or will answer next"),
 };
 const MARKS = {
-  flush: t("If the prompt exceeds this size, the bot saves important facts in notes"),
-  consolidation: t("If the prompt exceeds this size, older messages are consolidated into memory"),
+  flush: t("When the prompt exceeds this size, the bot saves important facts in its daily notes"),
+  consolidation: t("When the prompt exceeds this size, older messages are summarized and saved to memory"),
 };
 const MARK_NAMES = {flush: t("flush"), consolidation: t("consolidation"), budget: t("budget")};
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
@@ -75,12 +75,13 @@ export class Context extends HTMLElement {
   }
 
   /** Show an estimate, or the exact sizes of the parts while the exact prompt is shown. */
-  show({parts: estimated, budget, trigger, model, settling}) {
+  show({parts: estimated, budget, trigger, model, models, settling}) {
     this.classList.remove("unknown");
     const parts = this.exact ?? estimated;
     const used = parts.reduce((sum, part) => sum + part.tokens, 0);
     const due = trigger?.consolidation > 0 && used >= trigger.consolidation;
     this.feed.tell("settling", settling);
+    this.feed.tell("models", {model, models});
     if (due || settling) this.soon(DUE_MS);
     const whole = Math.max(budget, used, 1);
     const bar = h("span.segments", null);

@@ -1,7 +1,7 @@
 // The only code of this page that makes elements. Text becomes text nodes, never markup. An address that could run a
 // script is left out. Handlers are functions.
 
-import {count, counted, locale, t} from "/page/words.js";
+import {count, counted, language, locale, t} from "/page/words.js";
 
 export {count, counted};
 
@@ -35,7 +35,7 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
-    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} must not be set to a string`);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} was set to a string. Pass a function instead.`);
     else if (key === "dataset") Object.assign(element.dataset, value);
     else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
     else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
@@ -60,7 +60,7 @@ export function fill(element, ...children) {
   return add(element, ...children);
 }
 
-const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit"});
+const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit", ...(language === "zh" && {hourCycle: "h23"})});
 const DAY = new Intl.DateTimeFormat(locale, {day: "numeric", month: "short"});
 const FULL = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "medium"});
 const COMPACT = new Intl.NumberFormat(locale, {notation: "compact", maximumSignificantDigits: 3});

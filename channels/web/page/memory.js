@@ -55,7 +55,7 @@ export class Memory extends View {
     const field = h("input", {type: "search", placeholder: t("Filter memories by name"), "aria-label": t("Filter memories by name"), value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, t("This list is not complete. To find another memory, enter part of its name above.")) : null]
+        more ? h("p.soft.small", null, t("This list does not show all memories. To find another memory, enter part of its name above.")) : null]
         : field.value ? h("p.soft", null, t("No memory with this name was found.")) : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
@@ -75,7 +75,7 @@ export class Memory extends View {
       if (this.#draft?.scope === scope) return this.editor(body, memory);
       return [
         h("div.page-head", null,
-          h("p.soft.small", null, memory.version ? parts("Version {version} ({cause}): {time}, {n} tokens", {version: memory.version, cause: term(memory.cause), time: when(memory.time), n: count(memory.tokens)}) : t("No version yet")),
+          h("p.soft.small", null, memory.version ? parts("Version {version} ({cause}): {time}, {n} tokens", {version: memory.version, cause: term(memory.cause), time: when(memory.time), n: count(memory.tokens)}) : t("No saved version yet")),
           h("div.row", null,
             press(t("Edit"), () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
@@ -181,13 +181,13 @@ export class Memory extends View {
       return entries;
     };
     this.into(body, () => read(), (entries) => (entries.length ? [list, more]
-      : empty(t("No history yet"), h("p", null, t("When older messages are consolidated, a summary of these messages is added here as an entry.")))));
+      : empty(t("No history yet"), h("p", null, t("When a conversation grows, older messages are summarized. Each summary is added here as an entry.")))));
   }
 
   notes(body, scope) {
     const asked = this.asked.get("day");
     this.into(body, (signal) => get(api(scope, "/notes", {day: asked}), signal), ({days = [], day, notes}) => {
-      if (!days.length && !notes.length) return empty(t("No notes yet"), h("p", null, t("Before older messages are consolidated, the bot saves important facts in daily notes.")));
+      if (!days.length && !notes.length) return empty(t("No notes yet"), h("p", null, t("Before older messages are summarized, the bot saves important facts in daily notes.")));
       return h("div.stack", null,
         h("nav.row.wrap", {"aria-label": t("Days")}, days.map((each) =>
           h("a.chip", {href: page(scope, {tab: "notes", day: each}), "aria-current": each === day && "date"}, each))),
@@ -226,12 +226,12 @@ export class Memory extends View {
 
   choices(scope, list, close) {
     const items = list.found ?? list.list ?? [];
-    const unsearched = list.waits && h("p.soft", null, t("The archive cannot be reached at present, so this list does not contain archived messages."));
+    const unsearched = list.waits && h("p.soft", null, t("The archive of old messages cannot be reached right now, so this list does not contain archived messages."));
     if (!items.length) return h("div.stack", null, h("p.soft", null, t("No stored data contains this text.")), unsearched);
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? t("Deleted except for one part: {reason}", done) : t("The selected passages are being deleted"));
+      toast(done.reason ? t("The passages were deleted, except for one part: {reason}", done) : t("The selected passages are being deleted"));
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
@@ -247,14 +247,14 @@ export class Memory extends View {
 
 const nothingYet = () => empty(t("No memories yet"),
   h("p", null, t("When a conversation approaches its token limit, older messages are summarized, and important facts are saved to memory.")),
-  h("p", null, h("a", {href: "/"}, t("To consolidate messages now, open a conversation and send /compact."))));
+  h("p", null, h("a", {href: "/"}, t("To summarize older messages now, open a conversation and send /compact."))));
 
 function lineOf({scope, version, time, tokens, entries, notes}) {
   const {kind, name, channel} = nameOf(scope);
   return h("li", null, h("a", {href: page(scope)},
     h("span.name", {title: scope}, name),
     h("span.row.wrap", null, h("span.badge", null, term(kind)), channel && h("span.badge", null, channel)),
-    h("span.soft.small.grow", null, [version ? t("version {version}", {version}) : t("no version yet"), t("{n} tokens", {n: short(tokens)}),
+    h("span.soft.small.grow", null, [version ? t("version {version}", {version}) : t("no saved version yet"), t("{n} tokens", {n: short(tokens)}),
       counted(entries, "history entry", "history entries"), counted(notes, "note")].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }
@@ -264,7 +264,7 @@ function entryOf(entry) {
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, t("Entry {index}", entry)),
       h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? t("verbatim") : term(entry.kind)),
-      entry.lost && h("span.badge.bad", null, t("This entry contains messages that the Redis server lost.")),
+      entry.lost && h("span.badge.bad", null, t("This entry summarizes messages that the Redis server lost later.")),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }

@@ -63,7 +63,7 @@ export class Prompt extends HTMLElement {
       : upto > first ? messages.slice(first, upto).map(wireOf)
       : h("pre.wrap", {tabindex: 0}, text || t("(empty)"));
     return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
-      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? t("System: {name}", {name})),
+      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? t("System: {name}", {name: term(name)})),
         h("span.badge", null, counted(tokens, "token")), h("span.soft.small", null, SAYS[name] ?? "")),
       body);
   }

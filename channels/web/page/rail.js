@@ -16,7 +16,7 @@ const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
 /** Messages that the result of an audit names. */
 const LOST_SHOWN = 5;
-const SETTLED = t("consolidated up to here");
+const SETTLED = t("summarized in memory up to here");
 
 export class Rail extends HTMLElement {
   connectedCallback() {
@@ -98,7 +98,7 @@ export class Rail extends HTMLElement {
   work(goesOn) {
     if (this.classList.toggle("at-work", goesOn) === this.working) return;
     this.working = goesOn;
-    this.says.textContent = goesOn ? t("consolidating…") : SETTLED;
+    this.says.textContent = goesOn ? t("summarizing…") : SETTLED;
     this.drawSoon();
   }
 
@@ -194,8 +194,8 @@ export class Rail extends HTMLElement {
     const entry = entries.find((each) => each.first <= index && index < each.upto);
     const said = t("message {index} from {name}, {n} tokens", {index: count(index), name: NAMES[roles[index - first]] ?? NAMES.t, n: count(tokens[index - first] ?? 0)});
     if (index >= cursor) return said;
-    if (!entry) return t("{said}, consolidated into memory", {said});
-    return [t("{said}, consolidated into the entry “{title}”", {said, title: entry.title}), entry.kept].filter(Boolean).join(t(", "));
+    if (!entry) return t("{said}, summarized in memory", {said});
+    return [t("{said}, summarized in the entry “{title}”", {said, title: entry.title}), entry.kept].filter(Boolean).join(t(", "));
   }
 
   at(event) {
@@ -230,13 +230,16 @@ export class Rail extends HTMLElement {
   }
 }
 
-/** The result of an audit: the share of facts that are kept, and the messages whose facts only the archive contains. */
+/** The result of an audit: the share of facts that are kept, the messages whose facts only the archive contains, a quiz. */
 function kept(audit) {
-  if (!audit || audit.score === null) return "";
-  const share = t("{share} of the facts kept", {share: percent(Math.floor(100 * audit.score) / 100)});
-  if (!audit.archive) return share;
-  const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
-  return t("{share}; only in the archive: {n} (messages {where})", {share, n: count(audit.archive), where});
+  const told = [];
+  if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
+  if (audit && audit.archive) {
+    const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
+    told.push(t("facts that only the archive contains: {n} (messages {where})", {n: count(audit.archive), where}));
+  }
+  if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered", {correct: count(audit.correct), n: count(audit.questions)}));
+  return told.join(t("; "));
 }
 
 /** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */

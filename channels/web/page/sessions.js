@@ -259,7 +259,7 @@ export class Sessions extends HTMLElement {
   row(each) {
     const own = channelOf(each) === this.#me?.channel;
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
-    const status = each.parked ? t("backing off after a failure") : !each.busy && each.waiting ? counted(each.waiting, "pending message") : each.last;
+    const status = each.parked ? t("waiting for a retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
     const title = titleOf(each, own);
     const words = this.field.value.trim().toLowerCase();
     const name = visible(nameOf(each.session));

@@ -6,15 +6,16 @@ import {parts, t, term} from "/page/words.js";
 import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
+const TABS = {overview: t("Overview"), usage: t("Usage"), dead: t("Dead letters"), unknown: t("Unknown delivery status"), audit: t("Audit")};
 const LIMIT = 200;
 const AUDITED = 100;
 const QUEUE = {
   backlog: [t("Unanswered"), t("accepted messages that have not been answered yet")],
   ready: [t("Ready"), t("conversations that the next free worker will process")],
   in_flight: [t("In progress"), t("conversations that a worker is processing")],
-  due: [t("Due"), t("conversations with a deadline for pending work")],
+  due: [t("Due"), t("conversations whose pending work starts at a set time")],
   parked: [t("Parked"), t("conversations whose next attempt is delayed after a failure")],
-  unsettled: [t("Unconsolidated"), t("conversations with older messages to consolidate")],
+  unsettled: [t("Unconsolidated"), t("conversations with older messages that must be summarized")],
   dead: [t("Dead letters"), t("messages that could not be answered, and replies that could not be delivered")],
   unknown: [t("Unknown delivery status"), t("parts of replies that may or may not have been delivered")],
 };
@@ -27,10 +28,9 @@ export class System extends View {
     const tab = this.params.tab ?? "overview";
     this.classList.add("view");
     this.live?.abort();
-    this.body = h("section.stack", {"aria-label": tab});
+    this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("System")});
     fill(this, h("div.page", null, h("h1", null, t("System")),
-      tabs(t("System"), [["/system", t("Overview"), tab === "overview"], ["/system/usage", t("Usage"), tab === "usage"], ["/system/dead", t("Dead letters"), tab === "dead"],
-        ["/system/unknown", t("Unknown delivery status"), tab === "unknown"], ["/system/audit", t("Audit"), tab === "audit"]]), this.body));
+      tabs(t("System"), Object.entries(TABS).map(([name, label]) => [name === "overview" ? "/system" : `/system/${name}`, label, name === tab])), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();
@@ -78,7 +78,7 @@ export class System extends View {
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty(t("No dead letters"), h("p", null, t("Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay or drop dead letters.")));
+        return empty(t("No dead letters"), h("p", null, t("Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay dead letters (process them again) or drop dead letters (delete them).")));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
       const all = dead.length >= LIMIT;
@@ -112,9 +112,9 @@ export class System extends View {
 
   showUnknown() {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
-      ? table(t("Replies with unknown delivery"), [t("Time"), t("Conversation"), t("Reply"), t("Part"), t("Action")], unknown.map((each) =>
+      ? table(t("Replies with unknown delivery status"), [t("Time"), t("Conversation"), t("Reply"), t("Part"), t("Action")], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, term(each.action)]))
-      : empty(t("No replies with unknown delivery"), h("p", null, t("If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here.")))));
+      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here.")))));
   }
 
   showAudit() {
@@ -131,7 +131,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
       key === "backlog" && queue.backlog > 0 && parts("oldest {time}", {time: age(queue.oldest_s, 1)}))),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(t("Replies to {channel}", {channel}), t("replies that are queued for delivery on this channel"), n))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(t("Replies queued for {channel}", {channel}), t("replies that are queued for delivery on this channel"), n))),
     h("div.halves", null,
       card(t("Workers"), workers.length ? table(t("Workers"), [t("Name"), t("Role"), t("Host"), {text: t("Sessions"), number: true}, {text: t("Last seen"), number: true}],
         workers.map((each) => [h("code", null, each.name), term(each.role), each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
@@ -146,7 +146,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
         : h("p.soft", null, t("No chat platform is connected. To connect a platform, run `millpond init`.")))),
     problems.length > 0 && card(t("Unavailable files and tools"), table(t("Unavailable files and tools"), [t("Bot"), t("Name of the file, tool or tool server"), t("Reason")],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card(t("Parked and paused conversations"), table(t("Parked and paused conversations"), [t("Conversation"), t("Since"), t("Until"), t("Reason")], [
+    (parked.length > 0 || paused.length > 0) && card(t("Parked (waiting for a retry) and paused conversations"), table(t("Parked (waiting for a retry) and paused conversations"), [t("Conversation"), t("Since"), t("Until"), t("Reason")], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), term(each.reason ?? "")]),
       ...paused.map((each) => [each.chat ? plain(each.chat) : t("all chats of the bot {bot}", {bot: each.bot}), "", h("code", null, "/resume"), t("paused by an administrator")]),
     ])),

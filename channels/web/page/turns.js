@@ -39,8 +39,8 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? waterfall(trace) : empty(t("No trace of this turn"),
-      h("p", null, t("Traces of the last 100 turns of a conversation are kept for one week.")),
+    }, (trace) => (trace ? waterfall(trace) : empty(t("No trace of this turn is stored"),
+      h("p", null, t("Millpond keeps the traces of the last 100 turns of each conversation for one week.")),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, t("Back to the conversation"))))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
@@ -74,7 +74,7 @@ function waterfall(trace) {
 
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
-  return calls > 0 && h("p.soft.small", {"aria-label": t("Usage of the turn")}, [
+  return calls > 0 && h("p.soft.small", {"aria-label": t("Tokens and cost of this turn")}, [
     share === null ? t("prompt tokens: {n}", {n: count(prompt)}) : t("prompt tokens: {n} (cached: {share})", {n: count(prompt), share: percent(share)}),
     t("completion tokens: {n}", {n: count(completion)}),
     cost && t("cost: {cost}", {cost}),
@@ -96,7 +96,7 @@ function bar(row, begin, whole) {
 
 function moreOf(row) {
   return [
-    row.part !== undefined && row.part !== null && t("reply part {n}", {n: row.part}),
+    row.part !== undefined && row.part !== null && t("part {n} of the reply", {n: row.part}),
     row.first_token_ms && t("first token after {time}", {time: took(row.first_token_ms)}),
     row.prompt_tokens && promptOf(row),
     row.completion_tokens && t("completion tokens: {n}", {n: count(row.completion_tokens)}),

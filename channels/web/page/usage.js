@@ -13,12 +13,12 @@ export function showUsage(view, holder) {
   const by = view.asked.get("by") ?? "day";
   const days = Number(view.asked.get("days") ?? 7);
   view.into(holder, (signal) => get(`/api/usage${query({by, days})}`, signal), ({usage, more, limits}) => [
-    limits.length > 0 && h("section.card", null, h("h2", null, t("Limits today")), limitsOf(limits)),
+    limits.length > 0 && h("section.card", null, h("h2", null, t("Today's limits")), limitsOf(limits)),
     h("section.card", null, h("h2", null, t("Usage")),
-      tabs(t("Group by"), BY.map(([name, label]) => [`/system/usage${query({by: name, days})}`, label, name === by])),
+      tabs(t("Group usage by"), BY.map(([name, label]) => [`/system/usage${query({by: name, days})}`, label, name === by])),
       tabs(t("Period"), DAYS.map((n) => [`/system/usage${query({by, days: n})}`, n === 1 ? t("Today") : counted(n, "day"), n === days])),
-      usage.length ? usageOf(by, usage) : empty(t("No usage in these days"), h("p", null, t("The tokens and the cost of model calls are listed here."))),
-      more > 0 && h("p.soft.small", null, t("{n} more rows with fewer tokens are listed by millpond usage.", {n: count(more)}))),
+      usage.length ? usageOf(by, usage) : empty(t("No usage in this period"), h("p", null, t("The tokens and the cost of model calls are listed here."))),
+      more > 0 && h("p.soft.small", null, t("The command millpond usage lists {n} more rows with fewer tokens.", {n: count(more)}))),
   ]);
 }
 
@@ -31,8 +31,8 @@ function usageOf(by, usage) {
 }
 
 function limitsOf(limits) {
-  const heads = [t("Bot"), t("Limit"), t("Person or conversation"), {text: t("Used"), number: true}, {text: t("Left"), number: true}, t("Enough for")];
-  return table(t("Limits today"), heads, limits.map((each) => [
+  const heads = [t("Bot"), t("Limit"), t("Person or conversation"), {text: t("Used"), number: true}, {text: t("Left"), number: true}, t("Lasts for")];
+  return table(t("Today's limits"), heads, limits.map((each) => [
     each.bot, h("code", null, each.limit), each.limit.endsWith(".bot") ? "" : plain(each.name),
     h("span.badge", {class: each.used >= 0.8 * each.of && "warn"}, percent(each.used / each.of)),
     t("{left} of {limit}", {left: number(each, each.left), limit: amount(each, each.of)}), lasts(each),
@@ -43,7 +43,7 @@ const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(4).r
 const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? t("tokens")}`.trim();
 
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
-  if (!left) return t("used up");
+  if (!left) return t("limit used up");
   if (seconds === null) return t("not used today");
   return allDay ? t("the rest of the day") : t("about {time}", {time: lasting(seconds)});
 }

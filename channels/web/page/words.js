@@ -5,7 +5,7 @@
 export const language = document.documentElement.lang.slice(0, 2);
 
 /** The browser's own variant of the language, such as "en-GB", for numbers and dates. */
-export const locale = navigator.languages.find((each) => each.startsWith(language)) ?? language;
+export const locale = language === "zh" ? "zh-CN" : navigator.languages.find((each) => each.startsWith(language)) ?? language;
 
 const table = language === "zh" ? (await import("/page/zh.js")).default : {};
 

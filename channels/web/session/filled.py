@@ -1,6 +1,7 @@
 """``GET …/context`` and ``GET …/prompt``: the next prompt of a session, in numbers and word by word."""
 
 from typing import Any
+from urllib.parse import unquote
 
 import anyio
 from starlette.requests import Request
@@ -10,8 +11,10 @@ from channels.web.ask import session_in_path
 from channels.web.body import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
+from daemon.access import is_listed
 from daemon.services import FILLING, PREVIEW, load
 from daemon.session import SessionReader
+from daemon.sessionkey import SessionKey
 
 PROMPT_S = 30.0
 """Time limit for a prompt: tool servers are asked for their tools."""
@@ -26,8 +29,19 @@ class Filled:
 
     async def context(self, request: Request) -> Response:
         """Tokens by part, and the sizes at which the session is flushed and consolidated."""
-        session = str(session_in_path(request, self._site.name))
-        return json_response(await load(FILLING)(self._site.process, session, bot=self._site.config.bot))
+        key = session_in_path(request, self._site.name)
+        found: dict[str, Any] = await load(FILLING)(self._site.process, str(key), bot=self._site.config.bot)
+        return json_response({**found, "models": await self._models(key)})
+
+    async def _models(self, key: SessionKey) -> list[str]:
+        """The models that the person of this session may choose here by ``/model``; empty if there is no choice."""
+        bot = self._site.process.config.bots.get(self._site.config.bot)
+        if bot is None or key.channel != self._site.name:
+            return []
+        kind, *sender = (await self._reader.state(str(key))).scope.split(":")[1:] or [""]
+        person = unquote(sender[-1]) if kind == "person" else key.chat
+        may = is_listed(bot, channel=key.channel, sender=person) and len(bot.model.names) > 1
+        return bot.model.names if may else []
 
     async def prompt(self, request: Request) -> Response:
         """The exact prompt."""

@@ -43,7 +43,9 @@ def _by(request: Request) -> By:
     asked = request.query_params.get("by", "day")
     if asked in get_args(By):
         return cast("By", asked)
-    raise HTTPException(400, f"{asked[:40]!r} is not a valid value of by. Use one of {', '.join(get_args(By))}.")
+    raise HTTPException(
+        400, f"{asked[:40]!r} is not a valid value of the parameter by. Use one of {', '.join(get_args(By))}."
+    )
 
 
 def _row(name: str, amount: Amount) -> dict[str, Any]:

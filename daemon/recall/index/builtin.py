@@ -66,7 +66,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "some entries are not indexed yet, but later searches will find them"
+NOT_ALL = "some entries are not in the search index yet, but later searches will find these entries"
 
 _NO_HITS: tuple[Hit, ...] = ()
 
@@ -76,8 +76,8 @@ class _Stepped:
     """When an index was brought in step last."""
 
     look: Look
-    whole: bool
-    """All of it was fed; if not, that is done beside searches."""
+    whole: bool | None
+    """All of it was fed; if not, that is done beside searches. None: it has not been looked at."""
     until: float
     """So long it is taken to be in step, by the event loop's clock."""
 
@@ -276,8 +276,9 @@ class BuiltinEngine:
         if prompt is not None:
             with suppress(SearchError, TimeoutError):  # what is wrong with it is found out below
                 if (index := await self._as_it_is(look)) is not None:
+                    note = NOT_ALL if self._stepped[index].whole is False else ""
                     with anyio.fail_after(SEARCH_S):
-                        return await self._indexes.run(work, index), ""
+                        return await self._indexes.run(work, index), note
         home, anew, note = look.scopes[0], "", ""
         async with self._indexes.held(home):
             for _ in range(TRIES):
@@ -312,7 +313,7 @@ class BuiltinEngine:
             async with self._indexes.held(home):
                 index = await self._indexes.open(home, forgets=look.forgets)
                 if set(look.scopes) == scopes_in(await self._indexes.run(index.fed)):
-                    self._stepped.setdefault(index, _Stepped(look=look, whole=False, until=0.0))
+                    self._stepped.setdefault(index, _Stepped(look=look, whole=None, until=0.0))
         stepped = self._stepped.get(index)
         # Of other scopes: another conversation's people are one person now, or no more.
         if stepped is None or index.forgets != look.forgets or stepped.look.scopes != look.scopes:
@@ -345,7 +346,7 @@ class BuiltinEngine:
                 # What there is can be searched all the same.
                 if not isinstance(error, IndexBusy):
                     self._complaint(error)
-                return "the newest entries may be missing: they could not be indexed right now"
+                return "the newest entries may be missing, because they could not be added to the search index"
         if not whole:
             self.behind(look.scopes[0])
         if whole or self._runs:
@@ -371,10 +372,10 @@ class BuiltinEngine:
             raise
 
     def _complaint(self, error: BaseException) -> str:
-        reason = brief(error) or "the disk is too slow"
+        reason = brief(error) or "the disk is too slow for the search index"
         if reason not in self._said:
             if len(self._said) > 100:
                 self._said.clear()
             self._said.add(reason)
             _log.warning("index.failed", reason=reason)
-        return "memory cannot be searched right now: its index cannot be used"
+        return "memory cannot be searched right now, because the search index cannot be used"

@@ -68,7 +68,7 @@ _MARKS: dict[Source, Callable[[bytes], str]] = {
     "versions": lambda raw: mark_of(decode_version(raw).text),
 }
 
-_SET_BACK = "the index differs from the data in Redis"
+_SET_BACK = "the search index differs from the data in Redis"
 
 _SCOPE = "scope "
 """What the sources are called by that say whose messages are fed."""
@@ -181,7 +181,7 @@ class Feeder:
             places = await within(index.fed)
         fed = scopes_in(places)
         if fed - set(look.scopes):
-            raise IndexDamaged("the index contains messages from before the person's identity changed")
+            raise IndexDamaged("the search index contains messages from before the person's identity changed")
         for scope in set(look.scopes) - fed:
             await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
         is_whole = True

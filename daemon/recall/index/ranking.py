@@ -14,6 +14,7 @@ from msgspec import json
 
 from daemon.recall.dates import DateRange, with_following
 from daemon.recall.found import InPrompt
+from daemon.recall.index.names import name_terms
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.words import Query, match_expression
@@ -76,7 +77,7 @@ def ranked(
     Of equal ones the newer comes first. Rows of ``prompt`` are none of them.
     """
     held = _held(connection, prompt)
-    for terms in (asked.terms, asked.rest):
+    for terms in ((*asked.terms, *name_terms(connection, asked)), asked.rest):
         postings = _postings(connection, terms, held)
         if postings or asked.dates:
             found = _closely(connection, postings, asked, limit=limit, prompt=prompt, held=held)

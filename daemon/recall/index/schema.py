@@ -2,7 +2,7 @@
 
 from daemon.recall.words import TOKENIZER
 
-SCHEMA = 2
+SCHEMA = 3
 """Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
 CACHE_KIB = 128

@@ -137,7 +137,7 @@ class Index:
             raise IndexDamaged(f"the index has format {version}, but this version of Millpond uses format {SCHEMA}")
         found = _one(connection, "SELECT value FROM meta WHERE name = 'forgets'")
         if found != forgets:
-            raise IndexDamaged("the index may contain deleted data")
+            raise IndexDamaged("the search index may contain deleted data")
         connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         return cls(connection, path, forgets=forgets)
 
@@ -155,7 +155,7 @@ class Index:
             IndexUnusable: the disk fails.
         """
         if not self._lock.acquire(timeout=WAIT_S):
-            raise IndexBusy("another task of this process is using the index")
+            raise IndexBusy("another task of this process is using the search index")
         try:
             with _translated():
                 yield self._connection
@@ -184,7 +184,7 @@ class Index:
 
     def _check(self) -> None:
         if self._is_closed:
-            raise IndexGone("this process has closed the index")
+            raise IndexGone("this process has closed the search index")
         if not self.is_there():
             raise IndexGone("the index was deleted")
 
@@ -328,8 +328,10 @@ def _translated() -> Generator[None]:
         kind = IndexBusy if code in _BUSY else IndexUnusable if code in _UNUSABLE else IndexDamaged
         # SQLite's words quote the words of a search.
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise kind(f"the index cannot be used: {error}", brief=f"the index cannot be used: {name}") from error
+        raise kind(
+            f"the search index cannot be used: {error}", brief=f"the search index cannot be used: {name}"
+        ) from error
     except TimeoutError as error:
-        raise IndexBusy(f"the index cannot be used: {error.strerror or error}") from error
+        raise IndexBusy(f"the search index cannot be used: {error.strerror or error}") from error
     except OSError as error:
-        raise IndexUnusable(f"the index cannot be used: {error.strerror or error}") from error
+        raise IndexUnusable(f"the search index cannot be used: {error.strerror or error}") from error

@@ -170,7 +170,7 @@ class Store:
                 if os.fstat(folder).st_ino == _inode(self.folder(scope)):
                     yield self.folder(scope)
                     return
-        raise TimeoutError("the index keeps being deleted")
+        raise TimeoutError("another process keeps deleting the search index")
 
     def write(self, scope: str, chunks: Sequence[Chunk]) -> Path:
         """Bring the documents in step with ``chunks``; the folder that they lie in. The scope must be held.

@@ -121,9 +121,9 @@ class Upkeep:
             self.failed(error)
             return str(error)
         except TimeoutError:
-            return "another process is updating the index"
+            return "another process is updating the search index"
         except OSError as error:
-            reason = f"the index cannot be written: {error.strerror or type(error).__name__}"
+            reason = f"the search index cannot be written: {error.strerror or type(error).__name__}"
             self._told_once(self._rest, reason)
             return reason
         except MillpondError as error:  # Redis or the archive is away; the next search asks for it again

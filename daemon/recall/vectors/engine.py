@@ -49,7 +49,7 @@ FAILING_MAX = 100
 """Files of which is remembered that the log knows that they cannot be used."""
 THREADS = 4
 
-NO_VECTORS = "There are no vectors, so only words were searched. docs/recall.md explains how to get vectors."
+NO_VECTORS = "No vectors are configured, so only words were searched. docs/recall.md explains how to get vectors."
 NOT_NOW = "Vectors are unavailable right now, so only words were searched."
 NOT_ALL = "Some texts have no vector yet; a later search may find more."
 

@@ -4,6 +4,6 @@
 people asked to be kept. All three are pure. ``auditor`` searches for the rest.
 """
 
-from workers.consolidation.audit.range_auditor import auditor_of
+from workers.consolidation.audit.range_auditor import Auditing
 
-__all__ = ["auditor_of"]
+__all__ = ["Auditing"]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 import anyio
 import msgspec
@@ -10,12 +11,14 @@ from anyio import to_thread
 
 from daemon import metrics
 from daemon.errors import MillpondError, brief
-from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, Version
-from daemon.recall import said_of
+from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, RequestPlace, Version
+from daemon.recall import Said, said_of
 from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.extraction import Item, items_of, requests_of
-from workers.consolidation.audit.pinned import pinned_lines, with_pinned
+from workers.consolidation.audit.extraction import Item, items_of
+from workers.consolidation.audit.pinned import asked_lines, with_pinned
+from workers.consolidation.audit.requests import REQUESTS_MAX, Request, merged_lines, told
 from workers.consolidation.part import LogPart
+from workers.consolidation.summary.quiz import Left, Recalls, Score
 
 SEARCH_S = 1.0
 """Longest that all searches of an audit take: a turn may wait for the consolidation."""
@@ -23,28 +26,68 @@ SEARCH_S = 1.0
 LISTED_MAX = 50
 """Items in the archive alone that a record lists: 2 kB."""
 
-Recalls = Callable[[str], Awaitable[list[str]]]
+NO_SCORE = Score(questions=0, correct=0)
+
+Examines = Callable[[Sequence[Said], Left], Awaitable[Score | None]]
 
 _log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """The messages that are audited."""
+
+    said: Sequence[Said] = ()
+    """Those of people and the bot; the results of tools are not remembered."""
+    items: Sequence[Item] = ()
+    requests: Sequence[Request] = ()
+    """Those of the items that people asked to be kept."""
+
+    @classmethod
+    def of(cls, session: str, part: LogPart | None, *, names: bool) -> "Range":
+        """The range of a part of a session's log; with ``names`` several people speak."""
+        found = [said_of(session, index, entry) for index, entry in enumerate(part.entries, part.first)] if part else []
+        said = [each for each in found if each is not None]
+        items = items_of(said)
+        requests = [
+            Request(
+                place=RequestPlace(session, item.index, item.begin, item.end),
+                text=told(item.sentence, item.speaker, names=names),
+            )
+            for item in items
+            if item.kind == "request"
+        ]
+        return cls(said=said, items=items, requests=requests)
 
 
 class Auditor:
     """Audits one range of messages, perhaps several times while its MEMORY.md changes."""
 
-    def __init__(self, items: Sequence[Item], *, recalls: Recalls, names: bool, fits: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        audited: Range,
+        *,
+        earlier: Sequence[Request],
+        recalls: Recalls,
+        fits: Callable[[str], bool],
+        quiz: Examines | None = None,
+    ) -> None:
         """Nothing is searched yet.
 
         Args:
-            items: of the range.
+            audited: the range.
+            earlier: what people asked to be kept before the range, and MEMORY.md still contained.
             recalls: gives the passages that recall finds for words.
-            names: whether several people speak, so that a pinned statement needs the name of its speaker.
             fits: whether the part ``## Pinned`` may be so long.
+            quiz: gives the result of a quiz about messages; None: there is none.
         """
-        self._items = items
+        self._range = audited
+        self._earlier = earlier
         self._recalls = recalls
-        self._names = names
         self._fits = fits
+        self._quiz = quiz
         self._found: dict[str, Texts | None] = {}
+        self._score: Score | None = None
         self._is_counted = False
 
     async def audited(
@@ -59,27 +102,25 @@ class Auditor:
         """
         changed, pinned = self.pinned(opened.text, update or _unchanged(opened, entry))
         new = changed if update or pinned else None
-        audit = await self._audit(new.text if new else opened.text, entry, pinned=len(pinned))
+        audit = await self._audit(opened, new.text if new else opened.text, entry, pinned=len(pinned))
         entry = msgspec.structs.replace(entry, audit=audit)
         return entry, msgspec.structs.replace(new, audit=audit) if new else None
 
     def pinned(self, before: str, update: Version) -> tuple[Version, list[str]]:
         """``update`` with the statements pinned that it lacks, and these statements.
 
-        Rules and pinned lines of the memory ``before`` are pinned again, unless the update says why it leaves out parts
-        of this memory.
+        Rules, pinned lines and earlier requests in the memory ``before`` are pinned again, unless the update says why
+        it leaves out parts of this memory.
         """
-        earlier = [] if update.reason else [*pinned_lines(before), *requests_of(before)]
-        text, pinned = with_pinned(update.text, [*earlier, *self._requests()], fits=self._fits)
+        earlier = [] if update.reason else [*asked_lines(before), *_held(self._earlier, before)]
+        requests = [request.text for request in self._range.requests]
+        text, pinned = with_pinned(update.text, [*earlier, *requests], fits=self._fits)
         return msgspec.structs.replace(update, text=text), pinned
 
-    def _requests(self) -> list[str]:
-        requests = [item for item in self._items if item.kind == "request"]
-        return [f"{item.speaker}: {item.sentence}" if self._names else item.sentence for item in requests]
-
-    async def _audit(self, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
-        places = dict.fromkeys(self._items, "")
-        await to_thread.run_sync(_compare, places, Texts([memory]), Texts([entry.text]))
+    async def _audit(self, opened: Opened, memory: str, entry: HistoryEntry, *, pinned: int) -> Audit:
+        places = dict.fromkeys(self._range.items, "")
+        texts = Texts([memory])
+        await to_thread.run_sync(_compare, places, texts, Texts([entry.text]))
         with anyio.move_on_after(SEARCH_S):
             for item in [item for item, place in places.items() if not place]:
                 places[item] = await self._place(item)
@@ -88,9 +129,30 @@ class Auditor:
             self._is_counted = True
             for place, count in counts.items():
                 metrics.AUDITED.labels(place).inc(count)
+            await self._examine(memory, entry)
+        score = self._score or NO_SCORE
         lost = [item for item, place in places.items() if place == "archive"][:LISTED_MAX]
         found = tuple(AuditPlace(item.kind, item.index, item.begin, item.end) for item in lost)
-        return Audit(**counts, pinned=pinned, lost=found)
+        requests = [*self._earlier, *self._range.requests, *merged_lines(opened, memory)]
+        # All texts hold the empty one, of a request that could not be read.
+        kept = dict.fromkeys(each.place for each in requests if texts.hold_statement(each.text))
+        return Audit(
+            **counts,
+            pinned=pinned,
+            questions=score.questions,
+            correct=score.correct,
+            lost=found,
+            requests=tuple(kept)[-REQUESTS_MAX:],
+        )
+
+    async def _examine(self, memory: str, entry: HistoryEntry) -> None:
+        # While the model fails there is no summary to examine.
+        if self._quiz and self._range.said and entry.kind == "summary":
+            left = Left(memory=memory, history=entry.text, recalls=self._recalls)
+            self._score = await self._quiz(self._range.said, left)
+        if self._score:
+            metrics.QUIZZED.labels("correct").inc(self._score.correct)
+            metrics.QUIZZED.labels("wrong").inc(self._score.questions - self._score.correct)
 
     async def _place(self, item: Item) -> str:
         """``recall``, ``archive``, or empty if nothing could be searched."""
@@ -109,10 +171,9 @@ class Auditor:
         return None
 
 
-def items_in(session: str, part: LogPart) -> list[Item]:
-    """The items of the messages of people and the bot; the results of tools are not remembered."""
-    said = [said_of(session, index, entry) for index, entry in enumerate(part.entries, part.first)]
-    return items_of([each for each in said if each is not None])
+def _held(requests: Sequence[Request], memory: str) -> list[str]:
+    texts = Texts([memory])
+    return [each.text for each in requests if each.text and texts.hold_statement(each.text)]
 
 
 def _unchanged(opened: Opened, entry: HistoryEntry) -> Version:

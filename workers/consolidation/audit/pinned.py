@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from workers.consolidation.audit.comparison import Texts, lines_not_in
+from workers.consolidation.audit.extraction import requests_of
 
 TITLE = "## Pinned"
 
@@ -25,18 +26,24 @@ def pinned_lines(memory: str) -> list[str]:
     return [_BULLET.sub("", line).strip() for line in _lines(memory) if _BULLET.sub("", line).strip()]
 
 
+def asked_lines(memory: str) -> list[str]:
+    """The statements in a MEMORY.md that show that a person asked for them: pinned lines, and rules anywhere."""
+    return list(dict.fromkeys([*pinned_lines(memory), *requests_of(memory)]))
+
+
 def with_pinned(memory: str, statements: Sequence[str], *, fits: Callable[[str], bool]) -> tuple[str, list[str]]:
     """``memory`` with those of ``statements`` pinned that it lacks, and the statements that were pinned.
 
     Args:
         memory: the new MEMORY.md.
-        statements: the pinned lines of the MEMORY.md before, then new statements.
+        statements: the pinned lines of the MEMORY.md before, then new statements; of two that say the same, the first
+            is pinned.
         fits: whether the lines of the part, joined, may be so long. Statements that do not fit are left out.
     """
     lines, pinned = _lines(memory), list[str]()
     for statement in lines_not_in(list(dict.fromkeys(map(_one_line, statements))), Texts([memory])):
         line = f"- {statement}"
-        if fits("\n".join([*lines, line])):
+        if not Texts(pinned).hold_statement(statement) and fits("\n".join([*lines, line])):
             lines.append(line)
             pinned.append(statement)
     return (_replaced(memory, lines), pinned) if pinned else (memory, [])

@@ -1,30 +1,82 @@
 """The auditor of a range of messages, imported when it is first needed."""
 
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import structlog
 from anyio import to_thread
 
+from daemon.errors import MillpondError, brief
+from daemon.memory import Opened
+from daemon.recall import Said
+from daemon.session import Lock
+from daemon.transcripts import Transcripts
+from daemon.usage import Amount
+from workers.consolidation.giving_way import unless_wanted
+from workers.consolidation.kits import Kit
+from workers.consolidation.part import LogPart, is_group
+from workers.consolidation.spent import Spent
+from workers.consolidation.stores import Stores
+from workers.consolidation.summary.quiz import Left, Quiz, Score
+from workers.consolidation.want import Want
+
 if TYPE_CHECKING:
-    from workers.consolidation.audit.auditor import Auditor, Recalls
-    from workers.consolidation.kits import Kit
-    from workers.consolidation.part import LogPart
+    from collections.abc import Sequence
+
+    from workers.consolidation.audit.auditor import Auditor
+
+_log = structlog.get_logger()
 
 
-async def auditor_of(kit: "Kit", session: str, part: "LogPart | None", *, recalls: "Recalls", names: bool) -> "Auditor":
-    """The auditor of a range of messages of a session; None: of a range that was audited before.
+@dataclass(frozen=True, kw_only=True)
+class Auditing:
+    """Makes the auditors of one session's consolidation."""
 
-    Args:
-        kit: whose prompts contain MEMORY.md.
-        session: its key.
-        part: the messages.
-        recalls: gives the passages that recall finds for words.
-        names: whether several people speak in the messages.
-    """
-    # Reading words is slow to import, see ``daemon.recall.recall``.
-    await to_thread.run_sync(import_module, "workers.consolidation.audit.auditor")
-    from workers.consolidation.audit.auditor import Auditor, items_in  # noqa: PLC0415 - see above
+    stores: Stores
+    kit: Kit
+    """Whose prompts contain MEMORY.md."""
+    want: Want
+    spent: Spent
 
-    items = await to_thread.run_sync(items_in, session, part) if part else []
-    most_tokens = int(kit.config.consolidation.audit.pinned_max_share * kit.bot.model.context_window_tokens)
-    return Auditor(items, recalls=recalls, names=names, fits=lambda text: kit.tokenizer.count(text) <= most_tokens)
+    async def auditor(self, lock: Lock, opened: Opened, part: LogPart | None) -> "Auditor | None":
+        """The auditor of a range of messages of a locked session; None: the audit is switched off.
+
+        Args:
+            lock: of the session.
+            opened: the memory.
+            part: the messages; None: they were audited before.
+        """
+        config, kit = self.kit.config.consolidation.audit, self.kit
+        if not config.enabled:
+            return None
+        # Reading words is slow to import, see ``daemon.recall.recall``.
+        await to_thread.run_sync(import_module, "workers.consolidation.audit.auditor")
+        from workers.consolidation.audit.auditor import Auditor, Range  # noqa: PLC0415 - see above
+        from workers.consolidation.audit.requests import earlier_requests  # noqa: PLC0415
+
+        names = is_group(lock.scope, part.entries if part else ())
+        found = await to_thread.run_sync(partial(Range.of, lock.session, part, names=names))
+        transcripts = Transcripts(self.stores.bus, self.stores.archive)
+        most_tokens = int(config.pinned_max_share * kit.bot.model.context_window_tokens)
+        return Auditor(
+            found,
+            earlier=await earlier_requests(self.stores.memories, transcripts, opened.scope, names=names),
+            recalls=partial(self.stores.recalls, opened.scope),
+            fits=lambda text: kit.tokenizer.count(text) <= most_tokens,
+            quiz=partial(self._score, kit.quiz, lock) if kit.quiz and part and not self.want.awaited else None,
+        )
+
+    async def _score(self, quiz: Quiz, lock: Lock, said: "Sequence[Said]", left: Left) -> Score | None:
+        """The result of a quiz; None: a turn waits, or the model failed. Never raises."""
+        used: dict[str, Amount] = {}
+        try:
+            return await unless_wanted(self.stores.locks, lock, partial(quiz.score, said, left, used))
+        except MillpondError as error:
+            _log.warning("quiz.failed", reason=brief(error))
+        except Exception as error:  # noqa: BLE001 - a bug in the quiz must not fail a summary that was paid for
+            _log.exception("quiz.failed", reason=type(error).__name__)
+        finally:
+            self.spent.add(used)
+        return None

@@ -127,7 +127,7 @@ class Flush:
             error.used = used
             raise
         except ModelError as error:
-            text = "the memory flush before the consolidation failed"
+            text = "the model could not save notes before the consolidation (memory flush)"
             failure = SummaryFailed(f"{text}: {error}", brief=f"{text}: {error.brief}")
             failure.used = used
             raise failure from error

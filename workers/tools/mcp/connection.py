@@ -165,7 +165,7 @@ class Connection:
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
         if link.client is None:
-            self._lost(link, f"the server was not ready within {self._config.timeout_s:g} s")
+            self._lost(link, f"the tool server was not ready within {self._config.timeout_s:g} s")
             return
         with anyio.move_on_after(ALIVE_S) as scope:
             try:
@@ -184,7 +184,7 @@ class Connection:
         if self._link is not None and wait_s > 0:
             link = self._link
             text = f"the tool server {self._name} is unavailable"
-            later = f"the next attempt is in {math.ceil(wait_s)} s"
+            later = f"the next attempt to connect is in {math.ceil(wait_s)} s"
             raise ToolError(f"{text}: {link.why}; {later}", brief=f"{text}: {link.told}")
         self._link = link = _Link()
         self._start(lambda: self._own(link))
@@ -208,7 +208,7 @@ class Connection:
                     link.settled.set()
                     await link.over.wait()
             if scope.cancelled_caught:
-                self._lost(link, f"the server was not ready within {OPEN_S:g} s")
+                self._lost(link, f"the tool server was not ready within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
             self._lost(link, self._reason(error), told=brief(_inner(error)))
         finally:

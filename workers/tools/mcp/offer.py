@@ -86,7 +86,7 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
 
 def _schema(tool: mcp_types.Tool) -> Mended:
     if not tool.name:
-        raise ValueError("the tool has no name")
+        raise ValueError("a tool of the server has no name")
     return mended(given_schema(tool.input_schema))
 
 

@@ -130,7 +130,7 @@ class Program:
         self._bytes += len(chunk)
         self._lines += chunk.count(b"\n")
         if self._bytes > FLOOD_MAX_BYTES or self._lines > FLOOD_MAX_LINES:
-            raise _Flood("the server writes too much output")
+            raise _Flood("the tool server writes too much output")
 
     async def _watch(self, process: Process) -> None:
         """Notice its end even when something that it started holds its output open."""

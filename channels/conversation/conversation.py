@@ -13,10 +13,9 @@ import anyio
 import msgspec
 import structlog
 
+from channels.conversation.delay import delay
+from channels.conversation.preview import Preview
 from channels.inbound import accept, make_inbound
-from channels.terminal.delay import delay
-from channels.terminal.naming import sender_of
-from channels.terminal.preview import Preview
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp
 from daemon.errors import UNREADABLE, BusUnavailable
@@ -74,6 +73,8 @@ class Writing:
     """The answer as far as it is written, from its beginning; advisory, its ``Said`` follows."""
 
     text: str
+    turn: int
+    """The index at which the turn began."""
 
 
 Shown = Said | Writing | ToolEvent | Notice
@@ -100,6 +101,8 @@ class Conversation:
 
     process: Process
     key: SessionKey
+    sender: str
+    """Id of the person who sends messages from here."""
     pending: set[str] = field(default_factory=set[str])
     """Ids of the messages sent from here that are not answered yet."""
     sent: set[str] = field(default_factory=set[str])
@@ -117,15 +120,18 @@ class Conversation:
     """Why messages wait, as their sender was told since the last answer."""
 
     @classmethod
-    async def open(cls, process: Process, key: SessionKey) -> "Conversation":
+    async def open(cls, process: Process, key: SessionKey, *, sender: str = "") -> "Conversation":
         """Stand at the session's end; what is said from now on will be shown.
+
+        ``sender``: as the field; empty: the chat's own name.
 
         Raises:
             BusUnavailable: Redis is away.
         """
         state = await SessionReader(process.bus).state(str(key))
         newest: Any = await process.bus.call("XREVRANGE", process.bus.keys.notices(str(key)), "+", "-", "COUNT", 1)
-        return cls(process=process, key=key, _next=state.head, _last_notice=newest[0][0].decode() if newest else "0")
+        last = newest[0][0].decode() if newest else "0"
+        return cls(process=process, key=key, sender=sender or key.chat, _next=state.head, _last_notice=last)
 
     @property
     def session(self) -> str:
@@ -138,14 +144,13 @@ class Conversation:
 
     async def send(self, text: str, *, message_id: str = "") -> Accepted:
         """Hand in a message; errors as for ``channels.inbound.accept``, after which it may be sent again by its id."""
-        sender = sender_of(self.process.config, self.key)
         inbound = make_inbound(
             self.process,
             channel=self.key.channel,
             chat=self.key.chat,
             thread=self.key.thread,
             text=text,
-            sender_id=sender,
+            sender_id=self.sender,
             message_id=message_id,
         )
         self._silent = 0
@@ -203,7 +208,7 @@ class Conversation:
 
     async def _shown_at(self, event: Live | ToolEvent | Moved | Notice | None) -> list[Shown]:
         if isinstance(event, Live):
-            return [Writing(self._preview.text)] if self._preview.hear(event) else []
+            return [self._writing()] if self._preview.hear(event) else []
         found: list[Shown] = [*await self._new_entries(), *await self._new_notices()]
         if isinstance(event, ToolEvent):
             found.append(event)
@@ -242,7 +247,10 @@ class Conversation:
 
     async def _written_so_far(self) -> list[Shown]:
         live = await self._reader.live(self.session)
-        return [Writing(self._preview.text)] if live and self._preview.hear(_decode_live(live)) else []
+        return [self._writing()] if live and self._preview.hear(_decode_live(live)) else []
+
+    def _writing(self) -> Writing:
+        return Writing(self._preview.text, self._preview.turn)
 
     async def _delay(self) -> list[Shown]:
         """Why the messages sent from here wait, unless their sender was told."""

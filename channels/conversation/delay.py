@@ -1,4 +1,4 @@
-"""Why a message sent from a terminal has no answer yet."""
+"""Why a message has no answer yet."""
 
 from daemon.heartbeat import agent_lives
 from daemon.process import Process
@@ -21,7 +21,7 @@ def reason(state: SessionState, *, running: bool, now_ms: int) -> str:
     if not state.waiting or state.lease_ms > now_ms:
         return ""
     if not running:
-        return "No agent worker is running. Start a worker with `millpond run`."
+        return "No agent worker is running. Start an agent worker with `millpond run`."
     if state.parked_why:
         return state.parked_why.partition(": ")[2]
     if state.retry_at_ms <= now_ms:

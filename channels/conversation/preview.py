@@ -18,6 +18,11 @@ class Preview:
         self._over = -1
         """The last turn that is known to have ended."""
 
+    @property
+    def turn(self) -> int:
+        """The turn of the text; -1 before the first piece."""
+        return self._of[0]
+
     def hear(self, live: Live) -> bool:
         """Take in a piece; whether the text is another one now."""
         of = (live.turn, live.fence)

@@ -1,0 +1,8 @@
+"""One session as a client follows it: messages go in, answers, notices and text in progress come out.
+
+Used by the terminal and by the OpenAI-compatible endpoint. Begin with ``Conversation.open``.
+"""
+
+from channels.conversation.conversation import Conversation, Said, Shown, Writing, settled_by
+
+__all__ = ["Conversation", "Said", "Shown", "Writing", "settled_by"]
