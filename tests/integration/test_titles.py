@@ -80,3 +80,5 @@ async def test_a_title_that_a_person_gave_stays(process: Process, lab: Lab) -> N
 
     assert await entitled(memory) == "Mine"
     assert model.prompts == []
+    await Labels(lab.bus).suggest("web:ann", "A title that a model wrote meanwhile")
+    assert (await Labels(lab.bus).of("web:ann")).title == "Mine"

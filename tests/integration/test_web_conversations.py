@@ -14,7 +14,7 @@ from daemon.memory import Note
 from daemon.operators import Logins
 from daemon.people import operator_sender
 from daemon.process import Process
-from daemon.session import Labels, title_of
+from daemon.session import Labels, pending_of, title_of
 from tests.conftest import Lab
 from tests.forgetlab import ANN, BOB, BOBS, SCOPE, Pond, pond
 from tests.integration.test_web_access import Web, web_of
@@ -96,6 +96,7 @@ async def test_an_older_conversation_keeps_its_memory_until_it_is_joined(web: We
     """Earlier versions gave each conversation of the page a person of its own."""
     await say(web, "old", user="old")
     await say(web, "old")
+    assert [each.sender_id for each in await pending_of(lab.bus, "web:old", limit=9)] == ["old", "old"]
     assert await scope_of(lab, "web:old") == "pond:person:web:old"
     before = (await web.browser.get("/api/sessions/web%3Aold")).json()
 

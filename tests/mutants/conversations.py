@@ -27,7 +27,7 @@ MUTANTS = (
         (
             "In an older conversation, an operator writes as its person.",
             "return key.chat if owner == own else operator.person",
-            "return operator.person if not owner else key.chat + '-'",
+            "return operator.person",
             _OLDER,
         ),
     ),
