@@ -15,6 +15,7 @@ from channels.web.body import check_type
 from channels.web.members import check_channel, check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
+from daemon.bus import command_of
 from daemon.events import Attachment, Inbound
 from daemon.inbox import is_of
 from daemon.session import Amendments, SessionReader
@@ -88,14 +89,14 @@ class Messages:
         amended = await self._amendments.amend(inbound)
         return json_response({"id": inbound.id, "session": str(inbound.session), "status": amended})
 
-    def inbound(self, key: SessionKey, message_id: str, user: str | None, text: str = "") -> Inbound:
-        """A message of this site."""
+    async def inbound(self, request: Request, key: SessionKey, message_id: str, user: str | None = None) -> Inbound:
+        """A message of this site without a text, from ``user`` or else from the sender of the session."""
         return make_inbound(
             self._site.process,
             channel=key.channel,
             chat=key.chat,
             thread=key.thread,
-            text=text,
+            text="",
             # A message without a user belongs to the session, so that each session has a memory of its own.
             sender_id=user or key.chat,
             message_id=message_id,
@@ -111,14 +112,15 @@ class Messages:
                 "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
                 "If the field user is missing, the name of the session is used as the sender's name.",
             )
-        inbound = self.inbound(key, message.id or "", message.user, message.text)
+        inbound = await self.inbound(request, key, message.id or "", message.user)
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
             raise HTTPException(400, "A file was not uploaded for this message. Upload the file with the message's ID.")
         files = tuple(
             Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)
             for each in message.files
         )
-        inbound = msgspec.structs.replace(inbound, attachments=files, retry_of=message.retry_of or "")
+        said = {"text": message.text, "command": command_of(message.text), "retry_of": message.retry_of or ""}
+        inbound = msgspec.structs.replace(inbound, attachments=files, **said)
         if is_member(request):
             await check_sender(self._site.process, inbound)
         return inbound

@@ -67,7 +67,7 @@ class Files:
         """One file: a picture is shown by browsers, other files are downloads."""
         session = session_in_path(request, self._site.name)
         path = PurePosixPath(request.query_params.get("path", ""))
-        scope = await self._scope(session, request.query_params.get("user"))
+        scope = await self._scope(request, session)
         if not scope or not path.parts or path.parts[0] in SHARED:
             return _missing(path)
         workspace, folder = await self._folder(scope)
@@ -88,7 +88,7 @@ class Files:
         kind = _kind(query.get("kind", "document"))
         if not message_id:
             raise HTTPException(400, "The ID of the message is missing. Add ?id=<ID> to the address.")
-        scope = await self._scope(session, query.get("user"))
+        scope = await self._scope(request, session)
         most = self._site.process.config.agent.attachment_max_bytes
         async with self._places:
             advice = f"A file can be at most {most:,} bytes large (agent.attachment_max_bytes)."
@@ -96,7 +96,7 @@ class Files:
             if not content:
                 raise HTTPException(400, "The file is empty. Choose another file.")
             file = Attachment(kind=kind, name=name, source=secrets.token_hex(8))
-            inbound = self._messages.inbound(session, message_id, query.get("user"))
+            inbound = await self._messages.inbound(request, session, message_id, query.get("user"))
             path = path_of(msgspec.structs.replace(inbound, attachments=(file,)), 0)
             workspace, folder = await self._folder(scope)
             try:
@@ -107,13 +107,13 @@ class Files:
                 )
         return json_response(Uploaded(path=path, name=name, kind=kind, size_bytes=len(content)), 201)
 
-    async def _scope(self, session: SessionKey, user: str | None) -> str:
+    async def _scope(self, request: Request, session: SessionKey) -> str:
         """The scope of a session; before its first message, the one that this message will give it; empty: none."""
         known = (await self._reader.state(str(session))).scope
         if known or session.channel != self._site.name:
             return known
         bot = self._site.process.bot(self._site.config.bot)
-        return scope_of(self._messages.inbound(session, "", user), bot)
+        return scope_of(await self._messages.inbound(request, session, "", request.query_params.get("user")), bot)
 
     async def _folder(self, scope: str) -> tuple[Path, str]:
         """The workspace, and the folder of the scope's files in it."""
