@@ -157,7 +157,9 @@ def test_commands_are_listed_with_a_line_each_for_everybody(chat: Page, visit: V
 
     options = chat.get_by_role("option")
     expect(options.first).to_have_text("/helpList my commands")
-    assert all(re.fullmatch(r"/[a-z]+\s+[A-Z].+", text) for text in options.all_inner_texts()), options.all_inner_texts()
+    assert all(re.fullmatch(r"/[a-z]+\s+[A-Z].+", text) for text in options.all_inner_texts()), (
+        options.all_inner_texts()
+    )
     assert visit.axe() == []
 
 
