@@ -128,9 +128,10 @@ def _keep(workspace: Path, path: PurePosixPath, content: bytes) -> None:
 
 def _kind(text: str) -> Kind:
     try:
-        return msgspec.convert(text, Kind)
+        kind: Kind = msgspec.convert(text, Kind)
     except msgspec.ValidationError:
         raise HTTPException(400, "kind must be image, document, audio, video or voice.") from None
+    return kind
 
 
 def _picture_type(content: bytes) -> str:
