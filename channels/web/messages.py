@@ -10,14 +10,15 @@ from starlette.responses import Response
 
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
+from channels.web.access.operators import Operator
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
-from channels.web.body import check_type
+from channels.web.body import check_type, json_response
 from channels.web.members import check_channel, check_sender, is_member, readable
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
-from daemon.bus import command_of
 from daemon.events import Attachment, Inbound
 from daemon.inbox import is_of
+from daemon.scope import person_scope
 from daemon.session import Amendments, SessionReader
 from daemon.sessionkey import SessionKey
 
@@ -62,11 +63,6 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 _decode = msgspec.json.Decoder(_Post).decode
 
 
-def json_response(content: object, status: int = 200) -> Response:
-    """``content`` as JSON."""
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
-
-
 class Messages:
     """The endpoints of one site."""
 
@@ -89,16 +85,15 @@ class Messages:
         amended = await self._amendments.amend(inbound)
         return json_response({"id": inbound.id, "session": str(inbound.session), "status": amended})
 
-    async def inbound(self, request: Request, key: SessionKey, message_id: str, user: str | None = None) -> Inbound:
-        """A message of this site without a text, from ``user`` or else from the sender of the session."""
+    def inbound(self, key: SessionKey, message_id: str, sender: str, text: str = "") -> Inbound:
+        """A message of this site."""
         return make_inbound(
             self._site.process,
             channel=key.channel,
             chat=key.chat,
             thread=key.thread,
-            text="",
-            # A message without a user belongs to the session, so that each session has a memory of its own.
-            sender_id=user or key.chat,
+            text=text,
+            sender_id=sender,
             message_id=message_id,
         )
 
@@ -112,18 +107,31 @@ class Messages:
                 "Only operators may choose the user of a message. Send the operators' token, or omit the field user. "
                 "If the field user is missing, the name of the session is used as the sender's name.",
             )
-        inbound = await self.inbound(request, key, message.id or "", message.user)
+        sender = message.user or await self.sender(request, key)
+        inbound = self.inbound(key, message.id or "", sender, message.text)
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
             raise HTTPException(400, "A file was not uploaded for this message. Upload the file with the message's ID.")
         files = tuple(
             Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)
             for each in message.files
         )
-        said = {"text": message.text, "command": command_of(message.text), "retry_of": message.retry_of or ""}
-        inbound = msgspec.structs.replace(inbound, attachments=files, **said)
+        inbound = msgspec.structs.replace(inbound, attachments=files, retry_of=message.retry_of or "")
         if is_member(request):
             await check_sender(self._site.process, inbound)
         return inbound
+
+    async def sender(self, request: Request, key: SessionKey) -> str:
+        """The sender of a message without a user.
+
+        All browsers of an operator are one person. For other clients, the session names the person, so that each
+        session has a memory of its own; in such a session, operators write as that person.
+        """
+        operator: Operator | None = request.scope["operator"]
+        if operator is None or not operator.person:
+            return key.chat
+        owner = (await self._reader.state(str(key))).scope
+        own = person_scope(self._site.config.bot, key.channel, key.chat)
+        return key.chat if owner == own else operator.person
 
     async def read(self, request: Request) -> Response:
         """The committed messages of a session after an index, or before an index."""

@@ -76,6 +76,7 @@ DATABASE = frozenset(
         "collecting",
         "retaining",
         "sessions",
+        "labels",
         "workers",
         "jobs",
         "job",
@@ -95,7 +96,9 @@ TYPES = {
     **dict.fromkeys(("log", "waiting", "segments", "history", "versions", "notes", "undigested", "shelved"), "list"),
     **dict.fromkeys(("in", "out", "dead", "grew", "unknown", "notices"), "stream"),
     **dict.fromkeys(("ready", "due", "asides", "unsettled", "sessions", "jobs"), "zset"),
-    **dict.fromkeys(("meta", "archives", "people", "access", "paused", "moved", "poller", "usage", "job"), "hash"),
+    **dict.fromkeys(
+        ("meta", "archives", "labels", "people", "access", "paused", "moved", "poller", "usage", "job"), "hash"
+    ),
 }
 """Types of the kinds whose content is looked at."""
 

@@ -192,5 +192,5 @@ def test_a_phone_has_a_bar_at_its_foot_that_leads_everywhere(lived: Pond, browse
         bar.get_by_role("link", name="Memory").click()
         expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
         bar.get_by_role("button", name="Sessions").click()
-        page.get_by_role("navigation", name="Conversations").get_by_role("link", name="ann").click()
+        page.get_by_role("navigation", name="Conversations").get_by_title("ann", exact=True).click()
         expect(page.locator("article").first).to_be_visible()

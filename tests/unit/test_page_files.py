@@ -24,7 +24,9 @@ FIRST_MAX = 180_000  # bytes of the files of a chat, uncompressed: what a browse
 LATER = frozenset(
     [
         "formula.js",
+        "found.js",
         "highlight.js",
+        "labels.js",
         "memory.js",
         "prompt.js",
         "system.js",

@@ -12,13 +12,15 @@ from channels.web.access.auditing import audited
 from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.operators import Operator, Operators
 from channels.web.ask import limit_of
-from channels.web.body import decoded
-from channels.web.messages import FILES_MAX, json_response
+from channels.web.body import decoded, json_response
+from channels.web.messages import FILES_MAX
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.clock import Clock
 from daemon.config import transcription_of
+from daemon.memory.home import home_of
 from daemon.operators import Audit, short_id
+from daemon.scope import person_scope
 from daemon.version import __version__
 
 WRONG_MAX = 10
@@ -94,6 +96,8 @@ class Login:
             {
                 "operator": True,
                 "who": operator.who,
+                "person": operator.person,
+                "memory": await self._memory(operator),
                 "channel": site.name,
                 "bot": site.config.bot,
                 "address": site.address,
@@ -105,6 +109,14 @@ class Login:
                 "commands": [{"name": f"/{name}", "text": text} for name, text in menu(language).items()],
                 "version": __version__,
             }
+        )
+
+    async def _memory(self, operator: Operator) -> str:
+        """The scope of the memory that all conversations of an operator share; empty for the token."""
+        if not operator.person:
+            return ""
+        return await home_of(
+            self._site.process.bus, person_scope(self._site.config.bot, self._site.name, operator.person)
         )
 
     async def audit(self, request: Request) -> Response:

@@ -85,8 +85,9 @@ async function errorOf(response) {
 }
 
 const RETRY_MS = [300, 600, 1200, 2500, 5000];
-/** Longest silence: the server sends something every 15 s. */
-const SILENCE_MS = 40_000;
+/** The server sends something every second: after this silence the connection counts as lost, and later it is ended. */
+const QUIET_MS = 1800;
+const SILENCE_MS = 10_000;
 /** A hidden page closes its stream: a browser has six connections to a server, shared by all tabs. */
 const HIDDEN_MS = 20_000;
 
@@ -124,8 +125,22 @@ export class Stream {
     const stop = (why) => { end = why; controller.abort(); };
     const leave = () => stop("gone");
     this.signal.addEventListener("abort", leave);
-    let silence, hidden;
-    const heard = () => { clearTimeout(silence); silence = setTimeout(stop, SILENCE_MS, "silent"); };
+    let silence, quiet, hidden, live = false;
+    const turn = (state) => {
+      if (live !== (live = state)) this.onstate?.(state ? "live" : "away");
+    };
+    const heard = () => {
+      clearTimeout(silence);
+      clearTimeout(quiet);
+      silence = setTimeout(stop, SILENCE_MS, "silent");
+      if (live) quiet = setTimeout(turn, QUIET_MS, false);
+    };
+    const arrived = () => {
+      turn(true);
+      heard();
+    };
+    const cut = () => stop("offline");
+    addEventListener("offline", cut);
     const look = () => {
       clearTimeout(hidden);
       if (document.hidden) hidden = setTimeout(stop, HIDDEN_MS, "hidden");
@@ -137,13 +152,15 @@ export class Stream {
       const options = {signal: controller.signal, headers: {Accept: "text/event-stream"}, cache: "no-store"};
       const response = await fetch(this.address(), options);
       if (!response.ok) throw await errorOf(response);
-      this.onstate?.("live");
-      await read(response.body, (name, data) => this.onevent(name, data), heard);
+      arrived();
+      await read(response.body, (name, data) => this.onevent(name, data), arrived);
     } catch (error) {
       if (error.name !== "AbortError" && !(error instanceof TypeError) && !(error instanceof ApiError)) console.error(error);
     } finally {
       clearTimeout(silence);
+      clearTimeout(quiet);
       clearTimeout(hidden);
+      removeEventListener("offline", cut);
       document.removeEventListener("visibilitychange", look);
       this.signal.removeEventListener("abort", leave);
       controller.abort();
@@ -160,10 +177,17 @@ export class Stream {
     });
   }
 
+  /** Wait, but not when the machine comes back online. */
   pause(ms) {
     return new Promise((done) => {
-      const timer = setTimeout(done, ms);
-      this.signal.addEventListener("abort", () => { clearTimeout(timer); done(); }, {once: true});
+      const end = () => {
+        clearTimeout(timer);
+        removeEventListener("online", end);
+        done();
+      };
+      const timer = setTimeout(end, ms);
+      addEventListener("online", end);
+      this.signal.addEventListener("abort", end, {once: true});
     });
   }
 }

@@ -86,6 +86,11 @@ function found(path) {
   return ["", "", {}];
 }
 
+/** Show the title of the open conversation as the title of the window. */
+export function entitle(title) {
+  document.title = `${visible(title)} · Millpond`;
+}
+
 /** The readable name of a session: the parts of its key after the channel, decoded. */
 export function nameOf(session) {
   try {
@@ -241,7 +246,7 @@ translate(document.body);
 showTheme();
 // Nothing is asked for during a login, because all requests would be refused.
 if (location.pathname !== "/login") {
-  add(document.getElementById("sessions"), sessions);
+  fill(document.getElementById("sessions"), sessions);
   meet();
 }
 show();

@@ -32,7 +32,14 @@ export class Context extends HTMLElement {
     this.link = h("a.bar", {href: `/s/${encodeURIComponent(this.feed.session)}/context`});
     this.legend = h("div.legend", {"aria-hidden": "true"});
     fill(this, this.link, this.legend);
-    const again = () => this.soon();
+    const again = () => {
+      this.exact = null;
+      this.soon();
+    };
+    this.feed.addEventListener("exact", ({detail}) => {
+      this.exact = detail;
+      if (this.estimate) this.show(this.estimate);
+    }, {signal: this.feed.signal});
     for (const name of ["message", "cursor", "back"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
     // The messages come first.
     this.feed.ready.then(() => this.read());
@@ -44,6 +51,10 @@ export class Context extends HTMLElement {
 
   /** Whether the exact prompt is shown below the bar. */
   set open(open) {
+    if (!open && this.exact) {
+      this.exact = null;
+      this.show(this.estimate);
+    }
     if (this.link) this.link.setAttribute("aria-current", open ? "page" : "false");
     this.link?.setAttribute("href", `/s/${encodeURIComponent(this.feed.session)}${open ? "" : "/context"}`);
   }
@@ -55,14 +66,18 @@ export class Context extends HTMLElement {
 
   async read() {
     try {
-      this.show(await get(ofSession(this.feed.session, "/context"), this.feed.signal));
+      this.estimate = await get(ofSession(this.feed.session, "/context"), this.feed.signal);
+      this.feed.estimate = this.estimate.parts;
+      this.show(this.estimate);
     } catch (error) {
       if (error.name !== "AbortError") this.classList.add("unknown");
     }
   }
 
-  show({parts, budget, trigger, model, models, settling}) {
+  /** Show an estimate, or the exact sizes of the parts while the exact prompt is shown. */
+  show({parts: estimated, budget, trigger, model, models, settling}) {
     this.classList.remove("unknown");
+    const parts = this.exact ?? estimated;
     const used = parts.reduce((sum, part) => sum + part.tokens, 0);
     const due = trigger?.consolidation > 0 && used >= trigger.consolidation;
     this.feed.tell("settling", settling);
@@ -83,7 +98,8 @@ export class Context extends HTMLElement {
       tick.style.left = `${(100 * at) / whole}%`;
       return tick;
     });
-    const sum = t("{used} of {budget} tokens", {used: short(used), budget: short(budget)});
+    const numbers = {used: short(used), budget: short(budget)};
+    const sum = this.exact ? t("{used} of {budget} tokens", numbers) : t("about {used} of {budget} tokens", numbers);
     fill(this.link, bar, ticks);
     this.link.setAttribute("aria-label", t("Next prompt for the model {model}: {sum}. {parts}. Show the exact prompt", {model, sum,
       parts: parts.filter((part) => part.tokens).map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}));
@@ -92,7 +108,8 @@ export class Context extends HTMLElement {
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
       h("span.part-free", null, h("i", null), t("Free"), " ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
-      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)), h("span", null, sum));
+      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)),
+      h("span", {title: t("{used} of {budget} tokens", {used: count(used), budget: count(budget)})}, sum));
     this.sum.classList.toggle("full", due);
   }
 }

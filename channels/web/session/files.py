@@ -19,8 +19,9 @@ from starlette.responses import Response
 from channels.http import read_body
 from channels.outgoing import content_of
 from channels.web.ask import session_in_path
+from channels.web.body import json_response
 from channels.web.members import check_channel
-from channels.web.messages import Kind, Messages, Uploaded, json_response
+from channels.web.messages import Kind, Messages, Uploaded
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.durable import folder_below, whole_file
@@ -64,7 +65,7 @@ class Files:
         """One file: a picture is shown by browsers, other files are downloads."""
         session = session_in_path(request, self._site.name)
         path = PurePosixPath(request.query_params.get("path", ""))
-        scope = await self._scope(request, session)
+        scope = await self._scope(session, await self._sender(request, session))
         if not scope or not path.parts:
             return _missing(path)
         workspace, folder = await self._folder(scope)
@@ -85,7 +86,8 @@ class Files:
         kind = _kind(query.get("kind", "document"))
         if not message_id:
             raise HTTPException(400, "The ID of the message is missing. Add ?id=<ID> to the address.")
-        scope = await self._scope(request, session)
+        sender = await self._sender(request, session)
+        scope = await self._scope(session, sender)
         most = self._site.process.config.agent.attachment_max_bytes
         async with self._places:
             advice = f"A file can be at most {most:,} bytes large (agent.attachment_max_bytes)."
@@ -93,7 +95,7 @@ class Files:
             if not content:
                 raise HTTPException(400, "The file is empty. Choose another file.")
             file = Attachment(kind=kind, name=name, source=secrets.token_hex(8))
-            inbound = await self._messages.inbound(request, session, message_id, query.get("user"))
+            inbound = self._messages.inbound(session, message_id, sender)
             path = path_of(msgspec.structs.replace(inbound, attachments=(file,)), 0)
             workspace, folder = await self._folder(scope)
             try:
@@ -104,13 +106,16 @@ class Files:
                 )
         return json_response(Uploaded(path=path, name=name, kind=kind, size_bytes=len(content)), 201)
 
-    async def _scope(self, request: Request, session: SessionKey) -> str:
+    async def _sender(self, request: Request, session: SessionKey) -> str:
+        return request.query_params.get("user") or await self._messages.sender(request, session)
+
+    async def _scope(self, session: SessionKey, sender: str) -> str:
         """The scope of a session; before its first message, the one that this message will give it; empty: none."""
         known = (await self._reader.state(str(session))).scope
         if known or session.channel != self._site.name:
             return known
         bot = self._site.process.bot(self._site.config.bot)
-        return scope_of(await self._messages.inbound(request, session, "", request.query_params.get("user")), bot)
+        return scope_of(self._messages.inbound(session, "", sender), bot)
 
     async def _folder(self, scope: str) -> tuple[Path, str]:
         """The workspace, and the folder of the scope's files in it."""

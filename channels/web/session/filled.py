@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import session_in_path
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.access import is_listed
@@ -69,6 +69,10 @@ def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     tokens = found["parts"]
     parts.append({"name": "tools", "tokens": tokens["tools"], "text": ""})
+    # Recalled memories may stand beside the newest message instead of in the system message.
+    beside = tokens["recalled"] - sum(part["tokens"] for part in parts if part["name"] == "recalled")
+    if beside:
+        parts.append({"name": "recalled", "tokens": beside, "text": ""})
     for name, (first, upto) in found["stretches"].items():
         parts.append({"name": name, "tokens": tokens[name], "text": "", "first": first, "upto": upto})
     return parts
