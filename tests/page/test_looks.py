@@ -33,7 +33,7 @@ PLACES = {
     "audit": "/system/audit",
 }
 ENGLISH = """() => {
-  const data = "mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
+  const data = ".session .name, .session .more, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
