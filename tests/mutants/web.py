@@ -570,12 +570,6 @@ MUTANTS = (
             "{'inline'}",
             "test_only_pictures_are_shown_by_a_browser",
         ),
-        (
-            "Skills and memories are no files of a session.",
-            " or path.parts[0] in SHARED",
-            "",
-            "test_no_path_leads_out_of_the_files_of_the_session",
-        ),
     ),
     *mutants_of(
         "channels/web/messages.py",

@@ -117,6 +117,23 @@ def test_a_draft_with_its_files_is_kept_for_each_conversation(chat: Page) -> Non
     expect(chat.get_by_role("button", name="Remove notes.txt")).to_be_visible()
 
 
+def test_two_tabs_with_the_same_draft_lose_no_message(chat: Page) -> None:
+    attach(chat, TEXT)
+    chat.get_by_label("Message", exact=True).fill("the first one")
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    expect(other.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+
+    chat.get_by_role("button", name="Send").click()
+    expect(other.get_by_label("Message", exact=True)).to_have_value("")
+    other.get_by_label("Message", exact=True).fill("the second one")
+    other.get_by_role("button", name="Send").click()
+
+    said = chat.locator("article.user:not(.pending) .markdown")
+    expect(said).to_have_text(["the first one", "the second one"])
+    other.close()
+
+
 def test_a_message_that_waits_is_edited_and_one_that_is_answered_is_not(chat: Page) -> None:
     field = chat.get_by_label("Message", exact=True)
     field.fill("a slow one")
@@ -133,6 +150,17 @@ def test_a_message_that_waits_is_edited_and_one_that_is_answered_is_not(chat: Pa
 
     expect(chat.locator("article.user:not(.pending) .markdown")).to_have_text(["a slow one", "the second one"])
     expect(chat.locator("article.assistant .markdown").last).to_have_text("You said the second one")
+
+
+def test_commands_are_listed_with_a_line_each_for_everybody(chat: Page, visit: Visit) -> None:
+    chat.get_by_label("Message", exact=True).press_sequentially("/")
+
+    options = chat.get_by_role("option")
+    expect(options.first).to_have_text("/helpList my commands")
+    assert all(re.fullmatch(r"/[a-z]+\s+[A-Z].+", text) for text in options.all_inner_texts()), (
+        options.all_inner_texts()
+    )
+    assert visit.axe() == []
 
 
 def test_an_administrator_chooses_the_model(visit: Visit, millpond: Pond) -> None:

@@ -33,7 +33,7 @@ PLACES = {
     "audit": "/system/audit",
 }
 ENGLISH = """() => {
-  const data = "mp-sessions *, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
+  const data = ".session .name, .session .more, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -148,6 +148,23 @@ def test_the_language_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
         assert page.evaluate("document.documentElement.lang") == "zh-CN"
         page.get_by_role("button", name="English").click()
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440, 2560])
+def test_the_chat_and_its_first_screen_fit_every_width(lived: Pond, browser: Browser, width: int) -> None:
+    with visiting(browser, lived.url, phone=width == 390) as visit:
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        log_in(visit, lived)
+        for place, seen in ((PLACES["new"], "Talk to pond"), (PLACES["chat"], "What I know of herons:")):
+            page = visit.open(place)
+            expect(page.get_by_text(seen).first).to_be_visible()
+            page.wait_for_timeout(SETTLE_MS)
+            visit.shoot(f"{seen[:4].lower()}-{width}")
+
+            assert visit.axe() == [], place
+            assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), place
+            field = page.get_by_label("Message", exact=True).bounding_box()
+            assert field is not None and field["width"] > 120, place
 
 
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:

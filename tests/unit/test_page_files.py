@@ -118,6 +118,16 @@ def test_a_library_is_the_published_one_with_its_licence() -> None:
         assert "Copyright (c)" in (FILES.parent / "licenses" / licence).read_text(), name
 
 
+def test_type_spacing_colours_and_motion_come_from_one_set_of_variables() -> None:
+    literal = re.compile(
+        r"font-size: *[\d.]+px|#[0-9a-f]{3,8}\b(?=[,;) ])|(?:transition|animation):[^;}]*[ :][\d.]+m?s|"
+        r"(?<![a-z-])(?:padding|margin|gap)[a-z-]*:[^;}]*?[ :-](?:[2468]|1[0246]|20|24|32|48)px"
+    )
+    for path in own(".css"):
+        rules = re.sub(r":root \{.*?\n\}|@media \(prefers-reduced-motion.*", "", path.read_text(), flags=re.DOTALL)
+        assert literal.findall(rules) == [], path.name
+
+
 def test_every_file_is_of_a_kind_that_is_served() -> None:
     assert [path.name for path in FILES.iterdir() if path.suffix not in KINDS] == []
 

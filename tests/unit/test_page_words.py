@@ -31,9 +31,6 @@ OURS = re.compile(
 )
 """Literals that are no text of the page: keys, headers, queries, commands, words of names, errors of a programmer."""
 
-OWED = frozenset[str]()
-"""Scripts whose texts are still to be translated."""
-
 OWN = re.compile(r"(?!zh)[^.]+\.js")
 """Scripts that were written here: neither libraries nor tables."""
 
@@ -75,7 +72,6 @@ def bare(script: str) -> list[str]:
 def test_each_text_of_the_page_has_a_translation_and_each_translation_is_used() -> None:
     translated = {text for table in tables().values() for text in table}
     of_scripts = {text for name, table in tables().items() if name not in SERVER for text in table}
-    of_scripts -= {text for name in OWED for text in of_scripts if f'"{text}"' in scripts()[name]}
 
     assert sorted(used() - translated) == []
     assert sorted(of_scripts - used()) == []
@@ -95,7 +91,7 @@ def test_each_line_of_a_table_is_a_translation() -> None:
 
 
 def test_no_script_contains_a_text_without_a_translation() -> None:
-    assert {name: found for name, script in scripts().items() if name not in OWED and (found := bare(script))} == {}
+    assert {name: found for name, script in scripts().items() if (found := bare(script))} == {}
     assert bare('fill(main, h("p", null, "Nothing was found"), `Show ${n} more lines`, t("Save it"))') == [
         "Nothing was found",
         "Show ",

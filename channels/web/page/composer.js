@@ -125,6 +125,7 @@ export class Composer extends HTMLElement {
     };
     fill(this, h("form", {onsubmit: submit}, this.options, this.note, this.files.list,
       h("div.line", null, this.files.buttons, this.field, this.model, this.stopper, this.sender)));
+    addEventListener("storage", (event) => this.sentElsewhere(event), {signal: this.outbox.signal});
     this.restore();
   }
 
@@ -144,6 +145,14 @@ export class Composer extends HTMLElement {
 
   set busy(busy) {
     if (this.stopper && this.stopper.hidden === busy) this.stopper.hidden = !busy;
+  }
+
+  /** Another tab has sent or emptied the draft: what it sent is no draft here, and its id is used up. */
+  sentElsewhere({key, oldValue, newValue}) {
+    if (key !== this.key || newValue !== null || this.editing) return;
+    const {text} = JSON.parse(oldValue);
+    this.draft = {text: this.field.value === text ? "" : this.field.value, id: newId(), files: []};
+    this.restore();
   }
 
   /** The draft of this conversation: its text, the id of its message, and its files. */
@@ -195,7 +204,8 @@ export class Composer extends HTMLElement {
       await this.replace(text, files);
       return;
     }
-    this.outbox.send(text, {id, files});
+    // Files belong to the id of the draft, which another tab may have too; a text alone needs no such id.
+    this.outbox.send(text, files.length ? {id, files} : {});
     this.write("");
     this.dispatchEvent(new Event("mp-sent"));
   }

@@ -50,9 +50,6 @@ PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"
 """Beginnings of the pictures that a browser shows on the page. All other files are downloads; so is SVG, which may
 contain scripts."""
 
-SHARED = ("skills", "memory")
-"""Folders that a tool may name beside the files of a scope; the page does not serve them."""
-
 
 class Files:
     """The endpoints of one site."""
@@ -69,7 +66,7 @@ class Files:
         session = session_in_path(request, self._site.name)
         path = PurePosixPath(request.query_params.get("path", ""))
         scope = await self._scope(session, await self._sender(request, session))
-        if not scope or not path.parts or path.parts[0] in SHARED:
+        if not scope or not path.parts:
             return _missing(path)
         workspace, folder = await self._folder(scope)
         found = Attachment(kind="document", name=path.name, path=f"{folder}/{path}")
@@ -136,9 +133,10 @@ def _keep(workspace: Path, path: PurePosixPath, content: bytes) -> None:
 
 def _kind(text: str) -> Kind:
     try:
-        return msgspec.convert(text, Kind)
+        kind: Kind = msgspec.convert(text, Kind)
     except msgspec.ValidationError:
         raise HTTPException(400, "kind must be image, document, audio, video or voice.") from None
+    return kind
 
 
 def _picture_type(content: bytes) -> str:

@@ -1,7 +1,6 @@
 """``GET …/context`` and ``GET …/prompt``: the next prompt of a session, in numbers and word by word."""
 
 from typing import Any
-from urllib.parse import unquote
 
 import anyio
 from starlette.requests import Request
@@ -9,6 +8,7 @@ from starlette.responses import Response
 
 from channels.web.ask import session_in_path
 from channels.web.body import json_response
+from channels.web.messages import Messages
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.access import is_listed
@@ -23,24 +23,24 @@ PROMPT_S = 30.0
 class Filled:
     """The endpoints of one site."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, messages: Messages) -> None:
         self._site = site
+        self._messages = messages
         self._reader = SessionReader(site.process.bus)
 
     async def context(self, request: Request) -> Response:
         """Tokens by part, and the sizes at which the session is flushed and consolidated."""
         key = session_in_path(request, self._site.name)
         found: dict[str, Any] = await load(FILLING)(self._site.process, str(key), bot=self._site.config.bot)
-        return json_response({**found, "models": await self._models(key)})
+        return json_response({**found, "models": await self._models(request, key)})
 
-    async def _models(self, key: SessionKey) -> list[str]:
+    async def _models(self, request: Request, key: SessionKey) -> list[str]:
         """The models that the person of this session may choose here by ``/model``; empty if there is no choice."""
         bot = self._site.process.config.bots.get(self._site.config.bot)
         if bot is None or key.channel != self._site.name:
             return []
-        kind, *sender = (await self._reader.state(str(key))).scope.split(":")[1:] or [""]
-        person = unquote(sender[-1]) if kind == "person" else key.chat
-        may = is_listed(bot, channel=key.channel, sender=person) and len(bot.model.names) > 1
+        sender = await self._messages.sender(request, key)
+        may = is_listed(bot, channel=key.channel, sender=sender) and len(bot.model.names) > 1
         return bot.model.names if may else []
 
     async def prompt(self, request: Request) -> Response:

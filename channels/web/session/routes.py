@@ -17,7 +17,7 @@ OF_SESSION = "/api/sessions/{session:path}"
 
 def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
     """Addresses about one session, for operators ``only``."""
-    filled, timeline, turns, files = Filled(site), Timeline(site), Turns(site), Files(site, messages)
+    filled, timeline, turns, files = Filled(site, messages), Timeline(site), Turns(site), Files(site, messages)
     changing, waiting = Changing(site), Waiting(site)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),
