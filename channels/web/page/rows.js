@@ -6,12 +6,13 @@ const BEYOND = 400;
 const NEAR = 1200;
 
 /**
- * Rows in a scrolling `holder`. A row is `{key, height, sign, make}`: `make()` draws it anew only if `sign` has changed, so
- * that a row that is being pressed stays. `onend` is called when the end of the list comes near.
+ * Rows in a scrolling `holder`. A row is `{key, height, link}` and what `look(row)` needs to give `{sign, make}` for a row in
+ * view: `make()` draws it anew only if `sign` has changed, so that a row that is being pressed stays. `onend` is called when
+ * the end of the list comes near.
  */
 export class Rows {
-  constructor(holder, list, onend) {
-    Object.assign(this, {holder, list, onend, rows: [], tops: [], drawn: new Map()});
+  constructor(holder, list, look, onend) {
+    Object.assign(this, {holder, list, look, onend, rows: [], tops: [], drawn: new Map()});
     holder.addEventListener("scroll", () => this.soon(), {passive: true});
     new ResizeObserver(() => this.soon()).observe(holder);
   }
@@ -62,11 +63,12 @@ export class Rows {
     const known = this.drawn.get(row.key);
     const focused = known?.element.contains(document.activeElement);
     let element = known?.element;
-    const isNew = known?.sign !== row.sign;
+    const {sign, make} = this.look(row);
+    const isNew = known?.sign !== sign;
     if (isNew) {
-      element = row.make();
+      element = make();
       known?.element.remove();
-      this.drawn.set(row.key, {element, sign: row.sign});
+      this.drawn.set(row.key, {element, sign});
     }
     element.style.transform = `translateY(${this.tops[at]}px)`;
     element.style.height = `${row.height}px`;

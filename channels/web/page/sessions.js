@@ -84,7 +84,7 @@ export class Sessions extends HTMLElement {
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
       h("button.button", {type: "button", onclick: () => this.begin()}, t("New conversation")), this.channel), this.nav, this.shelf);
-    this.rows = new Rows(this.nav, this.list, () => this.more());
+    this.rows = new Rows(this.nav, this.list, (row) => (row.line ? this.look(row.line) : headingOf(row.text)), () => this.more());
     this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
     const signal = this.controller.signal;
     for (const name of ["mp-said", "mp-labels"]) addEventListener(name, () => this.read(), {signal});
@@ -238,11 +238,12 @@ export class Sessions extends HTMLElement {
       found.unshift({session: open, title: "", last: "", head: 0, waiting: 0, last_activity: ""});
     }
     const rows = [];
+    const groupOf = words || this.#archived ? () => t("Conversations") : grouping();
     let head = "";
-    for (const each of found) {
-      const group = words || this.#archived ? t("Conversations") : groupOf(each);
-      if (group !== head) rows.push(heading((head = group)));
-      rows.push(this.row(each));
+    for (const line of found) {
+      const text = groupOf(line);
+      if (text !== head) rows.push({key: `head ${(head = text)}`, height: HEAD, text});
+      rows.push({key: line.session, height: ROW, link: true, line});
     }
     const focused = this.list.contains(document.activeElement);
     this.rows.show(rows);
@@ -256,7 +257,8 @@ export class Sessions extends HTMLElement {
     this.shelf.setAttribute("aria-pressed", String(this.#archived));
   }
 
-  row(each) {
+  /** How a conversation looks in the list. */
+  look(each) {
     const own = channelOf(each) === this.#me?.channel;
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
     const status = each.parked ? t("waiting for a retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
@@ -271,7 +273,7 @@ export class Sessions extends HTMLElement {
         h("span.name", null, state && h(`span.dot.${state}`, null), title), h("span.age", null, age),
         h("span.more", null, !own && h("span.badge", null, channelOf(each)), says)),
       each.head || each.waiting ? menuButton(each, title) : null);
-    return {key: each.session, height: ROW, link: true, make, sign: JSON.stringify([title, says, age, here, own, each.pinned, each.archived, state])};
+    return {make, sign: JSON.stringify([title, says, age, here, own, each.pinned, each.archived, state])};
   }
 
   /** The arrow keys move from the field through the list. */
@@ -298,16 +300,18 @@ export class Sessions extends HTMLElement {
 
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
 
-const heading = (text) => ({key: `head ${text}`, height: HEAD, sign: text, make: () => h("li.group", null, h("h2", null, text))});
+const headingOf = (text) => ({sign: text, make: () => h("li.group", null, h("h2", null, text))});
 
-/** The heading under which a conversation is listed. */
-function groupOf({pinned, last_activity: active}) {
-  if (pinned) return t("Pinned");
+/** Gives the heading under which a conversation is listed, for many conversations. */
+function grouping() {
   const midnight = new Date().setHours(0, 0, 0, 0);
-  const at = active ? Date.parse(active) : Date.now();
-  if (at >= midnight) return t("Today");
-  if (at >= midnight - DAY_MS) return t("Yesterday");
-  return at >= midnight - 7 * DAY_MS ? t("Last seven days") : t("Earlier");
+  const [today, yesterday, week] = [0, 1, 7].map((days) => new Date(midnight - days * DAY_MS).toISOString());
+  const [pinned, ...names] = [t("Pinned"), t("Today"), t("Yesterday"), t("Last seven days"), t("Earlier")];
+  return (line) => {
+    if (line.pinned) return pinned;
+    const active = line.last_activity || today;
+    return active >= today ? names[0] : active >= yesterday ? names[1] : active >= week ? names[2] : names[3];
+  };
 }
 
 customElements.define("mp-sessions", Sessions);
