@@ -1,14 +1,20 @@
 """Conversations in lists: titles, pins, archives, deletions, waiting messages, and whose memory they share."""
 
+import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
+from click.testing import CliRunner
 
+from daemon.cli.command import Options, root
+from daemon.clock import SystemClock
 from daemon.config import Config
 from daemon.config.schema import PersonConfig
-from daemon.errors import ConfigError
+from daemon.errors import ConfigError, InboundError
 from daemon.handlers import job_runner
 from daemon.memory import Note
 from daemon.operators import Logins
@@ -19,6 +25,7 @@ from tests.conftest import Lab
 from tests.forgetlab import ANN, BOB, BOBS, SCOPE, Pond, pond
 from tests.integration.test_web_access import Web, web_of
 from tests.integration.test_web_api import error_of
+from tests.limits import until
 from tests.memorylab import MemoryLab
 from tests.tables import each_row
 from tests.weblab import Page, page_of
@@ -236,3 +243,32 @@ async def test_a_search_finds_what_was_said_and_noted_in_all_conversations(
     assert "Otto" in found["hits"][0]["snippet"]
     assert (found["searched"], found["left"]) == (2, 0)
     assert nothing["hits"] == []
+
+
+# Command line
+
+
+async def run(*args: str) -> Any:
+    return await to_thread.run_sync(lambda: CliRunner().invoke(root, list(args), obj=Options()))
+
+
+async def test_the_command_line_renames_a_session_and_names_the_person_of_a_link(
+    process: Process, lab: Lab, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLPOND_DATA_DIR", str(server_dir))
+    monkeypatch.setenv("MILLPOND_REDIS__PREFIX", prefix)
+    await lab.publish("m1", session=ANN)
+
+    renamed = await run("session", "rename", ANN, " The\nmill ")
+    listed = json.loads((await run("session", "list", "--json")).stdout)["sessions"]
+    unknown = await run("session", "rename", "web:nobody", "x")
+    async with web_of(replace(process, clock=SystemClock())) as web:
+        await until(lambda: lab.bus.call("HLEN", lab.bus.keys.workers))
+        [link] = (await run("page", "--as", "ann")).stdout.split()
+        await web.log_in(link.partition("#")[2])
+        me = (await web.browser.get("/api/me")).json()
+
+    assert renamed.stdout == f"{ANN}: The mill\n"
+    assert [(each["session"], each["title"]) for each in listed] == [(ANN, "The mill")]
+    assert unknown.exit_code and isinstance(unknown.exception, InboundError | SystemExit)
+    assert me["person"] == "operator-ann"
