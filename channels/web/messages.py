@@ -1,6 +1,6 @@
 """``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading messages."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
-from channels.web.access.operators import Operator
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
 from channels.web.body import check_type, json_response
 from channels.web.members import check_channel, check_sender, is_member, readable
@@ -21,6 +20,9 @@ from daemon.inbox import is_of
 from daemon.scope import person_scope
 from daemon.session import Amendments, SessionReader
 from daemon.sessionkey import SessionKey
+
+if TYPE_CHECKING:
+    from channels.web.access.operators import Operator  # it imports this module
 
 BODY_EXTRA_BYTES = 65_536
 """Room in a body besides the text."""

@@ -128,6 +128,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/web/session/filled.py",
+        "integration/test_web_sessions.py",
+        (
+            "Memories beside the newest message are a part of the prompt.",
+            "    if beside:\n",
+            "    if False:\n",
+            "test_memories_beside_the_newest_message_are_a_part_of_the_prompt",
+        ),
+    ),
+    *mutants_of(
         "channels/web/session/waiting.py",
         _TESTS,
         (
