@@ -40,7 +40,7 @@ ENGLISH: Mapping[str, str] = {
         "This chat has no open link request. A link request expires after {minutes} minutes. Send /link to get a new "
         "code."
     ),
-    "link_over": "Both chats have already confirmed this link. /unlink separates linked chats.",
+    "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",
     "link_busy": (
         "This chat already has an open link request. Answer the open request with /link yes or /link no, and then send "
         "this code again."
@@ -50,7 +50,8 @@ ENGLISH: Mapping[str, str] = {
         "get a new code."
     ),
     "link_done": (
-        "This chat is now linked with {other}, and both chats share one memory. /unlink separates the chats again."
+        "This chat is now linked with {other}, and both chats share one memory. To separate the chats again, send "
+        "/unlink."
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (

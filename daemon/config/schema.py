@@ -2,7 +2,8 @@
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
 ``[agent]``, ``[run]``, ``[health]``, ``[consolidation]``, ``[archive]``, ``[retention]``, ``[memory_flush]``,
-``[memory_search]``, ``[memory_search.embeddings]``, ``[micro_compact]``, ``[context]``, ``[context.bootstrap]``,
+``[memory_search]``, ``[memory_search.embeddings]``, ``[memory_search.reranker]``, ``[micro_compact]``, ``[context]``,
+``[context.bootstrap]``,
 ``[bots.<name>]`` and
 ``[channels.<name>]`` (``channels``).
 """

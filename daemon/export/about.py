@@ -16,7 +16,7 @@ memory/<scope>/history.jsonl   the entries of the history with all of their fiel
 memory/<scope>/versions.jsonl  every version of MEMORY.md, with its origin
 memory/<scope>/notes.jsonl     daily notes
 transcripts/<session>.jsonl    all messages of a conversation from the first to the last, one per line
-sessions/<session>.json        state of a conversation, its pending messages, recent out-of-band replies
+sessions/<session>.json        state of a conversation, with its unanswered messages and recent replies to commands
 groups/<session>.jsonl         the person's messages in groups, if an administrator exported all data of a person
 files/<scope>/                 files that the bot wrote for you, and long tool results
 usage.jsonl                    usage by day: messages, model calls, tokens, costs

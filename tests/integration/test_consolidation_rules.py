@@ -272,12 +272,16 @@ async def test_a_full_disk_is_no_failure_of_the_model_and_the_session_rests_long
 
 
 async def test_what_was_cut_short_is_told_and_accounted_for(small: Process, lab: Lab) -> None:
+    async def cut_short(request: Request) -> Answer:
+        scope.cancel()
+        return await hang(request)
+
     paid = saves("[2026-11-20 09:00] A.", memory="m")
-    model = Summaries(msgspec.structs.replace(paid, usage=Usage(tokens_in=1_000, tokens_out=100)), hang)
+    model = Summaries(msgspec.structs.replace(paid, usage=Usage(tokens_in=1_000, tokens_out=100)), cut_short)
     memory = MemoryLab(small, lab, model)
     await memory.talk(14)
 
-    with capture_logs() as logs, anyio.move_on_after(0.5):
+    with capture_logs() as logs, anyio.CancelScope() as scope:
         await memory.consolidator.consolidate(memory.session)
 
     [done] = [line for line in logs if line["event"] == "consolidation.done"]

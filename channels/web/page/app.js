@@ -175,7 +175,7 @@ addEventListener("mp-unauthorized", () => {
 // The theme
 
 const THEMES = ["system", "light", "dark"];
-const LABELS = {system: t("Theme: system"), light: t("Theme: light"), dark: t("Theme: dark")};
+const LABELS = {system: t("Color theme: system"), light: t("Color theme: light"), dark: t("Color theme: dark")};
 const theme = document.getElementById("theme");
 
 function chosenTheme() {

@@ -112,7 +112,7 @@ export class Memory extends View {
     const button = press(t("Save"), save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? t("Saving the text creates a new version after version {version}. All earlier versions are kept.", memory) : t("Saving the text creates the first version of this memory.")),
+      h("p.soft.small", null, memory.version ? t("Saving the text replaces version {version} with a new version. All earlier versions are kept.", memory) : t("Saving the text creates the first version of this memory.")),
       note, field, h("div.row", null, button, press(t("Cancel"), leave), h("span.soft.small", null, t("Press Ctrl+Enter to save."))));
   }
 

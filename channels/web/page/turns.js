@@ -75,7 +75,8 @@ function waterfall(trace) {
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
   return calls > 0 && h("p.soft.small", {"aria-label": t("Tokens and cost of this turn")}, [
-    share === null ? t("prompt tokens: {n}", {n: count(prompt)}) : t("prompt tokens: {n} (cached: {share})", {n: count(prompt), share: percent(share)}),
+    t("prompt tokens: {n}", {n: count(prompt)}),
+    share !== null && t("cached share of the prompt: {share}", {share: percent(share)}),
     t("completion tokens: {n}", {n: count(completion)}),
     cost && t("cost: {cost}", {cost}),
   ].filter(Boolean).join(" · "));
@@ -98,19 +99,13 @@ function moreOf(row) {
   return [
     row.part !== undefined && row.part !== null && t("part {n} of the reply", {n: row.part}),
     row.first_token_ms && t("first token after {time}", {time: took(row.first_token_ms)}),
-    row.prompt_tokens && promptOf(row),
+    row.prompt_tokens && t("prompt tokens: {n}", {n: count(row.prompt_tokens)}),
+    row.prompt_tokens && row.cached_tokens !== undefined && t("cached tokens: {n}", {n: count(row.cached_tokens)}),
+    row.cached_cost && t("cost of cached tokens: {cost}", {cost: row.cached_cost}),
     row.completion_tokens && t("completion tokens: {n}", {n: count(row.completion_tokens)}),
     row.cost && t("cost: {cost}", row),
     row.outcome !== "done" && term(row.outcome),
   ].filter(Boolean).join(" · ");
-}
-
-function promptOf(row) {
-  const n = count(row.prompt_tokens);
-  if (row.cached_tokens === undefined) return t("prompt tokens: {n}", {n});
-  const cached = count(row.cached_tokens);
-  const share = row.cached_cost ? t("{n} for {cost}", {n: cached, cost: row.cached_cost}) : cached;
-  return t("prompt tokens: {n} (cached: {share})", {n, share});
 }
 
 function recent(session, turns, current) {

@@ -45,5 +45,5 @@ const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? t("tokens"
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
   if (!left) return t("limit used up");
   if (seconds === null) return t("not used today");
-  return allDay ? t("the rest of the day") : t("about {time}", {time: lasting(seconds)});
+  return allDay ? t("until the end of the day") : t("about {time}", {time: lasting(seconds)});
 }

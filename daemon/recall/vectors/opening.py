@@ -4,7 +4,6 @@ They are opened by the first search that wants one, or when a process starts tha
 a server take some 0.3 s to import.
 """
 
-import secrets
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
@@ -20,9 +19,10 @@ from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import ConfigError, ModelRefused, brief
 from daemon.memory.files import bot_of
 from daemon.model import embeddings
+from daemon.recall.paying import payer_of
 from daemon.recall.vectors.embedder import Embedder
 from daemon.recall.vectors.paid import PaidEmbedder
-from daemon.usage import Ledger, Payer, user_of_scope
+from daemon.usage import Ledger
 
 if TYPE_CHECKING:
     from daemon.recall.vectors.server import ServerEmbedder
@@ -50,16 +50,11 @@ class Embedders:
         bot = self._config.bots.get(bot_of(scope))
         embedder = await self._of(bot)
         server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
-        if embedder is None or bot is None or server is None or self._ledger is None or not bot.limits.any_daily:
+        if embedder is None or bot is None or server is None:
             return embedder
-        payer = Payer(
-            ledger=self._ledger,
-            clock=self._clock,
-            user=user_of_scope(scope),
-            bot=bot,
-            work=f"{scope}#vectors-{secrets.token_hex(8)}",
-            for_memory=True,
-        )
+        payer = payer_of(bot, scope, ledger=self._ledger, clock=self._clock, work="vectors")
+        if payer is None:
+            return embedder
         return PaidEmbedder(cast("ServerEmbedder", embedder), server, payer)
 
     async def open_all(self) -> None:
