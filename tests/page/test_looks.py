@@ -33,7 +33,8 @@ PLACES = {
     "audit": "/system/audit",
 }
 ENGLISH = """() => {
-  const data = ".session .name, .session .more, .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, [lang=en], .diff *";
+  const data = ".session :is(.name, .more), .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, .diff *," +
+    "[lang=en]";
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -49,7 +50,8 @@ ENGLISH = """() => {
 """All texts of a view that the page itself wrote, seen or read out."""
 KEPT = re.compile(
     r"pond:person:web:ann|/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|list_files|builtin|\w+-\d+-\w+|An odd one|"
-    r"Where is the sluice\?|The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
+    r"Where is the sluice\?|Remember that I live in Lisbon\.|"
+    r"The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
     rf"AGENTS\.md|SOUL\.md|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
 )
 """Names and texts in the data of these tests, and words that Chinese texts keep."""
@@ -174,9 +176,9 @@ def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
         body = page.locator("body")
         light = body.evaluate("body => getComputedStyle(body).backgroundColor")
-        page.get_by_role("button", name="Theme: system").click()
-        page.get_by_role("button", name="Theme: light").click()
-        expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+        page.get_by_role("button", name="Color theme: system").click()
+        page.get_by_role("button", name="Color theme: light").click()
+        expect(page.get_by_role("button", name="Color theme: dark")).to_be_visible()
         expect(body).not_to_have_css("background-color", light)
         dark = body.evaluate("body => getComputedStyle(body).backgroundColor")
         page.reload()

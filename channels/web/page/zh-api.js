@@ -35,6 +35,7 @@ export default {
   "restore": "恢复",
   "rejected": "未采用",
   "tidy": "清理",
+  "message": "消息",
   "reply": "回复",
   "attempts": "尝试次数用尽",
   "missing": "数据缺失",

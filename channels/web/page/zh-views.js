@@ -22,7 +22,7 @@ export default {
   "Changes in version {version}": "版本 {version} 的改动",
   "The memory was saved as a new version": "记忆已保存为新版本",
   "Save": "保存",
-  "Saving the text replaces version {version} with a new version. All earlier versions are kept.": "保存后新版本会取代版本 {version}。所有早先的版本都会保留。",
+  "Saving the text replaces version {version} with a new version. All earlier versions are kept.": "保存后会用新版本替换版本 {version}。所有早先的版本都会保留。",
   "Saving the text creates the first version of this memory.": "保存后会建立这份记忆的第一个版本。",
   "Cancel": "取消",
   "Press Ctrl+Enter to save.": "按 Ctrl+Enter 保存。",
