@@ -662,7 +662,7 @@ async def test_an_archive_that_cannot_be_read_at_all_keeps_nobody_from_what_is_i
 
 async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewer, "POLL_S", 0.05)
-    monkeypatch.setattr(viewer, "KEEP_ALIVE_S", 0.1)
+    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.1)
 
     async with web.client.stream("GET", "/api/events?session=silent") as response:
         lines = response.aiter_lines()
