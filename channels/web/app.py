@@ -32,8 +32,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     app = Starlette(
         routes=[
             *Page(Front(site)).routes(),
-            Route("/api/messages", messages.post, methods=["POST"]),
-            Route("/api/messages", messages.edit, methods=["PUT"]),
+            Route("/api/messages", messages.write, methods=["POST", "PUT"]),
             Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
             *session_routes(site, messages, only),

@@ -75,15 +75,17 @@ class Messages:
         self._amendments = Amendments(site.process.bus, site.process.config.queue)
         self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
 
-    async def post(self, request: Request) -> Response:
-        """Accept a message; 202 if it will be answered."""
+    async def write(self, request: Request) -> Response:
+        """POST accepts a message: 202 if it will be answered. PUT edits a pending one."""
         inbound = await self._inbound(request)
+        return await (self._edit(inbound) if request.method == "PUT" else self._accept(inbound))
+
+    async def _accept(self, inbound: Inbound) -> Response:
         accepted = await accept(self._site.process, inbound)
         return json_response({"id": accepted.id, "session": str(inbound.session), "status": accepted.status}, 202)
 
-    async def edit(self, request: Request) -> Response:
-        """Replace a pending message, which the body names by its ID. ``late``: the turn that answers it has begun."""
-        inbound = await self._inbound(request)
+    async def _edit(self, inbound: Inbound) -> Response:
+        """Replace the pending message of this ID. ``late``: the turn that answers it has begun."""
         amended = await self._amendments.amend(inbound)
         return json_response({"id": inbound.id, "session": str(inbound.session), "status": amended})
 
