@@ -230,7 +230,7 @@ MUTANTS = (
         ),
         (
             "A link of another channel logs nobody in.",
-            "if channel ~= ARGV[1] then return 0 end\n",
+            "if string.match(whose, '^[^\\n]*') ~= ARGV[1] then return 0 end\n",
             "",
             "test_a_link_of_another_channel_is_none_and_used_up",
         ),
