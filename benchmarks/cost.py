@@ -64,20 +64,42 @@ async def _answer(watched: list[Watched]) -> None:
         match line.split():
             case ["bare", count]:
                 print(f"cpu: {await _bare(watched[-1], int(count))}", flush=True)
+            case ["crowd", count, at_once]:
+                print(f"cpu: {await _crowd(watched[-1], int(count), int(at_once))}", flush=True)
             case _:
                 print(f"cpu: {time.process_time()}", flush=True)
 
 
 async def _bare(watched: Watched, count: int) -> float:
-    config, body = watched.config, Dialect().body(watched.name, watched.asked)
-    http = openai.DefaultAsyncHttpxClient(timeout=config.call_timeout_s)
-    key, url = config.api_key.reveal(), config.base_url
-    async with openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http) as client:
+    body = Dialect().body(watched.name, watched.asked)
+    async with _client(watched) as client:
         await _read(client, body)  # opens the connection
         before = time.process_time()
         for _ in range(count):
             await _read(client, body)
         return (time.process_time() - before) / count
+
+
+async def _crowd(watched: Watched, count: int, at_once: int) -> float:
+    body, numbers = Dialect().body(watched.name, watched.asked), iter(range(count))
+
+    async def call(client: openai.AsyncOpenAI) -> None:
+        for _ in numbers:
+            await _read(client, body)
+
+    async with _client(watched) as client:
+        before = time.monotonic()
+        async with anyio.create_task_group() as tg:
+            for _ in range(at_once):
+                tg.start_soon(call, client)
+        return time.monotonic() - before
+
+
+def _client(watched: Watched) -> openai.AsyncOpenAI:
+    config = watched.config
+    http = openai.DefaultAsyncHttpxClient(timeout=config.call_timeout_s)
+    key, url = config.api_key.reveal(), config.base_url
+    return openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, http_client=http)
 
 
 async def _read(client: openai.AsyncOpenAI, body: bytes) -> None:

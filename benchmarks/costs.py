@@ -28,6 +28,10 @@ class Costs:
         """CPU seconds of one of ``count`` model calls as its last turn made it, and nothing but the call."""
         return await to_thread.run_sync(self._asked, f"bare {count}")
 
+    async def crowd(self, count: int, *, at_once: int) -> float:
+        """Seconds on the clock that ``count`` such calls take, ``at_once`` at a time."""
+        return await to_thread.run_sync(self._asked, f"crowd {count} {at_once}")
+
     def _asked(self, question: str) -> float:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(question + "\n")

@@ -3,7 +3,6 @@
 import anyio
 
 from channels.base import Health
-from channels.push import ADAPTERS
 from channels.push import connect as open_adapter
 from channels.slack.api import connect as connect_slack
 from channels.slack.examined import examined as examined_slack
@@ -11,7 +10,7 @@ from channels.telegram.api import connect
 from channels.telegram.examined import examined
 from daemon.cli.exits import leaves
 from daemon.cli.finding import Finding, error, ok, warning
-from daemon.config import Config, PushConfig, SlackConfig, TelegramConfig, data_path
+from daemon.config import Config, PushConfig, SlackConfig, TelegramConfig, TestingConfig, data_path
 from daemon.errors import MillpondError
 from daemon.run import open_process
 
@@ -29,8 +28,8 @@ async def examine(name: str, config: Config) -> list[Finding]:
     elif isinstance(channel, SlackConfig):
         found = await _slack(name, channel)
     else:
-        # Our own other one is for tests, and has nothing to say.
-        found = [] if type(channel) in ADAPTERS else [await _foreign(name, channel, config)]
+        # The one for tests has nothing to say.
+        found = [] if isinstance(channel, TestingConfig) else [await _health(name, channel, config)]
     if channel.access.policy == "closed" or (channel.access.policy is None and not channel.access.allow):
         found.append(warning(f"channel {name}", _closed(name, config.bots[channel.bot].admins)))
     return found
@@ -48,8 +47,8 @@ async def _slack(name: str, config: SlackConfig) -> list[Finding]:
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 
-async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
-    """The health of an adapter from another package."""
+async def _health(name: str, channel: PushConfig, config: Config) -> Finding:
+    """What the adapter of a webhook, or of another package, says of itself."""
     health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):

@@ -10,7 +10,14 @@ from channels.base import Channel
 from channels.intake import Intake, receive
 from channels.intake.receiving import REST_S
 from channels.outbox import Outbox
-from daemon.config import PushConfig, SlackConfig, TelegramConfig, TestingConfig, connect_of
+from daemon.config import (
+    PushConfig,
+    SlackConfig,
+    TelegramConfig,
+    TestingConfig,
+    WebhookChannelConfig,
+    connect_of,
+)
 from daemon.errors import ConfigError
 from daemon.heartbeat import beat
 from daemon.process import Process
@@ -20,6 +27,7 @@ ADAPTERS: dict[type[PushConfig], str] = {
     TestingConfig: "channels.testing:connect",
     TelegramConfig: "channels.telegram:connect",
     SlackConfig: "channels.slack:connect",
+    WebhookChannelConfig: "channels.webhook:connect",
 }
 """Where the adapter of each of our types is found: by import string, since most processes need few of them."""
 

@@ -36,11 +36,11 @@ ENGLISH: Mapping[str, str] = {
     ),
     "ban_how": (
         "/ban ID bans a person or a group, and I no longer accept their messages. You can also reply to a "
-        "message with /ban to ban its sender. /unban ID lifts the ban."
+        "message with /ban to ban its sender. To lift the ban, send /unban ID."
     ),
     "ban_done": (
         "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
-        "from before the ban. /unban {id} lifts the ban."
+        "from before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
         "{name} is an administrator and cannot be banned. First remove {name} from the list bots.<name>.admins in "
@@ -52,7 +52,8 @@ ENGLISH: Mapping[str, str] = {
     "decided_later": (
         "This command had no effect, because a newer decision about this person or group has already been made."
     ),
-    "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
+    "pause_how": "/pause and /resume apply to this chat. With the word all, as in /pause all, these commands apply to "
+    "all of my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
         "pause. Commands still work."

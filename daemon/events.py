@@ -21,6 +21,8 @@ Command = Literal[
     "usage",
     "whoami",
     "memory",
+    "reminders",
+    "remind",
     "new",
     "model",
     "compact",
@@ -72,6 +74,19 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """The platform's id of whose it was; empty: the bot itself, or nobody knows."""
 
 
+class Reminding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The occurrence of a reminder that fired."""
+
+    id: str
+    """Of the reminder."""
+    kind: Literal["text", "prompt"] = "text"
+    """``text``: the message is sent as it is; ``prompt``: the bot answers it, as a proactive turn."""
+    due: str
+    """The time at which it was due: ISO 8601, UTC."""
+    zone: str
+    """IANA name of the person's time zone."""
+
+
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     """A message as every channel hands it in, whatever platform it came from."""
 
@@ -103,6 +118,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     """Whether the channel reads its replies from the log, or has them sent by an outbox."""
     received_at: str
     """When the channel got it: ISO 8601, UTC."""
+    reminder: Reminding | None = None
+    """Nobody wrote this message now: a reminder of the sender fired."""
     correlation: str
     """One id from here to the reply, in every log line on the way."""
 
@@ -138,6 +155,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """The model's server refused them for their content: no model is shown them again."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
+    silent: bool = False
+    """A proactive turn had nothing to say: no person is shown it."""
     unpaid: bool = False
     """A limit of the day kept the turn from beginning: no model is shown any of it, and it counts no tokens."""
     own: msgspec.Raw = NOTHING

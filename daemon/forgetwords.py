@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat that contain these words. /forget 1 3 then deletes entries "
-        "1 and 3 of the list, and /forget all deletes every entry."
+        "/forget WORDS lists all texts stored for this chat that contain these words. Then send /forget 1 3 to delete "
+        "entries 1 and 3 of the list, or /forget all to delete every entry."
     ),
     "forget_slow": (
         "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
@@ -16,8 +16,8 @@ ENGLISH: Mapping[str, str] = {
     "forget_places": ", in {count} places",
     "forget_more": "… and {count} more. Use more words to get a shorter list.",
     "forget_choose": (
-        "/forget 1 3 deletes entries 1 and 3 everywhere they are stored. /forget all deletes every entry of the "
-        "list. Deleted text cannot be restored."
+        "Send /forget 1 3 to delete entries 1 and 3 everywhere they are stored. Send /forget all to delete every entry "
+        "of the list. Deleted text cannot be restored."
     ),
     "forget_stale": "Send /forget WORDS first. The list of found texts expires after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
@@ -58,6 +58,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_terminal": "terminal input",
     "tier_usage": "usage records",
     "tier_overheard": "group messages kept as context",
+    "tier_reminders": "reminders",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -106,4 +107,5 @@ CHINESE: Mapping[str, str] = {
     "tier_terminal": "在终端输入的内容",
     "tier_usage": "用量记录",
     "tier_overheard": "群聊背景消息",
+    "tier_reminders": "提醒",
 }

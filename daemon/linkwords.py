@@ -10,14 +10,14 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_ask_member": (
         "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Each of you "
-        "can then read and delete everything that I save from either chat. This includes earlier and later "
+        "can then read and delete everything that I save from either chat. The link includes earlier and later "
         "conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
         "{other} to confirm the link. I share nothing until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
-        "one memory. Each of you can then read and delete everything that I save from either chat. This includes "
+        "one memory. Each of you can then read and delete everything that I save from either chat. The link includes "
         "earlier and later conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
@@ -40,7 +40,7 @@ ENGLISH: Mapping[str, str] = {
         "This chat has no open link request. A link request expires after {minutes} minutes. Send /link to get a new "
         "code."
     ),
-    "link_over": "Both chats have already confirmed this link. /unlink separates linked chats.",
+    "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",
     "link_busy": (
         "This chat already has an open link request. Answer the open request with /link yes or /link no, and then send "
         "this code again."
@@ -50,7 +50,8 @@ ENGLISH: Mapping[str, str] = {
         "get a new code."
     ),
     "link_done": (
-        "This chat is now linked with {other}, and both chats share one memory. /unlink separates the chats again."
+        "This chat is now linked with {other}, and both chats share one memory. To separate the chats again, send "
+        "/unlink."
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (

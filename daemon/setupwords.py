@@ -5,7 +5,7 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     "owner_welcome": (
         "Hello, {name}! You are now my administrator. Start me with `millpond run`. If you have already sent me "
-        "messages, I will answer them as soon as I am running. /help lists my commands."
+        "messages, I will answer them as soon as I am running. Send /help to see my commands."
     ),
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.

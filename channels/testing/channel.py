@@ -17,21 +17,12 @@ import httpx2
 import msgspec
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
+from channels.posting import check, post_once
 from channels.testing.updates import Updates
 from daemon.config import TestingConfig
-from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
+from daemon.errors import ChannelError, SendRefused, SendRejected
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
-
-NOTHING_SENT = (
-    httpx2.ConnectError,
-    httpx2.ConnectTimeout,
-    httpx2.PoolTimeout,
-    httpx2.UnsupportedProtocol,
-    httpx2.LocalProtocolError,
-    httpx2.ProxyError,
-)
-"""Failures of the library before the first byte was sent; after all others the result is unknown."""
 
 EDIT_EVERY_S = 0.1
 TYPING_LASTS_S = 2.0
@@ -169,23 +160,9 @@ class TestingChannel:
             return Health(ok=False, text=f"{error}. channels.{self.name}.url must be the test's own server.")
 
     async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
-        """Post it once, and have the answer.
-
-        Raises:
-            SendRefused: the server was not reached.
-            SendUnknown: it was cut after sending.
-        """
-        url = self._config.url
-        try:
-            return await self._client.post(
-                url, content=_encode(post), headers={"Content-Type": "application/json"}, timeout=timeout_s
-            )
-        except NOTHING_SENT as error:
-            raise SendRefused(f"{url} cannot be reached: {error}") from error
-        except httpx2.HTTPError as error:
-            raise SendUnknown(
-                f"the connection to {url} was lost after the message was sent: {type(error).__name__}"
-            ) from error
+        """Post it once, and have the answer. Errors as for ``channels.posting.post``."""
+        headers = {"Content-Type": "application/json"}
+        return await post_once(self._client, self._config.url, _encode(post), headers=headers, timeout_s=timeout_s)
 
 
 def _post(chat: SessionKey, part: Part) -> _Post:
@@ -200,22 +177,6 @@ def _post(chat: SessionKey, part: Part) -> _Post:
         reply_to=part.reply_to,
         preview=part.preview,
     )
-
-
-def check(response: httpx2.Response) -> None:
-    """Raise the error for a status; see the module's docstring."""
-    status = response.status_code
-    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise SendRefused(f"the server answered with status {status}", retry_after_s=_retry_after_s(response))
-    if not response.is_success:
-        raise SendRejected(f"the server answered with status {status}")
-
-
-def _retry_after_s(response: httpx2.Response) -> float | None:
-    try:
-        return float(response.headers.get("retry-after", ""))
-    except ValueError:
-        return None
 
 
 async def _bounded(response: httpx2.Response) -> bytes:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from channels.base import Part
-from channels.testing.channel import TestingChannel, check
+from channels.posting import check
+from channels.testing.channel import TestingChannel
 from daemon.errors import SendRefused, SendUnknown
 from daemon.events import Inbound, Overheard
 from daemon.sessionkey import SessionKey

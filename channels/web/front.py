@@ -8,12 +8,12 @@ from daemon.operators import FILE_NAME
 
 _TEXT = """\
 Millpond: chat bots whose conversations never run out of context.
-This is the HTTP API of the channel "{name}". Send a message to its bot, {bot}:
+This is the HTTP API of the channel "{name}". Send a message to the bot {bot}:
 
   curl {token}-H 'Content-Type: application/json' \\
        -d '{{"session": "me", "text": "Hello"}}' {address}/api/messages
 
-Read the messages, follow live events, list all conversations:
+Read messages, follow events, or list all conversations:
 
   curl {token}{address}/api/sessions/me/messages
   curl {token}-N '{address}/api/events?session=me'

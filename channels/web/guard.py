@@ -152,7 +152,7 @@ class Guard:
         return problem(
             421,
             "unknown_host",
-            f"{host[:100]!r} is not an allowed host name of this server. Add the name to allowed_hosts of this "
+            f"{host[:100]!r} is not an allowed host name of this server. Add the host name to allowed_hosts of this "
             "channel.",
         )
 

@@ -21,6 +21,7 @@ from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.recalling import search_memory
 from daemon.cli.redis_command import redis_acl, redis_cli
+from daemon.cli.reminder import reminder
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
@@ -42,6 +43,7 @@ for _command in (
     memory,
     channel,
     person,
+    reminder,
     transcript,
     trace,
     queue,

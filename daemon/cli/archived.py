@@ -60,7 +60,8 @@ async def _trimming(bus: Bus, archive: Archive) -> Finding:
         places = "; ".join(each.told for each in known.values())
         return warning(
             "trimming",
-            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. If this process used "
+            f"{archive.storage.where} contains no {MARKER}, but other processes archive to {places}. If this process "
+            "used "
             "its own archive, messages would stay in Redis and would not be archived. Set the same archive.url in "
             "all processes.",
         )

@@ -29,7 +29,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     """Show which facts and statements each consolidation kept, and where.
 
     "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
-    contained only in archived messages. "quiz" is the number of correct answers and of all questions.
+    contained only in archived messages. "quiz" shows the number of correct answers and the number of questions.
     If SESSION is given, only the consolidations of this session are shown.
     """
 

@@ -22,7 +22,7 @@ SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓"
 LEGEND = {
     SUMMARIES: "░▒ summarized messages",
     RAW: "x messages saved verbatim",
-    UNKNOWN: "? messages that no history entry contains",
+    UNKNOWN: "? messages that no entry of the history summarizes",
     UNSEEN: "▓ messages before /new that are not summarized in memory yet",
     SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",
@@ -33,8 +33,8 @@ SHADED = 20
 """With more ranges than these their shades would be a flicker."""
 
 MARKS = {
-    "cursor": "consolidated up to here",
-    "start": "first message that is sent to the model",
+    "cursor": "the messages up to here are summarized in memory",
+    "start": "the messages from here on are sent to the model",
     "head": "the turn in progress starts here",
 }
 

@@ -13,6 +13,7 @@ from daemon.config.channels import (
     TerminalConfig,
     TestingConfig,
     WebConfig,
+    WebhookChannelConfig,
     WebhookConfig,
     WebLimitsConfig,
 )
@@ -30,8 +31,11 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RerankerConfig,
     RetentionConfig,
 )
+from daemon.config.reminders import RemindersConfig
+from daemon.config.rules import zone_problem
 from daemon.config.schema import (
     GROUP_COMMANDS,
     TOOLS,
@@ -54,6 +58,7 @@ from daemon.config.secret import Secret, decode_secret, encode_secret, masked_ur
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
+from daemon.config.webhook_rules import signing_key
 
 __all__ = [
     "GROUP_COMMANDS",
@@ -88,6 +93,8 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RemindersConfig",
+    "RerankerConfig",
     "RetentionConfig",
     "RunConfig",
     "Seconds",
@@ -100,6 +107,7 @@ __all__ = [
     "TranscriptionConfig",
     "WebConfig",
     "WebLimitsConfig",
+    "WebhookChannelConfig",
     "WebhookConfig",
     "bot_workspace",
     "connect_of",
@@ -109,6 +117,8 @@ __all__ = [
     "encode_secret",
     "load",
     "masked_url",
+    "signing_key",
     "summary_model_of",
     "transcription_of",
+    "zone_problem",
 ]

@@ -190,5 +190,28 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
         return 3_600.0
 
 
+class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
+    """Any other platform by HTTP: a bridge posts the messages of people, and gets the messages of the bot posted."""
+
+    url: str = ""
+    """The address of the bridge, to which messages of the bot are posted."""
+    secret: Secret = NO_SECRET
+    """The key that both directions are signed with (Standard Webhooks); better in a file."""
+    secret_file: PathText = ""
+    host: str = "127.0.0.1"
+    port: Port = 8_790
+    """Where this process listens for messages of people; a proxy in front of it does the encryption."""
+    path: str = "/"
+    """The path of the address at which messages of people are accepted."""
+    supports: tuple[Literal["edits", "typing", "reactions", "files"], ...] = ()
+    """What the bridge can do beside showing a text."""
+    part_max_chars: Count = 4_000
+    """Longest text that is sent in one part."""
+    sends_per_s: Limit = 0
+    """Messages a second to all chats together; 0: no limit."""
+    chat_sends_per_s: Limit = 0
+    """The same to one chat."""
+
+
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.
-ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig
+ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig | WebhookChannelConfig

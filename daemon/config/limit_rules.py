@@ -26,6 +26,8 @@ def _cost(path: str, bot: BotConfig, config: Config) -> Iterator[Finding]:
         priced.append((f"{path}.summary_model.prices", summary_model_of(bot).prices))
     if embeddings := embeddings_of(config.memory_search, bot):
         priced.append(("memory_search.embeddings.prices", embeddings.prices))
+    if config.memory_search.reranker.model:
+        priced.append(("memory_search.reranker.prices", config.memory_search.reranker.prices))
     if transcription := transcription_of(bot):
         priced.append((f"{path}.transcription.prices", transcription.prices))
     here = f"{path}.limits.cost_per_day"

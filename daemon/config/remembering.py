@@ -88,6 +88,24 @@ class EmbeddingsConfig(Section, frozen=True):
     prices: PricesConfig = PricesConfig()
 
 
+class RerankerConfig(Section, frozen=True):
+    """The server that orders hits by relevance, ``POST <base_url>/rerank``; off while ``model`` is empty."""
+
+    model: str = ""
+    """As ``rerank-v3.5``."""
+    base_url: str = ""
+    """As ``https://api.cohere.com/v2``."""
+    api: Literal["cohere", "tei"] = "cohere"
+    """``tei``: that of Hugging Face's Text Embeddings Inference."""
+    api_key: Secret = NO_SECRET
+    api_key_file: PathText = ""
+    candidates: Count = 20
+    """Best hits of a search that are sent; the others keep their order behind them."""
+    timeout_s: Seconds = 10.0
+    """How long one call may take; in a turn one second at most."""
+    prices: PricesConfig = PricesConfig()
+
+
 class MemorySearchConfig(Section, frozen=True):
     """Recall from long-term memory."""
 
@@ -107,6 +125,7 @@ class MemorySearchConfig(Section, frozen=True):
     qmd: PathText = ""
     """Path of the program ``qmd``; empty: the one on the PATH."""
     embeddings: EmbeddingsConfig = EmbeddingsConfig()
+    reranker: RerankerConfig = RerankerConfig()
 
     @property
     def mode_used(self) -> Literal["search", "vsearch", "query"]:

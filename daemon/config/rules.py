@@ -30,6 +30,7 @@ from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
+from daemon.config.webhook_rules import webhook_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -70,6 +71,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)
+    yield from webhook_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
@@ -83,7 +85,8 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be below lease_s. Otherwise, leases expire while workers still hold them. Got "
+            "the value must be lower than the value of lease_s. Otherwise, leases expire while workers still hold "
+            "them. Got "
             f"{queue.renew_s} "
             f"and {queue.lease_s}"
         )
@@ -351,8 +354,8 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending must not outlast the "
-            f"lease. Got {channel.send_timeout_s} and {lease_s}"
+            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending a message must end before "
+            f"the lease expires. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 

@@ -2,7 +2,8 @@
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
 ``[agent]``, ``[run]``, ``[health]``, ``[consolidation]``, ``[archive]``, ``[retention]``, ``[memory_flush]``,
-``[memory_search]``, ``[memory_search.embeddings]``, ``[micro_compact]``, ``[context]``, ``[context.bootstrap]``,
+``[memory_search]``, ``[memory_search.embeddings]``, ``[memory_search.reranker]``, ``[micro_compact]``, ``[context]``,
+``[context.bootstrap]``,
 ``[bots.<name>]`` and
 ``[channels.<name>]`` (``channels``).
 """
@@ -23,6 +24,7 @@ from daemon.config.remembering import (
     MicroCompactConfig,
     RetentionConfig,
 )
+from daemon.config.reminders import RemindersConfig
 from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
@@ -269,13 +271,13 @@ class TranscriptionConfig(Section, frozen=True):
     """Of a second of speech, 10 tokens are paid where the server does not say how many there are."""
 
 
-GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop")
+GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "remind", "stop")
 """Commands that are about the conversation or the memory that all members of a group share."""
 
 
 TOOLS = (
     *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
-    *("memory_search", "memory_get", "conversation_search"),
+    *("memory_search", "memory_get", "conversation_search", "remind"),
 )
 """Of a bot that lists none: all builtin tools. They stay within a conversation's own files."""
 
@@ -301,6 +303,7 @@ class BotConfig(Section, frozen=True):
     """Sums up, see ``summary_model_of``; its name may be left open too."""
     transcription: TranscriptionConfig = TranscriptionConfig()
     limits: LimitsConfig = LimitsConfig()
+    reminders: RemindersConfig = RemindersConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
     """Tool servers by name; their tools are called ``<name>_<tool>``."""
 

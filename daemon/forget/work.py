@@ -30,6 +30,7 @@ Tier = Literal[
     "continuity",
     "waiting",
     "overheard",
+    "reminders",
     "replies",
     "dead",
     "notices",

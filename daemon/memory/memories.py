@@ -387,7 +387,8 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} ends before message {now.upto}, not before message "
+            f"the memory of session {opened.session} contains all messages before message {now.upto}, not before "
+            "message "
             f"{opened.upto}. Open the memory again and start with message {now.upto}.",
             upto=now.upto,
         )

@@ -2,7 +2,7 @@
 
 ``connect(config)`` gives the model that a bot's configuration names: a server of OpenAI's or Anthropic's API with its
 fallbacks, or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what
-turns texts into vectors.
+turns texts into vectors, ``reranker(config)`` what compares texts with a query.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from daemon.clock import Clock
-from daemon.config.remembering import EmbeddingsConfig
+from daemon.config.remembering import EmbeddingsConfig, RerankerConfig
 from daemon.config.schema import ModelConfig, TranscriptionConfig
 from daemon.model.adaptation import with_own
 from daemon.model.base import (
@@ -48,6 +48,7 @@ from daemon.wording import Language
 
 if TYPE_CHECKING:
     from daemon.model.embedding import Embeddings
+    from daemon.model.rerank import Reranker
     from daemon.model.transcribing import Transcriber
 
 __all__ = [
@@ -85,6 +86,7 @@ __all__ = [
     "read_failures",
     "recall",
     "remember",
+    "reranker",
     "said",
     "sends_all_own",
     "stored",
@@ -142,3 +144,14 @@ def _embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
     from daemon.model.embedding import Embeddings  # noqa: PLC0415 - as above
 
     return Embeddings(config, clock)
+
+
+async def reranker(config: RerankerConfig, clock: Clock) -> "Reranker":
+    """What compares texts with a query at the server of ``config``; the caller closes it. Nothing is sent yet."""
+    return await to_thread.run_sync(_reranker, config, clock)
+
+
+def _reranker(config: RerankerConfig, clock: Clock) -> "Reranker":
+    from daemon.model.rerank import Reranker  # noqa: PLC0415 - as above
+
+    return Reranker(config, clock)

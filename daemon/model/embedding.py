@@ -5,25 +5,20 @@ Importing this imports the openai SDK: ``daemon.model.embeddings`` does it in a 
 
 import math
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
-from typing import cast
 
 import anyio
 import httpx2
 import msgspec
-import openai
 from anyio import to_thread
 
 from daemon.clock import Clock
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import InvalidAnswer
 from daemon.model.errors import FOREIGN, Endpoint, shows, translated
-from daemon.model.sdk import sdk_client
+from daemon.model.sdk import posted, sdk_client
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-CLOSE_S = 2.0
-"""Longest wait for a connection to close."""
 ANSWER_MAX_BYTES = 32_000_000
 """Longest answer: 256 vectors of 4,096 numbers, each as JSON writes it."""
 
@@ -90,37 +85,7 @@ class Embeddings:
     async def _answer_to(self, texts: Sequence[str]) -> bytes:
         # No ``encoding_format``: floats are what every server gives, and some refuse the field.
         content = msgspec.json.encode({"model": self._config.model, "input": list(texts)})
-        # As in ``OpenAIModel``: ``cast_to`` a response gives the response itself.
-        response = cast(
-            "httpx2.Response",
-            cast(
-                "object",
-                await self._client.post(
-                    "/embeddings",
-                    cast_to=httpx2.Response,
-                    content=content,
-                    options={"headers": self._headers()},
-                    stream=True,
-                    stream_cls=openai.AsyncStream[object],
-                ),
-            ),
-        )
-        pieces: list[bytes] = []
-        size_bytes = 0
-        try:
-            async with aclosing(response.aiter_bytes()) as received:
-                async for piece in received:
-                    pieces.append(piece)
-                    size_bytes += len(piece)
-                    if size_bytes > ANSWER_MAX_BYTES:
-                        raise InvalidAnswer(f"{self._endpoint} sent more than {ANSWER_MAX_BYTES:,} bytes of vectors")
-        finally:
-            with anyio.move_on_after(CLOSE_S, shield=True):
-                await response.aclose()
-        return b"".join(pieces)
-
-    def _headers(self) -> dict[str, str | openai.Omit]:
-        return {} if self._config.api_key else {"Authorization": openai.Omit()}
+        return await posted(self._client, "/embeddings", content, endpoint=self._endpoint, most_bytes=ANSWER_MAX_BYTES)
 
     def _read(self, body: bytes, count: int) -> Embedded:
         answer = _decode(body)

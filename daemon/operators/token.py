@@ -50,7 +50,9 @@ def local_token(data_dir: Path) -> LocalToken:
     made = _make(data_dir)
     found = known_token(data_dir)
     if found is None:
-        raise ConfigError(f"{data_dir / FILE_NAME} was removed while it was read. Start again.")
+        raise ConfigError(
+            f"{data_dir / FILE_NAME} was removed while Millpond was reading the file. Start Millpond again."
+        )
     return LocalToken(secret=found.secret, path=found.path, made=made, warning=found.warning)
 
 
@@ -71,7 +73,8 @@ def known_token(data_dir: Path) -> LocalToken | None:
     secret = Secret(text.removeprefix(HEADER))
     if not text.startswith(HEADER) or secret_problem(secret) or len(secret.reveal()) < TOKEN_MIN_CHARS:
         raise ConfigError(
-            f"the token of the API is damaged: {str(path)!r} does not hold one line of the form {HEADER}<token> with "
+            f"the token of the API is damaged: {str(path)!r} does not contain one line of the form {HEADER}<token> "
+            "with "
             f"at least {TOKEN_MIN_CHARS} characters in the token. Delete the file and start again."
         )
     return LocalToken(secret=secret, path=path, made=False, warning=warning)

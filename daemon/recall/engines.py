@@ -71,6 +71,7 @@ def engines_of(sources: Sources) -> Engines:
     """The engines that ``[memory_search]`` configures. Nothing is opened yet."""
     # Most processes never search: what an index is made with is imported by those that do.
     from daemon.recall.index import BuiltinEngine  # noqa: PLC0415
+    from daemon.recall.reranking import RerankingEngine  # noqa: PLC0415
     from daemon.recall.vectors import Embedders, VectorEngine  # noqa: PLC0415
 
     builtin = BuiltinEngine(
@@ -85,6 +86,7 @@ def engines_of(sources: Sources) -> Engines:
     vectors = VectorEngine(builtin, embedder_of=embedders.of, data_dir=sources.data_dir, clock=sources.clock)
 
     section = sources.config.memory_search
+    reranking = RerankingEngine(vectors, sources.config, sources.clock, ledger=sources.ledger)
 
     async def warm() -> None:
         if section.mode_used != "search":
@@ -96,11 +98,12 @@ def engines_of(sources: Sources) -> Engines:
             tg.start_soon(kept_going, vectors.keep_up)
 
     async def aclose() -> None:
+        await reranking.aclose()
         await embedders.aclose()
         await builtin.aclose()
 
     always = Engines(
-        engine=vectors,
+        engine=reranking if section.reranker.model else vectors,
         messages=builtin,
         places=builtin,
         warm=warm,

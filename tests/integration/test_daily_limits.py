@@ -7,19 +7,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.config import EachConfig, EmbeddingsConfig, LimitsConfig, MemorySearchConfig
+from daemon.config import EachConfig, EmbeddingsConfig, LimitsConfig, MemorySearchConfig, RerankerConfig
 from daemon.errors import BusUnavailable, ModelTimeout, ModelUnavailable
 from daemon.model import Answer, Usage
 from daemon.process import Process
+from daemon.recall import Hit
+from daemon.recall.reranking import RerankingEngine
 from daemon.recall.vectors import Embedders, VectorEngine
 from daemon.testing import FailingBus, Gate, ManualClock, ScriptedModel
 from daemon.usage import Amount, Estimate, Payer, UsageBook, User
 from tests.conftest import Lab
-from tests.fakes.openai_server import fake_openai
+from tests.fakes.openai_server import Rerank, fake_openai
 from tests.integration.test_limits import DAY, says, text_of
 from tests.integration.test_turns import Bot, notices_of, worked_off
 from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
+from tests.recalllab import ScriptedEngine
 from tests.vectorlab import SmallIndex
 from workers.consolidation import Want
 
@@ -251,3 +254,21 @@ async def test_vectors_of_a_server_are_counted_and_a_search_uses_words_when_a_li
     assert len(server.requests) == asked == 1, "one call may pass the limit"
     accounts = await UsageBook(process.bus).read([DAY], by="person")
     assert {name: (amount.calls, amount.tokens_in) for name, amount in accounts.items()} == {"pond web:ann": (1, 2)}
+
+
+async def test_calls_of_a_reranker_are_counted_and_the_order_stays_when_a_limit_is_used_up(process: Process) -> None:
+    hits = [
+        Hit(docid=text, file="memory/HISTORY.md", score=1.0, snippet=text)
+        for text in ("tea in the afternoon", "my cat")
+    ]
+    async with fake_openai([Rerank()] * 2) as server:
+        search = MemorySearchConfig(reranker=RerankerConfig(model="orders", base_url=server.base_url))
+        config = msgspec.structs.replace(limiting(process, person=1).config, memory_search=search)
+        engine = RerankingEngine(ScriptedEngine(*hits), config, process.clock, ledger=process.ledger)
+        found = [await engine.search("pond:person:web:ann", "cat", mode="query", limit=1) for _ in range(2)]
+        await engine.aclose()
+
+    assert [hit.snippet for each in found for hit in each.hits] == ["my cat", "tea in the afternoon"]
+    assert len(server.requests) == 1, "one call may pass the limit"
+    accounts = await UsageBook(process.bus).read([DAY], by="person")
+    assert {name: (amount.calls, amount.estimated) for name, amount in accounts.items()} == {"pond web:ann": (1, 1)}

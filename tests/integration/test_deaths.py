@@ -19,7 +19,7 @@ from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
-REASON = "death: 2 workers died while this message was at work; it is tried alone"
+REASON = "death: 2 workers died while processing this message, so the message is tried alone"
 
 
 async def suspect(lab: Lab, message_id: str, *, deaths: int = SUSPECT_DEATHS) -> None:

@@ -26,9 +26,9 @@ from channels.leading.leads import Leads
 from channels.outbox import Outbox, feed, term
 from channels.outbox.ledger import Ledger, Place, Step, Word
 from channels.pacing import Pace
+from channels.posting import NOTHING_SENT
 from channels.push import serve
 from channels.testing import TestingChannel, connect
-from channels.testing.channel import NOTHING_SENT
 from channels.web.service import serve as serve_web
 from daemon import metrics
 from daemon.bus import Bus, Listener, Script, line, open_bus

@@ -77,7 +77,10 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert "└ cursor = start 16" in text
     assert "8-15" in text
     assert lines[-5:-3] == [line for line in lines if line.startswith(("[14]", "[15]"))]
-    assert lines[-3] == "──── cursor = start 16: consolidated up to here, first message that is sent to the model"
+    assert (
+        lines[-3] == "──── cursor = start 16: the messages up to here are summarized in memory, "
+        "the messages from here on are sent to the model"
+    )
     assert lines[-2].startswith("[16]")
     assert max(map(len, lines[: lines.index("")])) < 80
 
@@ -92,7 +95,7 @@ async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab,
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
     assert "▓ messages before /new that are not summarized in memory yet" in text
-    assert text.splitlines()[-1] == "──── start 20: first message that is sent to the model"
+    assert text.splitlines()[-1] == "──── start 20: the messages from here on are sent to the model"
 
 
 async def test_a_consolidation_and_a_turn_in_progress_are_shown(

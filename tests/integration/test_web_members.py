@@ -221,7 +221,8 @@ async def test_processes_with_different_tokens_are_told_by_the_log_and_by_the_do
 @each_row(
     "mode, content, state, text",
     [
-        (0o600, None, "ok", "first start"), (0o600, f"Authorization: Bearer {'s3cret' * 6}", "ok", "api.header"),
+        (0o600, None, "ok", "starts for the first time"),
+        (0o600, f"Authorization: Bearer {'s3cret' * 6}", "ok", "api.header"),
         (0o644, f"Authorization: Bearer {'s3cret' * 6}", "warning", "chmod 600"),
         (0o600, "Authorization: Bearer s3cret", "error", "Delete the file"),
     ],

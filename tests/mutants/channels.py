@@ -168,6 +168,38 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/webhook/signature.py",
+        "contract/test_webhook.py",
+        (
+            "A request of a webhook is signed with the secret.",
+            'hmac.compare_digest(value.encode("utf-8", "replace"), right)',
+            "value",
+            "TestWebhook::test_only_requests_with_a_valid_signature_are_accepted",
+        ),
+        (
+            "A signed request is valid for five minutes.",
+            "abs(int(time) - now_s) <= TOLERANCE_S",
+            "True",
+            "TestWebhook::test_an_old_request_is_not_accepted_again_later",
+        ),
+    ),
+    *mutants_of(
+        "channels/webhook/channel.py",
+        "contract/test_webhook.py",
+        (
+            "Files are fetched only from the server of the bridge.",
+            "if _server(attachment.source) != _server(self._config.url):",
+            "if False:",
+            "TestWebhook::test_files_of_other_servers_are_not_fetched",
+        ),
+        (
+            "A repeated part has the same id.",
+            'name = f"{part.reply}/{part.number}',
+            'name = f"{part.attempt}/{part.number}',
+            "TestWebhook::test_a_repeated_part_has_the_same_webhook_id_so_that_it_is_shown_once",
+        ),
+    ),
+    *mutants_of(
         "channels/leading/leader.py",
         "unit/test_leases.py",
         (

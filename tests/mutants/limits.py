@@ -302,8 +302,8 @@ MUTANTS = (
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is in no later prompt.",
-            "or two.refused or two.unpaid)",
-            "or two.refused)",
+            "if answer.refused or answer.unpaid or not is_plain:",
+            "if answer.refused or not is_plain:",
             "test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summary",
         ),
     ),
@@ -344,13 +344,23 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/vectors/opening.py",
+        "daemon/recall/paying.py",
         "integration/test_daily_limits.py",
         (
-            "Vectors of a server take from limits.",
+            "Vectors and reranked searches take from limits.",
             "or not bot.limits.any_daily:",
             "or True:",
             "test_vectors_of_a_server_are_counted_and_a_search_uses_words_when_a_limit_is_used_up",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/reranking.py",
+        "integration/test_daily_limits.py",
+        (
+            "A reranked search takes from limits.",
+            "        if payer is None:",
+            "        if True:",
+            "test_calls_of_a_reranker_are_counted_and_the_order_stays_when_a_limit_is_used_up",
         ),
     ),
     *mutants_of(

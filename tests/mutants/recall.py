@@ -140,6 +140,54 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/vectors/opening.py",
+        "unit/test_vectors_sentences.py",
+        (
+            "The sentence encoder comes before wordllama.",
+            "return _sentences() if not missing_of(SENTENCES_NEED) else",
+            "return",
+            "test_it_comes_before_wordllama_where_no_server_is_configured",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/reranking.py",
+        "integration/test_reranking.py",
+        (
+            "A reranker that fails costs only the order.",
+            "            self._pause(error)",
+            "            raise",
+            "test_a_server_that_fails_costs_only_the_order_and_is_called_again_after_a_pause",
+        ),
+        (
+            "A reranker that fails is not called for a while.",
+            "or anyio.current_time() < self._paused_until",
+            "",
+            "test_a_server_that_fails_costs_only_the_order_and_is_called_again_after_a_pause",
+        ),
+        (
+            "A search by words calls no reranker.",
+            'if mode == "search" or is_resting',
+            "if is_resting",
+            "test_a_search_by_words_calls_no_server",
+        ),
+        (
+            "The score of a hit is at least that of the hits below it.",
+            "        best = max(best, hits[at].score)",
+            "        best = hits[at].score",
+            "test_scores_fall_and_are_never_less_than_those_of_the_search",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/passages.py",
+        "unit/test_recall_passages.py",
+        (
+            "A turn shows more text beside a hit than a search.",
+            "most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS",
+            "most = SNIPPET_CHARS",
+            "test_a_turn_shows_more_text_beside_a_hit_than_a_search",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/index/names.py",
         "unit/test_recall_names.py",
         (
@@ -201,6 +249,12 @@ MUTANTS = (
             "about * min(1.0, length)",
             "about",
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
+        ),
+        (
+            "A neighbor lifts no message above itself.",
+            "score = min(share * beside, beside - own)",
+            "score = share * beside",
+            "test_talk_beside_a_good_hit_does_not_come_before_the_hit",
         ),
         (
             "A message is found by the day of which it speaks.",

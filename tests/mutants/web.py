@@ -346,8 +346,8 @@ MUTANTS = (
         ("An open channel has members.", " or self._is_open or ", " or ", _ASK),
         (
             "Members are admitted.",
-            " or _bears(self._member_token, Headers(scope=scope))\n\n    def only",
-            "\n\n    def only",
+            "        if _bears(self._member_token, headers):\n            return True\n",
+            "",
             _ASK,
         ),
         ("A member is no operator.", "if _bears(self._token, headers):", "if self.has_token(headers):", _ASK),

@@ -373,6 +373,30 @@ def test_speech_goes_to_the_models_own_server_unless_another_is_named():
     assert (there.base_url, there.api_key.reveal()) == ("http://localhost/v1", "")
 
 
+_RERANKING = {
+    "MILLPOND_MEMORY_SEARCH__RERANKER__MODEL": "rerank-v3.5",
+    "MILLPOND_MEMORY_SEARCH__RERANKER__BASE_URL": "http://localhost/v1",
+}
+
+
+@each_row(
+    ("given", "path", "text"),
+    [
+        ({"MODEL": ""}, "model", "the key is not set. Name the model that orders search results"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that orders search results"),
+        ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
+        ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
+    ],
+)
+def test_a_server_that_orders_search_results_has_to_be_whole(given, path, text):
+    environ = _RERANKING | {f"MILLPOND_MEMORY_SEARCH__RERANKER__{key}": value for key, value in given.items()}
+
+    with pytest.raises(ConfigError) as refused:
+        load(environ=environ)
+
+    assert f"memory_search.reranker.{path}: {text}" in str(refused.value)
+
+
 _EMBEDDING = {
     "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__MODEL": "text-embedding-3-small",
     "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__BASE_URL": "http://localhost/v1",
@@ -455,6 +479,8 @@ def test_every_key_can_be_set_by_its_variable(path):
         environ = {**_LISTENING, **environ}
     if ".embeddings." in path:
         environ = {**_EMBEDDING, **environ}
+    if ".reranker." in path:
+        environ = {**_RERANKING, **environ}
 
     assert path in load(environ=environ).sources
 
@@ -464,11 +490,14 @@ def _valid_text(path: str) -> str:
         "redis.url": "redis://localhost", "redis.url_file": "secret", "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5", "queue.backoff_max_s": "40", "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1", "people.ann.identities": "web:ann, terminal:ann",
-        "bots.pond.groups_may": "new", "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.groups_may": "new", "bots.pond.reminders.quiet_hours": "22:00-07:00",
+        "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
         "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
+        "memory_search.reranker.base_url": "http://localhost/v1", "memory_search.reranker.api": "tei",
+        "memory_search.reranker.api_key_file": "secret",
         "channels.web.member_token_file": "secret", "channels.web.completions_token_file": "secret",
         "channels.web.metrics": "open", "channels.web.type": "web", "channels.terminal.type": "terminal",
         "channels.web.host": "::1",
@@ -584,7 +613,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 @each_row(
     ("text", "said"),
     [
-        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be below lease_s"),
+        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be lower than the value of lease_s"),
         ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be greater than backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: the sum of head_ratio and tail_ratio"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: the sum of head_ratio and tail_ratio"),
@@ -603,8 +632,8 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
         (
             "[bots.pond]\ngroups_may = ['new', 'pair']",
-            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, stop. "
-            "Got 'pair'",
+            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, "
+            "remind, stop. Got 'pair'",
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: this setting is missing, but '0.0.0.0' can be "
@@ -633,6 +662,37 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
     assert len(lines) == 1
     assert said in lines[0]
     assert "hush" not in lines[0]
+
+
+@each_row(
+    "change, said",
+    [
+        ({"url": "ftp://x"}, "url: expected http://"), ({"url": ""}, "url: expected http://"),
+        ({"secret": ""}, "secret: this setting is missing"),
+        ({"secret": "short"}, "secret: expected a secret of at least"),
+        ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not Base64"),
+        ({"secret": "whsec_c2hvcnQ="}, "secret: expected a secret of at least"),
+        ({"path": "in"}, "path: expected a path that begins with /"),
+        ({"reaction": "👀"}, "reaction: the bridge shows no reactions"),
+        ({"port": "8791"}, "port: 8791 is also used by channels.first"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_of_a_webhook_channel_says_what_is_expected(file, change, said):
+    right = {"type": "webhook", "url": "http://127.0.0.1:9000/", "secret": "hush, a long secret"}
+    sections = {"first": {**right, "port": "8791"}, "forum": {**right, **change}}
+    text = "".join(
+        f"[channels.{name}]\n"
+        + "".join(
+            f"{key} = {value if key == 'port' else json.dumps(value, ensure_ascii=False)}\n"
+            for key, value in keys.items()
+        )
+        for name, keys in sections.items()
+    )
+
+    [line] = problems(file, text)
+
+    assert f"channels.forum.{said}" in line
+    assert "hush" not in line
 
 
 @each_row(
@@ -1130,6 +1190,10 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
         ("[bots.pond.summary_model]\nname = 'x'", "bots.pond.summary_model.prices is not set"),
         ("[bots.pond.transcription]\nname = 'x'", "bots.pond.transcription.prices is not set"),
         ("[memory_search.embeddings]\nmodel = 'x'", "memory_search.embeddings.prices is not set"),
+        (
+            "[memory_search.reranker]\nmodel = 'x'\nbase_url = 'http://h/v1'",
+            "memory_search.reranker.prices is not set",
+        ),
     ],
 )
 def test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency(file, more, problem):
@@ -1345,17 +1409,20 @@ _SECTION_PATHS = {
     ),
     *(
         "bots.pond.limits",
+        "bots.pond.reminders",
         "bots.pond.mcp",
         "mcp.env",
         "mcp.headers",
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.cost_per_day",
         "memory_search.embeddings.prices",
+        "memory_search.reranker.prices",
         "bots.pond.transcription.prices",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
         "fallbacks.thinking",
         "memory_search.embeddings",
+        "memory_search.reranker",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
         "bots.pond.summary_model.thinking",
@@ -1363,7 +1430,7 @@ _SECTION_PATHS = {
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack")
+            for tag in ("testing", "telegram", "slack", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),
@@ -1379,6 +1446,7 @@ def _sections():
     for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
         yield f"[{key}]", fields_of(Config)[key].type, key
     yield "[memory_search.embeddings]", daemon_config.EmbeddingsConfig, "memory_search.embeddings"
+    yield "[memory_search.reranker]", daemon_config.RerankerConfig, "memory_search.reranker"
     yield "[people.<name>]", PersonConfig, "people.ann"
     yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
     yield "[bots.<name>]", BotConfig, "bots.pond"
@@ -1396,6 +1464,7 @@ def _sections():
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits]", daemon_config.LimitsConfig, "bots.pond.limits"
+    yield "[bots.<name>.reminders]", daemon_config.RemindersConfig, "bots.pond.reminders"
     yield "[bots.<name>.limits.cost_per_day]", daemon_config.CostConfig, "bots.pond.limits.cost_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
     for tag, kind in members_of(ChannelConfig).items():

@@ -57,7 +57,7 @@ from daemon.archive.segment import _epoch, segment_from, unpacked
 from daemon.bus.dead import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
-from daemon.config import Config, EmbeddingsConfig, McpConfig, Secret, load
+from daemon.config import Config, EmbeddingsConfig, McpConfig, RerankerConfig, Secret, load
 from daemon.data.folder import files_of, manifest_of, records_of
 from daemon.data.records import FileTaken, Manifest, SessionTaken
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
@@ -69,6 +69,7 @@ from daemon.model.answer import AnswerParts
 from daemon.model.embedding import Embeddings
 from daemon.model.errors import Endpoint
 from daemon.model.event_lines import EventLines
+from daemon.model.rerank import Reranker
 from daemon.people import codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
 from daemon.setup.foreign import history_entries, journal_entries
@@ -88,6 +89,7 @@ SOON = settings(
 
 ME = Me(id=1, username="pond_bot")
 CLOCK = ManualClock()
+RERANKER = Reranker(RerankerConfig(model="m", base_url="http://h"), CLOCK)
 EMBEDDINGS = Embeddings(EmbeddingsConfig(model="m", base_url="http://h"), CLOCK)
 ASKED = Endpoint(model="m", host="h", key=Secret("a-key"))
 INBOUND = (
@@ -253,6 +255,7 @@ def test_any_stream_of_a_model_is_an_answer_or_a_models_error(found: bytes, cuts
         parts.finished()
 
 
+SCORES = b'{"results":[{"index":1,"relevance_score":0.5},{"index":0,"score":2}]}'
 VECTORS = b'{"data":[{"embedding":[0.5,1],"index":1},{"embedding":[0.25,0],"index":0}]}'
 
 
@@ -263,6 +266,13 @@ def test_any_answer_of_a_server_of_embeddings_is_vectors_or_an_error(found: byte
     with suppress(InvalidAnswer, *UNREADABLE):
         vectors = EMBEDDINGS._read(found, 2).vectors
         assert len(vectors[0]) == len(vectors[1]) > 0
+
+
+@SOON
+@given(junk(SCORES, names=("results", "index", "relevance_score", "score")))
+def test_any_answer_of_a_reranking_server_is_scores_or_an_error(found: bytes) -> None:
+    with suppress(InvalidAnswer, *UNREADABLE):
+        assert len(RERANKER._read(found, 2).scores) == 2
 
 
 DELTAS = shaped(

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.recall.chunks import message_chunks
+from daemon.recall.found import SNIPPET_CHARS, TURN_SNIPPET_CHARS, InPrompt
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.index.store import NOWHERE, Fed, Index
@@ -84,4 +85,27 @@ def test_beside_a_question_stands_its_answer_and_nothing_of_another_day() -> Non
     (hit,) = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=10))
 
     assert hit.snippet == "user: I have a problem at school.\nassistant: What is it?\nuser: Our fish died."
+    index.close()
+
+
+def test_a_turn_shows_more_text_beside_a_hit_than_a_search() -> None:
+    index = Index.in_memory(forgets=0)
+    talk = [f"{number} " + "The heron stands in the reeds and waits. " * 4 for number in range(9)]
+    talk[4] = "4 I bought an otter."
+    chunks = [
+        chunk
+        for number, text in enumerate(talk)
+        for chunk in message_chunks(text, session="web:ann", index=number, time=NOW.isoformat())
+    ]
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+
+    def shown(prompt: InPrompt | None) -> str:
+        query = query_terms("otter", NOW)
+        found = index.ask(lambda found: hits_of(found, ranked(found, query, limit=5), limit=1, prompt=prompt))
+        return found[0].snippet
+
+    searched, in_turn = shown(None), shown(InPrompt(file="transcript/web:bob", first=0))
+
+    assert len(searched) <= SNIPPET_CHARS < len(in_turn) <= TURN_SNIPPET_CHARS
+    assert [line[0] for line in in_turn.splitlines()] == [*"234567"]
     index.close()

@@ -25,7 +25,7 @@ EXCHANGE_CHARS = 1_000
 """Of each message of the last exchange, what is looked for beside few words."""
 
 
-async def recalled(
+async def recalled(  # noqa: PLR0913 - five are of the turn
     recaller: Recaller,
     home: Home,
     session: str,

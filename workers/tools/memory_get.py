@@ -35,7 +35,7 @@ MEMORY_GET = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 64,
-                "description": "The docid of a search result.",
+                "description": "The ID (docid) of a search result.",
             },
             "context": {
                 "type": "integer",

@@ -85,7 +85,8 @@ READ_FILE = Tool(
         "properties": {
             "path": {
                 "type": "string",
-                "description": "For example notes/today.md, skills/<name>/SKILL.md, memory/MEMORY.md.",
+                "description": "Path of the file, for example notes/today.md, skills/<name>/SKILL.md, "
+                "memory/MEMORY.md.",
             },
             "offset": {"type": "integer", "minimum": 1, "maximum": 10**9, "description": "First line, counted from 1."},
             "limit": {

@@ -34,7 +34,10 @@ WRITE_FILE = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "For example notes/today.md. Missing folders are created."},
+            "path": {
+                "type": "string",
+                "description": "Path of the file, for example notes/today.md. Missing folders are created.",
+            },
             "content": {"type": "string", "description": "The whole text."},
         },
         "required": ["path", "content"],

@@ -26,12 +26,12 @@ FORM = (
     "The request body must be an object {model, messages, stream?, user?} as in OpenAI's Chat Completions API. Each "
     "message is an object {role, content}."
 )
-NO_TEXT = "messages contains no text of the role user. Add a message {role: user, content: <text>}."
+NO_TEXT = "The field messages contains no text with the role user. Add a message {role: user, content: <text>}."
 NOT_TEXT = "Only text can be sent to this endpoint. Remove the part of type {kind!r} from the newest user message."
-ONE_CHOICE = "A bot gives one answer to each message. Remove n, or set n to 1."
+ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
 NO_TASKS = (
     "This request is an automatic task of the client, such as finding a title. The task was refused, since its text "
-    "would become part of the conversation. Select another model for such tasks in the client's settings."
+    "would become part of the conversation. Select another model for automatic tasks in the client's settings."
 )
 
 

@@ -176,8 +176,8 @@ function chosenTheme() {
 }
 
 function showTheme() {
-  theme.setAttribute("aria-label", `Theme: ${LABELS[chosenTheme()]}`);
-  theme.title = `Theme: ${LABELS[chosenTheme()]}`;
+  theme.setAttribute("aria-label", `Color theme: ${LABELS[chosenTheme()]}`);
+  theme.title = `Color theme: ${LABELS[chosenTheme()]}`;
   theme.dataset.theme = chosenTheme();
 }
 

@@ -18,8 +18,8 @@ export const SAYS = {
   current: "Messages that the bot is answering now or will answer next",
 };
 const MARKS = {
-  flush: "When the prompt exceeds this size, the bot saves important facts in its daily notes",
-  consolidation: "When the prompt exceeds this size, older messages are summarized and saved to memory",
+  flush: "When the prompt grows beyond this mark, the bot saves important facts in its daily notes",
+  consolidation: "When the prompt grows beyond this mark, older messages are summarized and saved to memory",
 };
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;

@@ -111,7 +111,7 @@ export class Memory extends View {
     const button = press("Save", save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? `Saving the text creates a new version after version ${memory.version}. All earlier versions are kept.` : "Saving the text creates the first version of this memory."),
+      h("p.soft.small", null, memory.version ? `Saving the text replaces version ${memory.version} with a new version. All earlier versions are kept.` : "Saving the text creates the first version of this memory."),
       note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Press Ctrl+Enter to save.")));
   }
 

@@ -95,6 +95,7 @@ export function messageElement(message, {calls, session, foreign}) {
     add(element, line.element);
   }
   if (message.stopped) add(element, h("p.remark", null, "stopped"));
+  if (message.silent) add(element, h("p.remark", null, "The reminder had nothing to report."));
   if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the list of failed messages")));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;

@@ -179,7 +179,7 @@ function errorsOf({minutes = [], last = ""} = {}) {
       bar.style.height = `${n ? Math.max(12, (100 * n) / most) : 4}%`;
       return bar;
     })),
-    h("p.soft.small", null, sum ? `Errors in total: ${count(sum)}${last ? `. The last error was: ${last}` : ""}` : "No model call failed in the last 15 minutes."),
+    h("p.soft.small", null, sum ? [`Errors in total: ${count(sum)}`, last && `The last error was: ${last}`].filter(Boolean).join(". ") : "No model call failed in the last 15 minutes."),
   ];
 }
 

@@ -74,7 +74,8 @@ function waterfall(trace) {
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
   return calls > 0 && h("p.soft.small", {"aria-label": "Tokens and cost of this turn"}, [
-    `prompt tokens: ${count(prompt)}${share === null ? "" : ` (cached: ${percent(share)})`}`,
+    `prompt tokens: ${count(prompt)}`,
+    share !== null && `cached share of the prompt: ${percent(share)}`,
     `completion tokens: ${count(completion)}`,
     cost && `cost: ${cost}`,
   ].filter(Boolean).join(" · "));
@@ -97,7 +98,9 @@ function moreOf(row) {
   return [
     row.part !== undefined && row.part !== null && `part ${row.part} of the reply`,
     row.first_token_ms && `first token after ${took(row.first_token_ms)}`,
-    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}${row.cached_tokens === undefined ? "" : ` (cached: ${count(row.cached_tokens)}${row.cached_cost ? ` for ${row.cached_cost}` : ""})`}`,
+    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}`,
+    row.prompt_tokens && row.cached_tokens !== undefined && `cached tokens: ${count(row.cached_tokens)}`,
+    row.cached_cost && `cost of cached tokens: ${row.cached_cost}`,
     row.completion_tokens && `completion tokens: ${count(row.completion_tokens)}`,
     row.cost && `cost: ${row.cost}`,
     row.outcome !== "done" && row.outcome,

@@ -44,5 +44,5 @@ const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? "tokens"}`
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
   if (!left) return "limit used up";
   if (seconds === null) return "not used today";
-  return allDay ? "the rest of the day" : `about ${lasting(seconds)}`;
+  return allDay ? "until the end of the day" : `about ${lasting(seconds)}`;
 }

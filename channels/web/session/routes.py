@@ -4,6 +4,7 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.session.filled import Filled
+from channels.web.session.reminders import ReminderPages
 from channels.web.session.timeline import Timeline
 from channels.web.session.turns import Turns
 from channels.web.site import Site
@@ -13,6 +14,7 @@ OF_SESSION = "/api/sessions/{session:path}"
 
 def session_routes(site: Site, only: Only) -> list[Route]:
     """Addresses about one session, for operators ``only``."""
+    reminders = ReminderPages(site)
     filled, timeline, turns = Filled(site), Timeline(site), Turns(site)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),
@@ -21,5 +23,10 @@ def session_routes(site: Site, only: Only) -> list[Route]:
         Route(f"{OF_SESSION}/search", only(timeline.search)),
         Route(f"{OF_SESSION}/turns", only(turns.turns)),
         Route(f"{OF_SESSION}/turns/{{turn}}", only(turns.turn)),
+        Route(f"{OF_SESSION}/reminders", only(reminders.read)),
+        Route(f"{OF_SESSION}/reminders/{{id}}", only(reminders.delete), methods=["DELETE"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}/pause", only(reminders.pause), methods=["POST"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}/resume", only(reminders.resume), methods=["POST"]),
+        Route("/api/reminders", only(reminders.all)),
         Route("/api/trace/{name:path}", only(turns.trace)),
     ]

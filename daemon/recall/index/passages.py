@@ -12,7 +12,7 @@ from msgspec import json
 from daemon.recall.chunk import DOCID_CHARS, Chunk
 from daemon.recall.chunks import CHUNK_TOKENS, tokens_about
 from daemon.recall.evidence import Evidence
-from daemon.recall.found import SNIPPET_CHARS, Hit, InPrompt
+from daemon.recall.found import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt
 from daemon.recall.index.schema import ONE_OF
 from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Text
@@ -22,11 +22,11 @@ _is_docid = re.compile(f"[0-9a-fA-F]{{{DOCID_CHARS}}}").fullmatch
 LEAST_CHARS = 24
 """Of a neighbour less than this is not worth showing."""
 
-SNIPPET_TOKENS = 3 * CHUNK_TOKENS
+TOKENS_PER_CHAR = 3 * CHUNK_TOKENS / SNIPPET_CHARS
 """A snippet of Chinese has fewer characters than it might: a chunk and those beside it."""
 
-FAR = 3
-"""Chunks behind a message that are looked at: what was asked may be told in the message after the next."""
+BEFORE, BEHIND = 2, 4
+"""Chunks before and behind a message that are looked at: an answer may stand in the message after the next."""
 
 APART = dt.timedelta(hours=6)
 """What was said so long before or after is not shown beside a hit: it is another conversation's, and of another day."""
@@ -55,6 +55,7 @@ def hits_of(
     hit, which shows more of the text behind it instead.
     """
     found, said, shown = list[Hit](), set[str](), set[int]()
+    most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS
     evidence = Evidence(query, in_turn=prompt is not None)
     for first in range(0, len(scored), limit):
         part = scored[first : first + limit]
@@ -68,7 +69,7 @@ def hits_of(
             if _is_held(record, prompt) or not evidence.worth(record[-2], record[-1]):
                 continue
             beside = _Beside(connection, near, record, prompt, shown)
-            snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1))
+            snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1), most=most)
             shown |= {row, *(at for at, each in beside.seen if _said(each) in snippet)}
             within = min(1.0, max(0.0, score))
             found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
@@ -78,10 +79,12 @@ def hits_of(
 
 
 def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequence[Any]]:
-    """The rows, those before and behind each, and behind short messages some more."""
+    """The rows, those before and behind each, and beside short messages some more."""
     near = _fetched(connection, {near for row in rows for near in (row - 1, row, row + 1)})
     short = [row for row in rows if row in near and _has_room(near[row], near.get(row + 1))]
-    return near | _fetched(connection, {at for row in short for at in range(row + 2, row + FAR + 1)} - near.keys())
+    return near | _fetched(
+        connection, {at for row in short for at in range(row - BEFORE, row + BEHIND + 1)} - near.keys()
+    )
 
 
 def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int, Sequence[Any]]:
@@ -91,7 +94,7 @@ def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int,
 
 def _has_room(record: Sequence[Any], behind: Sequence[Any] | None) -> bool:
     """Whether more than the chunk behind a message may stand beside it."""
-    left = SNIPPET_CHARS - len(record[9]) - LEAST_CHARS
+    left = TURN_SNIPPET_CHARS - len(record[9]) - LEAST_CHARS
     return record[5] == "message" and behind is not None and behind[1] == record[1] and len(behind[9]) < left
 
 
@@ -121,7 +124,7 @@ class _Beside:
         if there is None or there[1] != file:
             otherwise = _BEHIND if step > 0 else _BEFORE
             there = self._connection.execute(otherwise, (file, first, part, 1)).fetchone()
-        for _ in range(FAR if step > 0 and kind == "message" else 1):
+        for _ in range((BEHIND if step > 0 else BEFORE) if kind == "message" else 1):
             if there is None or there[1] != file or _is_held(there, self._prompt) or _is_apart(time, there[6]):
                 return
             row, time, chunk = there[0], there[6], _chunk_of(there)
@@ -172,43 +175,44 @@ def _chunk_of(record: Sequence[Any]) -> Chunk:
     )
 
 
-def snippet_of(chunk: Chunk, before: Iterable[Chunk | None], behind: Iterable[Chunk | None]) -> str:
+def snippet_of(chunk: Chunk, before: Iterable[Chunk | None], behind: Iterable[Chunk | None], *, most: int) -> str:
     """The chunk whole, and of those beside it what there is room for.
 
-    First the one behind it, from its beginning, then the one before it, then others behind it.
+    First the one behind it, from its beginning, then those before it, then others behind it.
 
     Args:
         chunk: what was found.
         before: what stands there, the nearest first; None: it is shown elsewhere.
         behind: the same; no more is taken than there is room for.
+        most: characters of the snippet.
     """
-    rest = iter(behind)
-    snippet, gap = _longer(_cut(_said(chunk), SNIPPET_CHARS), "", *islice(rest, 1))
-    for each in before if _left(snippet) >= LEAST_CHARS else ():
-        text = _cut_front(_said(each), _left(snippet)) if each else ""
-        if each and _is_worth_it(text, _said(each)):
-            snippet = f"{text}\n{snippet}"
-    while gap is not None and _left(snippet) >= LEAST_CHARS:
-        snippet, gap = _longer(snippet, gap, *islice(rest, 1))
+    rest, earlier = iter(behind), iter(before)
+    snippet, gap = _longer(_cut(_said(chunk), most), "", *islice(rest, 1), most=most)
+    while most - len(snippet) > LEAST_CHARS and (each := next(earlier, None)):
+        longer = f"{_cut_front(_said(each), most - len(snippet) - 1)}\n{snippet}"
+        if not _fits(longer, most):
+            break
+        snippet = longer
+    while gap is not None and most - len(snippet) > LEAST_CHARS:
+        snippet, gap = _longer(snippet, gap, *islice(rest, 1), most=most)
     return snippet
 
 
-def _longer(snippet: str, gap: str, *behind: Chunk | None) -> tuple[str, str | None]:
+def _longer(snippet: str, gap: str, *behind: Chunk | None, most: int) -> tuple[str, str | None]:
     """With one more behind ``gap``, and behind what the next one is to stand; None: there is room for none."""
     for each in behind:
         if each is None:
             return snippet, "…\n"
         said = _said(each)
-        text = _cut(said, _left(snippet) - len(gap))
+        text = _cut(said, most - len(snippet) - 1 - len(gap))
         longer = f"{snippet}\n{gap}{text}"
-        if _is_worth_it(text, said) and tokens_about(longer) <= SNIPPET_TOKENS:
+        if _is_worth_it(text, said) and _fits(longer, most):
             return longer, "" if text == said else None
     return snippet, None
 
 
-def _left(snippet: str) -> int:
-    """Characters for one more line."""
-    return SNIPPET_CHARS - len(snippet) - 1
+def _fits(snippet: str, most: int) -> bool:
+    return tokens_about(snippet) <= TOKENS_PER_CHAR * most
 
 
 def _is_worth_it(text: str, whole: str) -> bool:

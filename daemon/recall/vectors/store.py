@@ -111,7 +111,7 @@ class Store:
         try:
             return _decode(found[0])
         except (TypeError, msgspec.MsgspecError) as error:
-            raise sqlite3.DatabaseError("the state of the vectors cannot be read") from error
+            raise sqlite3.DatabaseError("the stored state of the search vectors cannot be read") from error
 
     def anew(self, maker: str) -> None:
         """Empty it for the vectors of ``maker``."""
@@ -276,7 +276,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if form == FORM:
         return
     if form:
-        raise sqlite3.DatabaseError(f"the tables have format {form}, but format {FORM} is needed")
+        raise sqlite3.DatabaseError(f"the tables of vectors have format {form}, but format {FORM} is needed")
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("BEGIN IMMEDIATE")
     if not _form(connection):  # else another process was quicker

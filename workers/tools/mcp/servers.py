@@ -121,7 +121,7 @@ class ToolServers:
         offered = [tool for name in servers if (bot, name) in self._offers for tool in self._offers[bot, name].tools]
         if len(offered) > SERVED_MAX:
             reason = (
-                f"the servers offer {len(offered)} tools, but only {SERVED_MAX} are used. List fewer in "
+                f"the servers offer {len(offered)} tools, but only {SERVED_MAX} are used. List fewer tools in "
                 f"bots.{bot}.mcp.*.tools."
             )
             _log.warning("tools.missing", bot=bot, reason=reason)
