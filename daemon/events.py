@@ -48,7 +48,8 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
     """0: the platform does not say."""
     path: str = ""
-    """Relative to the bot's workspace, without links on the way: of a file that a bot sends, or that was fetched."""
+    """Relative to the bot's workspace, without links on the way: of a file that a bot sends, or that was fetched. Of a
+    file that came with a message: relative to the files of its scope, where the channel has stored it already."""
     source: str = ""
     """What its channel fetches it by; only the channel knows what it means."""
 
@@ -112,6 +113,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     overheard: tuple[Overheard, ...] = ()
     """Of a group: what was said since the bot was last asked, oldest first."""
     attachments: tuple[Attachment, ...] = ()
+    retry_of: str = ""
+    """Id of an earlier message whose answer is to be given once more; ``text`` repeats that message."""
     platform_ids: tuple[str, ...] = ()
     """The platform's ids of what this message was made of; the first one is what is deduplicated."""
     delivery: Literal["pull", "push"] = "pull"

@@ -10,9 +10,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_repeats": ", repeated by {rule}",
     "remind_until": ", until {time}",
     "remind_left": ", {count} more times",
-    "remind_missing": (
-        "The clocks skip {local} when summer time begins, so the reminder fires as much later, on {time}."
-    ),
+    "remind_missing": ("The clocks skip {local} when summer time begins, so the reminder fires later, on {time}."),
     "remind_twice": (
         "The clocks show {local} twice when summer time ends. The reminder fires the first time, on {time}."
     ),
@@ -20,7 +18,8 @@ ENGLISH: Mapping[str, str] = {
         "Months without this day are skipped. To be reminded on the last day of each month, use "
         "FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
-    "remind_quiet": "{time} is within the quiet hours of this bot ({hours}), so the reminder fires when they end.",
+    "remind_quiet": "{time} is within the quiet hours of this bot ({hours}), so the reminder fires when the quiet "
+    "hours end.",
     "remind_prompt": "answered by the bot",
     "remind_paused": "paused",
     "remind_held_quiet": "waits for the end of the quiet hours",
@@ -38,18 +37,18 @@ ENGLISH: Mapping[str, str] = {
         "/reminders lists the reminders of this chat\n"
         "/remind pause ID, /remind resume ID and /remind delete ID change a reminder\n"
         "/remind zone Europe/Berlin sets your time zone; now: {zone}\n"
-        "/remind stop turns off all your reminders with this bot, and /remind start turns them on again"
+        "/remind stop turns off all your reminders with this bot, and /remind start turns the reminders on again"
     ),
     "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
-    "remind_off": "You will get no more reminders from this bot. /remind start turns them on again.",
+    "remind_off": "You will get no more reminders from this bot. To turn reminders on again, send /remind start.",
     "remind_on": (
         "You can get reminders from this bot again. Reminders of this chat that were stopped are active again."
     ),
-    "remind_done_pause": "Reminder {id} is paused. /remind resume {id} activates it again.",
+    "remind_done_pause": "Reminder {id} is paused. To activate the reminder again, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
     "remind_done_delete": "Reminder {id} is deleted.",
-    "remind_over": "The time of reminder {id} has passed, so it was deleted. Set a new reminder.",
-    "remind_no_id": "Reminder {id} was not found in this chat. /reminders lists the reminders of this chat.",
+    "remind_over": "The time of reminder {id} has passed, so the reminder was deleted. Set a new reminder.",
+    "remind_no_id": "Reminder {id} was not found in this chat. To list the reminders of this chat, send /reminders.",
     "remind_moved": "Reminder {id} was changed at the same time. List the reminders and try again.",
     "remind_group": (
         "In a group, only administrators of this bot can set or change reminders. Write to me in a direct chat, or ask "

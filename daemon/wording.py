@@ -121,7 +121,7 @@ _ENGLISH: dict[str, str] = {
     ),
     "export_large": " The file is too large to be sent here. Ask an administrator for the file.",
     "export_missing": (
-        " {count} parts of the data could not be read. The file contents.json in the export lists these parts."
+        " {count} parts of the data could not be read. The file contents.json in the export lists the missing parts."
     ),
     "export_failed": "The export could not be written: {reason}. Try again later, or ask an administrator.",
     "export_slow": (

@@ -93,7 +93,9 @@ class Process:
         self.returncode: int | None = None
         self._told, its = socket.socketpair()
         with its:
-            asked = {"command": command, "environ": dict(environ), "own_session": own_session}
+            umask = os.umask(0)
+            os.umask(umask)
+            asked = {"command": command, "environ": dict(environ), "own_session": own_session, "umask": umask}
             request = json.dumps(asked).encode()
             socket.send_fds(_maker(), [request], [its.fileno(), *streams])
         self.pid = int(self._line())
@@ -216,6 +218,7 @@ def _tell(told: int, number: int) -> None:
 def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
     if request["own_session"]:
         os.setsid()
+    os.umask(request["umask"])
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

@@ -33,20 +33,15 @@ class SessionKeys(NamedTuple):
 
 
 _OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
+_SHARED = ("in", *SessionKeys._fields[len(_OWN) + 1 :])  # those of a partition; ``inbox`` is called ``in`` in Redis
 NAMED_KEPT = 1_024  # sessions whose key names are kept: more than a process works on at a time, not to fill its caches
 
 _channel_part = lru_cache(maxsize=256)(encode_part)
 
 
 @lru_cache(maxsize=NAMED_KEPT)
-def _named(partition_prefix: str, session: str) -> SessionKeys:
-    return SessionKeys(*[f"{partition_prefix}:{kind}:{session}" for kind in _OWN], *_of_all(partition_prefix))
-
-
-@lru_cache(maxsize=256)
-def _of_all(partition_prefix: str) -> tuple[str, ...]:
-    """The rest of the fields, the same for all sessions of a partition; ``inbox`` is called ``in`` in Redis."""
-    return tuple(f"{partition_prefix}:{kind}" for kind in ("in", *SessionKeys._fields[len(_OWN) + 1 :]))
+def _named(of: str, session: str) -> SessionKeys:
+    return SessionKeys(*[f"{of}:{kind}:{session}" for kind in _OWN], *[f"{of}:{kind}" for kind in _SHARED])
 
 
 @dataclass(frozen=True)
@@ -276,6 +271,11 @@ class Keys(ChannelNames):
     def workers(self) -> str:
         """``workers``, hash: one heartbeat for each process. Other processes remove stale heartbeats."""
         return f"{self.prefix}:workers"
+
+    @property
+    def labels(self) -> str:
+        """``labels``, hash: the title of a session, and since when (ms) it is pinned or archived in lists."""
+        return f"{self.prefix}:labels"
 
     # What must go on after a crash; all in one slot.
     @property

@@ -24,7 +24,7 @@ _NAMED = (
 )
 """Kinds of keys, one for each session, memory, channel or message of a partition."""
 
-_SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit,lost"
+_SINGLE = "meta,sessions,labels,archives,collecting,retaining,workers,people,audit,lost"
 """Kinds of keys, one a database. All others are ``<prefix>:<kind>:<name>``."""
 
 
@@ -97,12 +97,12 @@ RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended",
-        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,audit,usage",
+        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,audit,usage,labels",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),
     "agent": Rights(
-        reads="overheard,moved,people,ended",
+        reads="overheard,moved,people,ended,labels",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,proactive,forgetting,job,jobs,usage,bucket,"
         "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors",
         hears="events:*,commands,nudges,rulings",
@@ -117,7 +117,7 @@ RIGHTS: Mapping[str, Rights] = {
     "consolidation": Rights(
         reads="moved",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,unknown,collecting,retaining,restoring,"
-        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors",
+        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors,labels",
         hears="events:*,commands,nudges",
         calls="scan 0, xreadgroup group x x streams k >, xgroup create k x 0, xautoclaim k x x 1 0, xack k x 0-0, "
         "xtrim k maxlen 1, bgrewriteaof",

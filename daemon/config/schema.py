@@ -212,6 +212,11 @@ class ModelConfig(Section, frozen=True):
         return (alone, *(filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
+    def names(self) -> list[str]:
+        """Names of the models that a conversation may choose, its own first."""
+        return ["offline"] if self.offline else list(dict.fromkeys(model.name for model in self.chain))
+
+    @property
     def offline(self) -> bool:
         """Whether the mock model answers."""
         return not (self.base_url or self.api_key)
@@ -301,11 +306,18 @@ class BotConfig(Section, frozen=True):
     model: ModelConfig = ModelConfig()
     summary_model: FallbackConfig = FallbackConfig()
     """Sums up, see ``summary_model_of``; its name may be left open too."""
+    titles: Literal["auto", "words", "model"] = "auto"
+    """Titles of conversations: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
     limits: LimitsConfig = LimitsConfig()
     reminders: RemindersConfig = RemindersConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
     """Tool servers by name; their tools are called ``<name>_<tool>``."""
+
+    @property
+    def titles_by_model(self) -> bool:
+        """Whether a model writes the titles of conversations."""
+        return self.titles == "model" or (self.titles == "auto" and self.summary_model != FallbackConfig())
 
 
 class PersonConfig(Section, frozen=True):

@@ -77,6 +77,7 @@ DATABASE = frozenset(
         "collecting",
         "retaining",
         "sessions",
+        "labels",
         "workers",
         "jobs",
         "job",
@@ -97,7 +98,8 @@ TYPES = {
     **dict.fromkeys(("in", "out", "dead", "grew", "unknown", "notices"), "stream"),
     **dict.fromkeys(("ready", "due", "asides", "unsettled", "upcoming", "sessions", "jobs"), "zset"),
     **dict.fromkeys(
-        ("meta", "archives", "people", "access", "paused", "preferences", "moved", "poller", "usage", "job"), "hash"
+        ("meta", "archives", "labels", "people", "access", "paused", "preferences", "moved", "poller", "usage", "job"),
+        "hash",
     ),
 }
 """Types of the kinds whose content is looked at."""

@@ -93,7 +93,7 @@ def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
-        mend = Mend(what="remove the session from these lists", action="idle", owner=taken.name)
+        mend = Mend(what="remove the missing session from the lists", action="idle", owner=taken.name)
         text = f"the session is listed in {', '.join(sorted(taken.scores))}, but the session does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
@@ -207,7 +207,9 @@ class _Look:
                 yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
                 text = f"message {stream_id} is queued in this session but belongs to another session"
-                yield self._flaw("waiting.in", text, "foreign", "remove the message from this queue", stream_id)
+                yield self._flaw(
+                    "waiting.in", text, "foreign", "remove the message from the queue of the session", stream_id
+                )
             seen.add(stream_id)
         yield from self._deadline()
         stop = self._taken.fields.get("stop_upto")

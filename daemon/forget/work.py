@@ -28,6 +28,7 @@ Tier = Literal[
     "archive",
     "versions",
     "continuity",
+    "titles",
     "waiting",
     "overheard",
     "reminders",

@@ -5,7 +5,7 @@ said that it is about to connect, it takes the start lock (nobody can start or l
 SHUTDOWN, which keeps all data, and exits. It never starts a server: whoever misses it does.
 
 Runs in a bare interpreter (standard library and this package's layout and link only) as
-``main(<data_dir>, <idle seconds>, <descriptor of the keeper lock>)``.
+``main(<data_dir>, <idle seconds>, <descriptor of the keeper lock>, <path of the server's socket>)``.
 """
 
 import contextlib
@@ -29,10 +29,11 @@ STOP_POLL_S = 0.02
 class Keeper:
     """Watches the server of one data directory."""
 
-    def __init__(self, layout: Layout, idle_s: float, lock: int) -> None:
+    def __init__(self, layout: Layout, idle_s: float, lock: int, socket: str) -> None:
         self._layout = layout
         self._idle_s = idle_s
         self._lock = lock
+        self._socket = socket
         self._link: Link | None = None
         self._state: State | None = None
 
@@ -90,9 +91,8 @@ class Keeper:
                 _say("the server did not stop in time")
                 return False
             time.sleep(STOP_POLL_S)
-        if self._state is not None:
-            with contextlib.suppress(OSError):  # not empty, or gone already
-                Path(self._state.socket).parent.rmdir()
+        with contextlib.suppress(OSError):  # not empty, or gone already
+            Path(self._state.socket if self._state else self._socket).parent.rmdir()
         _say("the server was stopped because no process was using the server")
         return True
 
@@ -152,6 +152,6 @@ def _say(text: str) -> None:
         sys.stdout.flush()
 
 
-def main(data_dir: str, idle_s: str, lock: str) -> None:
+def main(data_dir: str, idle_s: str, lock: str, socket: str) -> None:
     """Keep the server of ``data_dir``; the caller already holds the keeper lock through ``lock``."""
-    Keeper(Layout(Path(data_dir)), float(idle_s), int(lock)).watch()
+    Keeper(Layout(Path(data_dir)), float(idle_s), int(lock), socket).watch()

@@ -139,7 +139,8 @@ class Launcher:
             return
         try:
             # Isolated and without site-packages: the standard library and our folder, whatever the cwd or PYTHONPATH.
-            words = [str(ROOT), str(self._layout.data_dir), str(self._idle_s), str(lock)]
+            kept = read_state(self._layout)
+            words = [str(ROOT), str(self._layout.data_dir), str(self._idle_s), str(lock), kept.socket if kept else ""]
             spawn([sys.executable, "-I", "-S", "-c", KEEPER, *words], log=self._layout.log, inherited=lock)
         finally:
             os.close(lock)

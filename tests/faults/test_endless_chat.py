@@ -39,6 +39,8 @@ SESSION = "web:ann"
 WINDOW = ModelConfig(name="endless", context_window_tokens=8_192)
 PAUSES_S = (10.0, 60.0)
 """Shortest and longest time between an answer and what the person says next."""
+STEP_S = 5.0
+"""Time passes in steps; the shortest deadline of a call is a minute."""
 DECK = 20
 """Of so many calls exactly the shares hang, or answer with junk."""
 JUNK = 0.05
@@ -57,8 +59,6 @@ FACTS = (
     ("The {0} gate opens with the number {2}.", "What opens the {0} gate?"),
     ("Always feed the {0} carp with {1}.", "What do I feed the {0} carp with?"),
     ("Please remember that my neighbour {0} cannot stand {1}.", "What can my neighbour {0} not stand?"),
-    ("以后都用{1}喂{0}池的鲤鱼。", "{0}池的鲤鱼用什么喂？"),
-    ("请记住我的邻居{0}受不了{1}。", "我的邻居{0}受不了什么？"),
 )
 """Names, numbers, rules, and what is to be remembered: how each is told, and how it is asked for."""
 
@@ -283,12 +283,12 @@ class Talk:
 
     async def _said(self, number: int, text: str) -> None:
         await self._lab.publish(f"m{number}", session=SESSION, text=f"#{number}# {text}")
-        waited_s = 0
+        waited_s = 0.0
         while not await self._is_answered():
             # All others have time as long as this one waits for a call that hangs.
             if self.waiting and self._mind.hung:
-                await self._pass(1.0)
-                waited_s += 1
+                await self._pass(STEP_S)
+                waited_s += STEP_S
             else:
                 await anyio.sleep(0.001)
         if waited_s:
@@ -298,8 +298,8 @@ class Talk:
         left_s = self._chance.uniform(*PAUSES_S)
         while left_s > 0:
             await until(self._only_time_is_waited_for)
-            await self._pass(1.0)
-            left_s -= 1.0
+            await self._pass(min(STEP_S, left_s))
+            left_s -= STEP_S
 
     async def _pass(self, seconds: float) -> None:
         put_forward(seconds)
@@ -388,7 +388,7 @@ def judge(hung: Outcome) -> None:
 async def test_a_chat_is_consolidated_although_a_third_of_the_calls_hang(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge(await chatted(process, lab, Chat(turns=50), monkeypatch))
+    judge(await chatted(process, lab, Chat(turns=30), monkeypatch))
 
 
 @pytest.mark.slow

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
+import pytest
+
 from tests.faults.test_data_killed import millpond
 from tests.faults.test_folder_gone import readiness, refusal, until
 from tests.limits import HANG_S
@@ -193,13 +195,19 @@ NIGHTS: list[tuple[Callable[[Operator], Any], str, str]] = [
     (spoilt_key, "", "web:carl: session web:carl cannot be read"),
     (quiet, "", ""),
 ]
+FIVE = [NIGHTS[0], NIGHTS[1], NIGHTS[2], NIGHTS[6], NIGHTS[9]]
 
 
-def test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "nights", [pytest.param(FIVE, id="five"), pytest.param(NIGHTS, id="all", marks=pytest.mark.slow)]
+)
+def test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it(
+    tmp_path: Path, nights: list[tuple[Callable[[Operator], Any], str, str]]
+) -> None:
     operator, kept = Operator(tmp_path), set[str]()
     with running(operator.data) as daemon:
         operator.chat(daemon, 6)
-        for number, (trouble, limits, complaint) in enumerate(NIGHTS, 1):
+        for number, (trouble, limits, complaint) in enumerate(nights, 1):
             operator.chat(daemon, 1)
             with trouble(operator):
                 done = operator.night(number, limits=limits)
@@ -213,7 +221,7 @@ def test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it
         operator.chat(daemon, 1)
 
     newest = operator.backups / max(operator.good)
-    assert newest.name == f"2026-11-{len(NIGHTS):02}"
+    assert newest.name == f"2026-11-{len(nights):02}"
     assert not (operator.backups / "2026-11-01").exists(), "a backup of four weeks ago is deleted after a good one"
     restored = Operator(tmp_path / "restored")
     assert millpond(restored.data, "data", "restore", str(newest)).returncode == 0

@@ -315,7 +315,7 @@ def test_an_unreachable_redis_is_69(place: Place) -> None:
 def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> None:
     before = os.umask(0)  # what is open under 022 is open under it, too
     try:
-        with a_place() as place, place.running(anew=True) as running:
+        with a_place() as place, place.running() as running:
             running.said(r"Millpond listens on \S+")
             folder = place.data.parent
             written = b"Remember that I row.\nhello\n/compact\n/memory row\n/export\n"
@@ -326,8 +326,7 @@ def test_all_in_the_data_directory_is_its_owners_alone_whatever_the_umask() -> N
                 (b"", "transcript", "export", "terminal:ann", "-o", str(folder / "ann.jsonl.gz")),
                 (b"", "data", "backup", str(folder / "backup")),
             ):
-                whole = [sys.executable, "-m", "millpond", *command]
-                subprocess.run(whole, env=place.environ, cwd=ROOT, input=given, capture_output=True, check=True)
+                assert place(*command, given=given).returncode == 0
             found = [path for path in folder.rglob("*") if not path.is_symlink()]
             names = {path.name for path in found}
             assert {

@@ -121,7 +121,8 @@ async def otherwise(apart: Apart) -> Want:
     return BACKGROUND
 
 
-BEGINNINGS = [grown, waited_for, begun_anew, given_up, ahead, forgotten, otherwise]
+BEGINNINGS = [grown, waited_for, begun_anew, given_up]
+FAILED_OVER = [ahead, forgotten, otherwise]
 Begin = Callable[[Apart], Awaitable[Want]]
 Happen = Callable[[], Awaitable[None]]
 Happening = dict[int | str, Happen]
@@ -206,6 +207,19 @@ def seen() -> set[Any]:
 async def test_a_consolidation_cut_short_at_any_call_is_ended_by_the_next_worker(
     apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
 ) -> None:
+    await is_ended(apart, seen, begin, kind, carried_out=carried_out)
+
+
+@pytest.mark.parametrize("carried_out", [slowly(False), True])
+@pytest.mark.parametrize("kind", [slowly(FailingBus), slowly(StoppingBus), DyingBus])
+@each_row("begin", FAILED_OVER)
+async def test_a_consolidation_cut_short_after_a_failover_is_ended_by_the_next_worker(
+    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
+) -> None:
+    await is_ended(apart, seen, begin, kind, carried_out=carried_out)
+
+
+async def is_ended(apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], *, carried_out: bool) -> None:
     held: list[str] = []
     async for at, calls in each_call(apart, begin, kind, carried_out=carried_out, seen=seen):
         is_free, failures = await asyncio.gather(apart.free(), apart.failures())
@@ -349,11 +363,16 @@ async def test_whatever_happens_before_any_call_nothing_is_lost_of_what_is_old(a
 
 @pytest.mark.slow
 async def test_copies_of_earlier_calls_change_nothing_of_what_is_old_when_they_arrive_late(aged: Apart) -> None:
-    await test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(aged)
+    await copies_arrive_late(aged)
 
 
-async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart: Apart) -> None:
-    """Before each call of a consolidation of several rounds all calls that it made arrive once more."""
+@pytest.mark.parametrize("every", [6, slowly(1)])
+async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart: Apart, every: int) -> None:
+    await copies_arrive_late(apart, every=every)
+
+
+async def copies_arrive_late(apart: Apart, *, every: int = 2) -> None:
+    """Before some calls of a consolidation of several rounds all calls that it made arrive once more."""
 
     async def repeat() -> None:
         for bus, script, keys, args in list(called):
@@ -371,7 +390,7 @@ async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apar
             await fail_thrice(apart)
         begin_so = await apart.kept()
         numbers = to_cut(await made(apart, BACKGROUND), DyingBus, carried_out=False, seen=set())
-        for at in numbers[fails::2]:
+        for at in dict.fromkeys((*numbers[fails * every // 2 :: every], numbers[-1])):
             await begin_so()
             called: list[Called] = []
             await disturbed(apart, {at: repeat}, called=called)
@@ -381,13 +400,18 @@ async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apar
         assert at > CALLS
 
 
-async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart) -> None:
+@pytest.mark.parametrize("every", [6, slowly(1)])
+async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart, every: int) -> None:
     """The same while nothing leaves Redis, for somebody uses another archive: else a late move finds no message."""
     await apart.lab.bus.call("HSET", apart.lab.bus.keys.archives, "another", "{}")
-    await test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart)
+    await copies_arrive_late(apart, every=every)
 
 
-async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None:
+PARTS = 8
+"""Of the first calls of pairs, each tried by a test of its own."""
+
+
+async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int, part: int) -> None:
     """A server is copied before one call of a consolidation, and the copy takes over before another, for all pairs."""
     copy = Copy({})
 
@@ -400,7 +424,7 @@ async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None
         await copy.takes_over(copied)
         await apart.grow(then)
 
-    for first in range(1, MOST):
+    for first in range(1 + part, MOST, PARTS):
         # A new session each time, or its log would grow and grow.
         await check_and_remove_keys(apart.process.bus)
         await check_and_remove_keys(apart.far)
@@ -415,16 +439,19 @@ async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None
                 break
         if first in happening:
             break
-    assert CALLS < first < MOST - 1
+    assert CALLS < first < MOST - PARTS
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("copied", ["session", "memory"])
 @pytest.mark.parametrize(("turns", "then"), [(0, 6), (4, 6)])
-async def test_a_failover_between_any_two_calls_is_made_good(apart: Apart, copied: str, turns: int, then: int) -> None:
+async def test_a_failover_between_any_two_calls_is_made_good(
+    apart: Apart, copied: str, turns: int, then: int, part: int
+) -> None:
     bus = apart.process.bus if copied == "session" else apart.far
-    await each_pair(apart, bus, turns=turns, then=then)
+    await each_pair(apart, bus, turns=turns, then=then, part=part)
 
 
 async def test_a_cursor_that_was_set_back_follows_with_where_the_conversation_stood(apart: Apart) -> None:
@@ -445,9 +472,12 @@ async def test_a_cursor_that_was_set_back_follows_with_where_the_conversation_st
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_lies_in_the_archive(aged: Apart):
-    await each_pair(aged, aged.far, turns=0, then=6)
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_lies_in_the_archive(
+    aged: Apart, part: int
+) -> None:
+    await each_pair(aged, aged.far, turns=0, then=6, part=part)
 
 
 async def test_a_cursor_moves_over_no_messages_that_came_in_place_of_others(apart: Apart) -> None:

@@ -359,7 +359,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
@@ -416,6 +416,7 @@ def test_each_message_is_in_the_log_or_in_one_entry_of_the_memory(ground: Ground
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 def test_each_message_is_in_the_log_or_in_one_entry_however_long_it_goes_on(ground: Ground) -> None:
     with machine(ground) as found:

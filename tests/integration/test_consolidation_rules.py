@@ -592,7 +592,7 @@ async def test_in_a_group_the_summary_is_asked_for_with_names(
 async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: Lab) -> None:
     model = Summaries()
     memory = MemoryLab(small, lab, model)
-    text = "".join(f"- fact {number} of many\n" for number in range(40_000))
+    text = "".join(f"- fact {number} of many, each as long as this one\n" for number in range(20_000))
     await memory.memories.edit(SCOPE, of=0, text=text, by="ann", time="2026-11-20T09:00:00.000Z")
     await memory.talk(14)
 

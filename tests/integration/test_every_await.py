@@ -370,8 +370,15 @@ async def consume(process: Process, bus: Bus) -> None:
         tg.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize("carried_out", [False, True])
-@pytest.mark.parametrize("kind", [StoppingBus, DyingBus])
+@pytest.mark.parametrize(
+    ("kind", "carried_out"),
+    [
+        (StoppingBus, False),
+        pytest.param(StoppingBus, True, marks=pytest.mark.slow),
+        pytest.param(DyingBus, False, marks=pytest.mark.slow),
+        (DyingBus, True),
+    ],
+)
 async def test_sessions_claimed_together_are_all_handed_over_or_ended_by_the_next_worker_wherever_it_is_cut_short(
     shop: Shop, lab: Lab, monkeypatch: pytest.MonkeyPatch, kind: type[CutBus], carried_out: bool
 ) -> None:

@@ -84,7 +84,7 @@ async def test_a_session_that_exists_is_not_written_over_and_the_same_command_tw
     assert before.items() <= {**after, lab.bus.keys.sessions: before[lab.bus.keys.sessions]}.items()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 async def test_a_session_with_oversized_messages_is_consolidated_by_the_offline_model(
     process: Process, lab: Lab, seed: int
 ) -> None:

@@ -523,6 +523,7 @@ def test_memories_keep_their_promises(server_dir: Path, prefix: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_memories_keep_their_promises_however_long_it_goes_on(server_dir: Path, prefix: str) -> None:
     with machine(server_dir, prefix) as found:

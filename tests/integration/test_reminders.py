@@ -406,7 +406,7 @@ async def test_commands_set_list_pause_and_delete_reminders(remind: RemindLab) -
     assert "paused" in texts[3]
     assert texts[5:7] == [
         f"Reminder {kept.id} is deleted.",
-        f"Reminder {kept.id} was not found in this chat. /reminders lists the reminders of this chat.",
+        f"Reminder {kept.id} was not found in this chat. To list the reminders of this chat, send /reminders.",
     ]
     assert texts[7].startswith("“at” is not a time.")
     assert (daily.kind, daily.zone, daily.rule) == ("prompt", "Europe/Berlin", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -130,3 +131,16 @@ async def test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_al
         await eventually(lambda: keeper not in _keepers(data_dir))
         assert client.call("PING") == b"PONG"
     await eventually(lambda: not _keepers(data_dir))
+
+
+async def test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server(data_dir: Path) -> None:
+    """All is gone before the keeper looks for the first time."""
+    address = await server(data_dir).ensure()
+    with connect(address) as client, suppress(OSError):
+        client.call("SHUTDOWN")
+    await eventually(lambda: _free(Layout(data_dir).alive_lock))
+
+    shutil.rmtree(data_dir)
+
+    await eventually(lambda: not _keepers(data_dir))
+    assert not address.socket.parent.exists()

@@ -637,6 +637,7 @@ def test_every_accepted_message_is_answered_once_and_in_order(server_dir: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_goes_on(server_dir: Path, prefix: str):
     with machine(server_dir, prefix) as found:

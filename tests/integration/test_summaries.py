@@ -386,7 +386,7 @@ async def test_no_request_is_above_the_budget_of_its_model(window):
     talk = [await counted(entry) for entry in (*long_talk(60), *said("word " * 9_000), *long_talk(3, words=600))]
     async with summing_up(reader, context_window_tokens=window) as (summaries, server):
         found = await in_chunks(
-            summaries, talk, Background(memory="Ann likes tea. " * window, continuity="- So.\n" * window)
+            summaries, talk, Background(memory="Ann likes tea. " * (window // 3), continuity="- So.\n" * (window // 3))
         )
 
     budget = ModelConfig(context_window_tokens=window).budget_tokens

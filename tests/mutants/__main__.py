@@ -10,7 +10,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 import tests.mutants
 from tests.mutants.mutant import Mutant
 from tests.mutants.record import load, save
+from tests.mutants.warm import Warm
 from tests.places import TEMPORARY
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +33,11 @@ LEAST_S = 30.0
 LIMIT_FACTOR = 10.0
 OTHERS_S = 60.0
 """How long the recorded tests are run when the named one does not fail."""
+QUICK = ["-m", "not slow"]
 ORDINARY = "not slow and not servers and not faketime and not deploy and not page and not qmd"
 """The tests of ``make test``."""
 
-MACHINERY = {"__main__", "mutant", "plugin", "record"}
+MACHINERY = {"__main__", "mutant", "plugin", "record", "warm"}
 """Modules beside the rooms."""
 
 _seconds = itertools.count(1)
@@ -62,6 +63,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tree"
         self._folder = folder
+        self._warm = Warm()
         (folder / "tmp").mkdir(parents=True)
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
@@ -92,23 +94,17 @@ class Copy:
             task = {"tests": chosen, "record": record, "temporary": str(self._folder / "tmp")}
             Path(folder, "task.json").write_text(json.dumps(task))
             files = files or list(dict.fromkeys(test.partition("::")[0] for test in chosen or ()))
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin"]
-            environment = {**os.environ, "PYTHONPATH": str(self.root), "MUTANTS_FOLDER": folder}
-            environment.pop("PYTHONDONTWRITEBYTECODE", None)
-            with Path(folder, "printed").open("wb") as printed:
-                process = subprocess.Popen(
-                    [*command, "--hypothesis-seed=0", *options, *files],
-                    cwd=self.root,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=printed,
-                    stderr=subprocess.STDOUT,
-                )
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(limit_s)
-                process.kill()
-                process.wait()
-                self._end_all()
+            environ = {**os.environ, "PYTHONPATH": str(self.root), "MUTANTS_FOLDER": folder}
+            environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            arguments = ["-q", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin", "--hypothesis-seed=0"]
+            self._warm.pytest(
+                [*arguments, *options, *files],
+                root=self.root,
+                environ=environ,
+                printed=Path(folder, "printed"),
+                limit_s=limit_s,
+            )
+            self._end_all()
             return _read(Path(folder))
 
     def _end_all(self) -> None:
@@ -164,7 +160,7 @@ def verify(copy: Copy, mutants: Sequence[Mutant]) -> Run:
     named = list(dict.fromkeys(map(test_of, mutants)))
     there = [test for test in named if (copy.root / test.partition("::")[0]).is_file()]
     options = ["-n", str(AT_ONCE), "--dist", "worksteal"] if len(there) > AT_ONCE else []
-    return copy.test(there, *options, limit_s=3_600) if there else Run()
+    return copy.test(there, *QUICK, *options, limit_s=3_600) if there else Run()
 
 
 def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float) -> tuple[str, bool]:
@@ -172,7 +168,7 @@ def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float
     original = (copy.root / mutant.file).read_text()
     copy.write(mutant.file, original.replace(mutant.old, mutant.new))
     try:
-        options = ["-x", f"--timeout={limit_s:g}"]
+        options = [*QUICK, "-x", f"--timeout={limit_s:g}"]
         run = copy.test([test_of(mutant)], *options, limit_s=limit_s + LEAST_S)
         if run.failed:
             return "caught", True

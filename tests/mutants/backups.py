@@ -132,6 +132,12 @@ MUTANTS = (
             "return False and os.path.samestat(",
             "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
         ),
+        (
+            "A keeper that never reached its server removes the folder of the socket.",
+            "if self._state else self._socket",
+            'if self._state else "/nowhere/redis.sock"',
+            "test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server",
+        ),
     ),
     *mutants_of(
         "daemon/data/file_rules.py",

@@ -13,8 +13,8 @@ async def _remind(arguments: Mapping[str, Any], context: ToolContext) -> str:
 REMIND = Tool(
     name="remind",
     description=(
-        "Set, list or change reminders that fire later in this chat, once or repeatedly. Set one only if the person "
-        "asked for it or agreed. Tell the person the time that the result names."
+        "Set, list or change reminders that fire later in this chat, once or repeatedly. Set a reminder only if the "
+        "person asked for the reminder or agreed. Tell the person the time that the result names."
     ),
     parameters={
         "type": "object",

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from channels.web.access import audited
 from channels.web.ask import limit_of, segments_of, session_in_path
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.reminders import Action, ReminderRefused, Reminders, Stored, act, all_reminders
