@@ -65,9 +65,10 @@ ALL = {
     "silence": silence,
 }
 if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
-    from benchmarks import page
+    from benchmarks import conversations, page
 
     ALL["page"] = page
+    ALL["conversations"] = conversations
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""
 

@@ -1,6 +1,6 @@
-"""Searches conversations that nobody made up, and repeats questions, against FTS5 and BM25 in the same run.
+"""Searches hard and real conversations, and repeats questions, against FTS5 and BM25 in the same run.
 
-``RECALL_DATA`` names a folder with the sets (``recall_files``). Without it only the repeated questions are asked.
+``RECALL_DATA`` names a folder with real conversations (``recall_files``). Without it only generated ones are searched.
 Every second question is for tuning. The figures are those of the others.
 """
 
@@ -18,6 +18,7 @@ import msgspec
 from benchmarks.recall_baseline import BM25, Baseline
 from benchmarks.recall_corpus import Life, lives
 from benchmarks.recall_files import Conversation, Message, Question, conversations
+from benchmarks.recall_hard import hard_conversations
 from benchmarks.recall_measure import Ground
 from benchmarks.result import Result
 from daemon import log
@@ -52,6 +53,7 @@ _encode = msgspec.json.Encoder().encode
 class _Outcome:
     """The results for one question: shares of its evidence, as percentages."""
 
+    kind: str
     found: tuple[float, float]
     """Among the first ``FEW`` and ``MANY`` hits."""
     shown: float
@@ -67,10 +69,11 @@ def measure() -> list[Result]:
     log.configure("error")
     folder = os.environ.get(DATA)
     sets = dict[str, list[list[_Outcome]]]()
-    for told in conversations(Path(folder)) if folder else ():
+    for told in (*hard_conversations(), *(conversations(Path(folder)) if folder else ())):
         sets.setdefault(f"{told.set_name}, {told.language}", []).append(_asked(told))
     return [
         *(result for name, outcomes in sets.items() for result in _results(name, outcomes)),
+        *(result for name, outcomes in sets.items() for result in _kinds(name, outcomes)),
         *_repetitions(),
     ]
 
@@ -96,6 +99,23 @@ def _results(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
     yield Result(name=f"{name}: CPU of a query", unit="ms", values=cpu, floor=0, floor_is="-", limit=20)
 
 
+def _kinds(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
+    """By kind of question, for people to read: a kind may have too few questions for a limit."""
+    kinds = sorted({one.kind for some in told for one in some})
+    for kind in kinds if len(kinds) > 1 else ():
+        of_kind = [one for some in told for one in some if one.kind == kind]
+        plain, bm25 = _mean(one.plain[0] for one in of_kind), _mean(one.bm25[0] for one in of_kind)
+        yield Result(
+            name=f"{name}, {kind}: found among {FEW}",
+            unit="%",
+            values=tuple(_mean(each) for each in zip(*(one.found[:1] for one in of_kind), strict=True)),
+            floor=max(plain, bm25),
+            floor_is=f"FTS5 by OR {plain:.1f}, BM25 {bm25:.1f}",
+            limit=0,
+            limit_is="at least",
+        )
+
+
 def _mean(values: Iterable[float]) -> float:
     listed = [*values]
     return sum(listed) / len(listed)
@@ -119,6 +139,7 @@ def _outcome(told: Conversation, index: Index, question: Question, plain: Baseli
     snippets = [_bare("", hit.snippet) for hit in hits[:FEW]]
     shown = all(_is_shown(told.messages[index].text, snippets) for index in question.evidence)
     return _Outcome(
+        kind=question.kind,
         found=_shares(question, at),
         shown=100.0 * shown,
         plain=_shares(question, plain.search(question.text, MANY)),

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from channels.push import connect
-from daemon.config import PushConfig
+from daemon.config import PushConfig, WebConfig
 from daemon.errors import SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
@@ -27,6 +27,9 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         SendRejected: this process's configuration has no such channel, or one that fetches nothing.
     """
     config = process.config.channels.get(channel)
+    if isinstance(config, WebConfig):
+        yield _uploaded
+        return
     if not isinstance(config, PushConfig):
         raise SendRejected(
             f"the files come from channel {channel[:80]!r}, which is not in this process's configuration"
@@ -40,3 +43,8 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
             return content
 
         yield fetch
+
+
+async def _uploaded(attachment: Attachment, *, timeout_s: float) -> bytes:
+    """A file of the page is stored before its message, so that nothing is left to fetch."""
+    raise SendRejected("the uploaded file is not in this worker's workspace")

@@ -53,6 +53,7 @@
     - DamagedData
     - DatabaseNotEmpty
   x OutputError
+  x ReminderRefused (daemon/reminders/refusal.py)
   x ToolError
   x Interrupted
   x ChannelError

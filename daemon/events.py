@@ -21,6 +21,8 @@ Command = Literal[
     "usage",
     "whoami",
     "memory",
+    "reminders",
+    "remind",
     "new",
     "model",
     "compact",
@@ -46,7 +48,8 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
     """0: the platform does not say."""
     path: str = ""
-    """Relative to the bot's workspace, without links on the way: of a file that a bot sends, or that was fetched."""
+    """Relative to the bot's workspace, without links on the way: of a file that a bot sends, or that was fetched. Of a
+    file that came with a message: relative to the files of its scope, where the channel has stored it already."""
     source: str = ""
     """What its channel fetches it by; only the channel knows what it means."""
 
@@ -70,6 +73,19 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: the bot itself."""
     sender_id: str = ""
     """The platform's id of whose it was; empty: the bot itself, or nobody knows."""
+
+
+class Reminding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The occurrence of a reminder that fired."""
+
+    id: str
+    """Of the reminder."""
+    kind: Literal["text", "prompt"] = "text"
+    """``text``: the message is sent as it is; ``prompt``: the bot answers it, as a proactive turn."""
+    due: str
+    """The time at which it was due: ISO 8601, UTC."""
+    zone: str
+    """IANA name of the person's time zone."""
 
 
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
@@ -97,12 +113,16 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     overheard: tuple[Overheard, ...] = ()
     """Of a group: what was said since the bot was last asked, oldest first."""
     attachments: tuple[Attachment, ...] = ()
+    retry_of: str = ""
+    """Id of an earlier message whose answer is to be given once more; ``text`` repeats that message."""
     platform_ids: tuple[str, ...] = ()
     """The platform's ids of what this message was made of; the first one is what is deduplicated."""
     delivery: Literal["pull", "push"] = "pull"
     """Whether the channel reads its replies from the log, or has them sent by an outbox."""
     received_at: str
     """When the channel got it: ISO 8601, UTC."""
+    reminder: Reminding | None = None
+    """Nobody wrote this message now: a reminder of the sender fired."""
     correlation: str
     """One id from here to the reply, in every log line on the way."""
 
@@ -138,6 +158,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """The model's server refused them for their content: no model is shown them again."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
+    silent: bool = False
+    """A proactive turn had nothing to say: no person is shown it."""
     unpaid: bool = False
     """A limit of the day kept the turn from beginning: no model is shown any of it, and it counts no tokens."""
     own: msgspec.Raw = NOTHING

@@ -49,6 +49,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_archive": "archived messages",
     "tier_versions": "older versions of the memory",
     "tier_continuity": "summary of the conversation",
+    "tier_titles": "title of the conversation",
     "tier_waiting": "unanswered messages",
     "tier_replies": "undelivered replies",
     "tier_dead": "dead letters",
@@ -58,6 +59,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_terminal": "terminal input",
     "tier_usage": "usage records",
     "tier_overheard": "group messages kept as context",
+    "tier_reminders": "reminders",
 }
 
 CHINESE: Mapping[str, str] = {
@@ -97,6 +99,7 @@ CHINESE: Mapping[str, str] = {
     "tier_archive": "归档的消息",
     "tier_versions": "记忆的旧版本",
     "tier_continuity": "对话摘要",
+    "tier_titles": "对话标题",
     "tier_waiting": "尚未回答的消息",
     "tier_replies": "尚未送达的回复",
     "tier_dead": "死信",
@@ -106,4 +109,5 @@ CHINESE: Mapping[str, str] = {
     "tier_terminal": "在终端输入的内容",
     "tier_usage": "用量记录",
     "tier_overheard": "群聊背景消息",
+    "tier_reminders": "提醒",
 }

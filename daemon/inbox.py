@@ -38,6 +38,13 @@ def path_of(inbound: Inbound, number: int) -> str:
     return f"{FOLDER}/{inbound.received_at[:10]}-{name}{dot}{ending}"
 
 
+def is_of(path: str, session: str, *message_ids: str) -> bool:
+    """Whether ``path`` is where ``path_of`` keeps a file of one of these messages."""
+    folder, _, name = path.partition("/")
+    marks = [mark_of(session, each) for each in message_ids]
+    return folder == FOLDER and "/" not in name and any(mark in name for mark in marks)
+
+
 def mark_of(session: str, message_id: str) -> str:
     """What stands in the names of all files that came with a message."""
     return f"{mark_of_session(session)}{_digest(session, message_id, size=4)}"

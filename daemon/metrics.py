@@ -52,6 +52,7 @@ CACHED_COST = Counter(
     "Cost of cached input tokens at the configured prices, included in millpond_cost_total",
     ["model", "currency"],
 )
+REMINDERS = Counter("millpond_reminders_total", "Reminders fired, fired late, or delayed by a limit", ["outcome"])
 DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total",

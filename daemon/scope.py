@@ -20,8 +20,13 @@ def scope_of(inbound: Inbound, bot: BotConfig) -> str:
     if kind == "workspace":
         return f"{name}:workspace"
     if kind == "person":
-        return f"{name}:person:{encode_part(inbound.channel)}:{encode_part(inbound.sender_id)}"
+        return person_scope(inbound.bot, inbound.channel, inbound.sender_id)
     return f"{name}:{kind}:{inbound.session}"
+
+
+def person_scope(bot: str, channel: str, sender: str) -> str:
+    """The scope of a person: ``<bot>:person:<channel instance>:<sender>``."""
+    return f"{encode_part(bot)}:person:{encode_part(channel)}:{encode_part(sender)}"
 
 
 FOLDER_MAX_CHARS = 200

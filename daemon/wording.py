@@ -13,6 +13,7 @@ from daemon import (
     linkwords,
     modelwords,
     recallwords,
+    reminderwords,
     sendwords,
     setupwords,
     toolwords,
@@ -88,6 +89,8 @@ _ENGLISH: dict[str, str] = {
         "/usage shows today's token usage and your limits\n"
         "/model shows the available models; /model NAME selects a model for this conversation (administrators only)\n"
         "/memory shows my memory of this chat; /memory QUESTION searches all data stored for this chat\n"
+        "/reminders lists the reminders of this chat\n"
+        "/remind WHEN TEXT sets a reminder, for example /remind tomorrow 09:00 call the dentist\n"
         "/link creates a code; to share one memory, send /link CODE in your other chat and confirm in both chats\n"
         "/unlink separates linked chats\n"
         "/whoami shows your ID and the IDs of this chat\n"
@@ -118,7 +121,7 @@ _ENGLISH: dict[str, str] = {
     ),
     "export_large": " The file is too large to be sent here. Ask an administrator for the file.",
     "export_missing": (
-        " {count} parts of the data could not be read. The file contents.json in the export lists these parts."
+        " {count} parts of the data could not be read. The file contents.json in the export lists the missing parts."
     ),
     "export_failed": "The export could not be written: {reason}. Try again later, or ask an administrator.",
     "export_slow": (
@@ -275,6 +278,8 @@ _CHINESE: dict[str, str] = {
         "/usage 显示今天的用量和剩余额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我对这个聊天的记忆；/memory 问题 在我保存的全部内容中查找\n"
+        "/reminders 列出这个聊天的提醒\n"
+        "/remind 时间 内容 设置提醒，例如 /remind 明天 09:00 给牙医打电话\n"
         "/link 生成一个关联码；在你的另一个聊天里发送 /link 关联码，并在两边确认，两个聊天就共用一份记忆\n"
         "/unlink 取消聊天之间的关联\n"
         "/whoami 显示你的 ID 和这个聊天的 ID\n"
@@ -356,8 +361,8 @@ _CHINESE: dict[str, str] = {
 }
 
 _OTHERS = (
-    *(accesswords, failurewords, forgetwords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords),
-    usagewords,
+    *(accesswords, failurewords, forgetwords, linkwords, modelwords, recallwords, reminderwords, sendwords, setupwords),
+    *(toolwords, usagewords),
 )
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {

@@ -467,9 +467,9 @@ async def next_heard(subscription: Subscription) -> bytes:
 def an_inbound(message_id: str, *, session: str = "web:ann", command: Command = "", **more: Any) -> Inbound:
     key = SessionKey.parse(session)
     text = "/stop" if command else f"text of {message_id}"
-    fields: dict[str, Any] = {"text": text, "correlation": f"c-{message_id}", **more}
+    fields: dict[str, Any] = {"text": text, "correlation": f"c-{message_id}", "sender_id": "ann", **more}
     return Inbound(
-        id=message_id, bot="pond", channel=key.channel, chat=key.chat, thread=key.thread, sender_id="ann",
+        id=message_id, bot="pond", channel=key.channel, chat=key.chat, thread=key.thread,
         command=command, received_at="2026-11-20T09:00:00.000Z", **fields,
     )  # fmt: skip
 

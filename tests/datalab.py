@@ -13,6 +13,7 @@ from daemon.clock import SystemClock
 from daemon.config import RedisConfig
 from daemon.data import BackedUp, Check, Checked, Target, Wanted, back_up, restore
 from daemon.events import Reply
+from daemon.reminders import Reminder
 from tests.conftest import Lab, all_keys, an_entry, dump
 
 SESSIONS = ("web:ann", "web:bob:t", "support:7", "support:-100")
@@ -42,7 +43,23 @@ async def filled(lab: Lab) -> None:
     await lab.bus.call("HSET", keys.people, "pond:person:web:bob", '{"home":"pond:person:web:ann"}')
     await lab.bus.call("HSET", keys.usage("2026-11-20", "bot"), "pond messages", 3, b"\xff raw", b"\xfe\xff")
     await lab.bus.call("PEXPIRE", keys.usage("2026-11-20", "bot"), 600_000)
+    for reminder_id, paused in (("k3f9ab", False), ("m7qrst", True)):
+        reminder = a_reminder(reminder_id, paused=paused)
+        await lab.bus.call("HSET", keys.reminders("web:ann"), reminder_id, reminder.raw)
+        if not paused:
+            upcoming = keys.upcoming(keys.partition("web:ann"))
+            await lab.bus.call("ZADD", upcoming, reminder.due_ms, f"web:ann {reminder_id}")
+    await lab.bus.call("HSET", keys.preferences("pond"), "web:ann", '{"zone":"Europe/Berlin"}')
     await lab.bus.call("ZADD", keys.sessions, *[word for name in SESSIONS for word in (1795167733602, name)])
+
+
+def a_reminder(reminder_id: str, *, paused: bool = False, text: str = "tea", session: str = "web:ann") -> Reminder:
+    channel, chat = session.split(":")
+    return Reminder(
+        id=reminder_id, text=text, due="2099-01-01T08:00:00.000Z", local="2099-01-01T09:00:00", zone="Europe/Berlin",
+        paused=paused, bot="pond", channel=channel, chat=chat, sender_id=chat, scope=f"pond:person:{session}",
+        made_at="2026-11-20T09:00:00.000Z",
+    )  # fmt: skip
 
 
 def a_call(turn: int) -> Any:

@@ -30,6 +30,7 @@ from daemon.scope import folder_of
 from daemon.session import Claim, Commit
 from daemon.tokens import load
 from tests.conftest import Lab, an_inbound, dump
+from tests.datalab import a_reminder
 from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, saves
 from workers.consolidation import Want
@@ -144,6 +145,9 @@ class Pond:
             await self.turn(session, f"And the {KEPT}?")
             await self.shelve(session)
             await self.queue(session, canary)
+            reminder = a_reminder("k3f9ab", text=f"feed the {canary}", session=session)
+            await self.bus.call("HSET", self.bus.keys.reminders(session), reminder.id, reminder.raw)
+            await self.bus.call("HSET", self.bus.keys.reminders(session), "kept", a_reminder("kept", text=KEPT).raw)
             await self.write_files(scope, canary)
             await self.orphan(session, canary)
         await self.asking.keep(ANNS, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")

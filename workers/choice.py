@@ -7,9 +7,7 @@ from daemon.config import BotConfig, ModelConfig
 
 def choices(bot: BotConfig) -> list[str]:
     """The names of a bot's models, its own first."""
-    if bot.model.offline:
-        return ["offline"]
-    return list(dict.fromkeys(model.name for model in bot.model.chain))
+    return bot.model.names
 
 
 def with_model(bot: BotConfig, name: str) -> BotConfig:

@@ -89,7 +89,7 @@ _decode_notice = msgspec.json.Decoder(Notice).decode
 def said(index: int, entry: LogEntry) -> Said:
     """An entry as it can be shown."""
     wire = _decode_wire(entry.wire)
-    content = wire.content or ""
+    content = "" if entry.silent else wire.content or ""
     text = content if isinstance(content, str) else "\n".join(part.text for part in content if part.text)
     tools = tuple(call.function.name for call in wire.tool_calls or ())
     return Said(index=index, entry=entry, role=wire.role, text=text, tools=tools)

@@ -8,7 +8,7 @@ BODY_TIMEOUT_S = 30.0
 """How long a client may take to send a body."""
 
 
-async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> bytes:
+async def read_body(request: Request, *, max_bytes: int, advice: str = "", within_s: float = BODY_TIMEOUT_S) -> bytes:
     """The whole body. ``advice`` is a sentence on what to do about a body that is too large.
 
     Raises:
@@ -19,14 +19,14 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> by
         raise _too_large(max_bytes, advice)
     pieces: list[bytes] = []
     left = max_bytes
-    with anyio.move_on_after(BODY_TIMEOUT_S):
+    with anyio.move_on_after(within_s):
         async for piece in request.stream():
             left -= len(piece)
             if left < 0:
                 raise _too_large(max_bytes, advice)
             pieces.append(piece)
         return b"".join(pieces)
-    raise HTTPException(408, f"The body of the request did not arrive within {BODY_TIMEOUT_S:g} s. Send it again.")
+    raise HTTPException(408, f"The body of the request did not arrive within {within_s:g} s. Send it again.")
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:

@@ -15,6 +15,7 @@ from channels.web.memory import memory_routes
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
 from channels.web.rate_limit import RateLimit
+from channels.web.search import SearchPages
 from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from channels.web.static import Page
@@ -31,10 +32,10 @@ def application(site: Site, requests: Requests) -> Starlette:
     app = Starlette(
         routes=[
             *Page(Front(site)).routes(),
-            Route("/api/messages", messages.post, methods=["POST"]),
+            Route("/api/messages", messages.write, methods=["POST", "PUT"]),
             Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
-            *session_routes(site, only),
+            *session_routes(site, messages, only),
             *memory_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),
@@ -43,6 +44,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/audit", only(login.audit)),
             Route("/api/system", only(system.read)),
             Route("/api/system/events", only(system.events)),
+            Route("/api/search", only(SearchPages(site).read)),
             Route("/api/usage", only(UsagePages(site).read)),
             Route("/api/dead", only(dead.read)),
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),

@@ -102,6 +102,11 @@ def age_of(request: Request) -> int:
     return _number("age", request.query_params.get("age"), default=0, least=0, most=AGE_MAX_S)
 
 
+def flag_of(request: Request, name: str) -> bool:
+    """Whether a parameter is 1; it is 0 or missing otherwise."""
+    return bool(_number(name, request.query_params.get(name), default=0, least=0, most=1))
+
+
 def days_of(request: Request) -> int:
     """The requested number of days, including today."""
     return _number("days", request.query_params.get("days"), default=DAYS, least=1, most=DAYS_MAX)

@@ -1,10 +1,11 @@
-"""The body of a request as JSON of a given form."""
+"""The body of a request as JSON of a given form, and the body of a response as JSON."""
 
 from typing import TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 
 from channels.http import read_body
 
@@ -31,6 +32,11 @@ async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int
         raise HTTPException(400, f"{error}. {form}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(400, f"The request body is not valid JSON: {error}") from None
+
+
+def json_response(content: object, status: int = 200) -> Response:
+    """``content`` as JSON."""
+    return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
 def check_type(request: Request) -> None:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from daemon.bus import Bus, translated
 from daemon.clock import age_s
 from daemon.config import PushConfig

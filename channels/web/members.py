@@ -10,7 +10,7 @@ from starlette.requests import Request
 from daemon.access import is_admin
 from daemon.errors import ForeignSession
 from daemon.events import Inbound
-from daemon.people import People
+from daemon.people import People, is_operator
 from daemon.process import Process
 from daemon.scope import scope_of
 from daemon.session import SessionReader
@@ -61,10 +61,11 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
     scope, session = scope_of(inbound, bot), str(inbound.session)
     owner = (await SessionReader(process.bus).state(session)).scope
     is_shared = await People(process.bus).family(scope) != [scope]
-    if owner not in ("", scope) or is_shared or is_admin(bot, inbound):
+    is_reserved = is_operator(process.config, inbound.channel, inbound.sender_id)
+    if owner not in ("", scope) or is_shared or is_reserved or is_admin(bot, inbound):
         raise HTTPException(
             403,
-            f"Session {session[:80]!r} belongs to another user, to an administrator or to a person with linked "
-            "identities. Only operators may write to this session. Send the operators' token, or choose another "
-            "session.",
+            f"Session {session[:80]!r} belongs to another user, to an operator, to an administrator or to a person "
+            "with linked identities. Only operators may write to this session. Send the operators' token, or choose "
+            "another session.",
         )

@@ -17,6 +17,7 @@ from daemon.errors import (
     DamagedData,
     ForeignSession,
     InboundError,
+    JobRefused,
     MemoryMoving,
     MessageTooLarge,
     MillpondError,
@@ -60,6 +61,7 @@ _KINDS = (
     _Kind(NoSuchMemory, 404, "no_memory"),
     _Kind(VersionMoved, 409, "changed"),
     _Kind(MemoryMoving, 409, "moving"),
+    _Kind(JobRefused, 409, "refused"),
 )
 """The first match counts."""
 

@@ -40,6 +40,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """As ``answers``, for ids that could not be answered."""
     stopped: bool = False
     """A person stopped the turn here."""
+    silent: bool = False
+    """A reminder's turn that had nothing to say; its content is null."""
     tool_calls: Raw | UnsetType = UNSET
     tool_call_id: Raw | UnsetType = UNSET
 
@@ -54,7 +56,7 @@ def shown(index: int, entry: LogEntry) -> Shown:
     return Shown(
         index=index,
         role=wire.role,
-        content=wire.content,
+        content=Raw(b"null") if entry.silent else wire.content,
         time=entry.time,
         turn=entry.turn,
         tokens=entry.tokens,
@@ -64,6 +66,7 @@ def shown(index: int, entry: LogEntry) -> Shown:
         answers=entry.answers,
         dead=entry.dead,
         stopped=entry.stopped,
+        silent=entry.silent,
         tool_calls=wire.tool_calls,
         tool_call_id=wire.tool_call_id,
     )

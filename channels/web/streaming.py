@@ -12,6 +12,9 @@ from starlette.types import Receive, Scope, Send
 VIEWERS_MAX = 1_000
 """Most streams of an endpoint in one process and channel. Each costs a few reads every five seconds, and a socket."""
 
+KEEP_ALIVE_S = 1.0
+"""Longest silence. The page holds a stream for lost after two of these times; proxies close idle connections."""
+
 SEND_S = 30.0
 """A client that reads nothing for so long is disconnected."""
 
@@ -57,9 +60,20 @@ class Streams:
     async def view(self, scope: Scope, receive: Receive, send: Send, work: Work) -> None:
         """Stream to one client until it disconnects or stalls, or this process stops."""
 
+        lock, sent_at = anyio.Lock(), anyio.current_time()
+
         async def write(piece: bytes) -> None:
+            nonlocal sent_at
             with anyio.fail_after(SEND_S):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                async with lock:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            sent_at = anyio.current_time()
+
+        async def keep_alive() -> None:
+            while True:
+                await anyio.sleep_until(sent_at + KEEP_ALIVE_S)
+                if anyio.current_time() >= sent_at + KEEP_ALIVE_S:
+                    await write(b": keep-alive\n\n")
 
         self._viewers += 1
         try:
@@ -67,8 +81,10 @@ class Streams:
                 tg.start_soon(until_gone, receive, tg.cancel_scope)
                 tg.start_soon(_until_set, self._stopping, tg.cancel_scope)
                 try:
-                    await work(write)
-                except TimeoutError:
+                    async with anyio.create_task_group() as writers:
+                        writers.start_soon(keep_alive)
+                        await work(write)
+                except* TimeoutError:
                     _log.info("viewer.stalled", channel=self._channel, path=scope["path"])
                 tg.cancel_scope.cancel()
         finally:

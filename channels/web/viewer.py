@@ -27,9 +27,6 @@ RETRY_MS = 1_000
 POLL_S = 5.0
 """How often the log is read without any event."""
 
-KEEP_ALIVE_S = 15.0
-"""Longest silence: proxies close idle connections."""
-
 BATCH = 50
 """Messages read and written at once."""
 
@@ -67,7 +64,6 @@ class Viewer:
         self._cursor = 0
         self._noticed = ""
         self._preview = Preview()
-        self._said_at = 0.0
 
     async def run(self) -> None:
         """Write until cancelled."""
@@ -75,8 +71,6 @@ class Viewer:
             await self._write(b"retry: %d\n\n" % RETRY_MS)
             while True:
                 await self._show(await self._hear(heard))
-                if self._clock.monotonic() - self._said_at >= KEEP_ALIVE_S:
-                    await self._write(b": keep-alive\n\n")
 
     async def _hear(self, heard: Subscription) -> Heard:
         with anyio.move_on_after(POLL_S):
@@ -182,7 +176,6 @@ class Viewer:
 
     async def _write(self, piece: bytes) -> None:
         await self._to_viewer(piece)
-        self._said_at = self._clock.monotonic()
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from daemon.bus.channel_names import ChannelNames
 from daemon.sessionkey import encode_part
 
 
@@ -32,24 +33,19 @@ class SessionKeys(NamedTuple):
 
 
 _OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
+_SHARED = ("in", *SessionKeys._fields[len(_OWN) + 1 :])  # those of a partition; ``inbox`` is called ``in`` in Redis
 NAMED_KEPT = 1_024  # sessions whose key names are kept: more than a process works on at a time, not to fill its caches
 
 _channel_part = lru_cache(maxsize=256)(encode_part)
 
 
 @lru_cache(maxsize=NAMED_KEPT)
-def _named(partition_prefix: str, session: str) -> SessionKeys:
-    return SessionKeys(*[f"{partition_prefix}:{kind}:{session}" for kind in _OWN], *_of_all(partition_prefix))
-
-
-@lru_cache(maxsize=256)
-def _of_all(partition_prefix: str) -> tuple[str, ...]:
-    """The rest of the fields, the same for all sessions of a partition; ``inbox`` is called ``in`` in Redis."""
-    return tuple(f"{partition_prefix}:{kind}" for kind in ("in", *SessionKeys._fields[len(_OWN) + 1 :]))
+def _named(of: str, session: str) -> SessionKeys:
+    return SessionKeys(*[f"{of}:{kind}:{session}" for kind in _OWN], *[f"{of}:{kind}" for kind in _SHARED])
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(ChannelNames):
     """Key names under one prefix."""
 
     prefix: str
@@ -118,6 +114,10 @@ class Keys:
     def unsettled(self, partition: int) -> str:
         """``unsettled``, sorted set: sessions with older messages to consolidate, by the time of the next look (ms)."""
         return self._of_partition(partition, "unsettled")
+
+    def upcoming(self, partition: int) -> str:
+        """``upcoming``, sorted set: active reminders, ``<session> <id>``, by the time at which each fires (ms)."""
+        return self._of_partition(partition, "upcoming")
 
     def dead(self, partition: int) -> str:
         """``dead``, stream: messages that could not be answered, until an operator drops or replays them."""
@@ -200,6 +200,10 @@ class Keys:
         """``told``, string, TTL a minute: the last line of a kind in a chat, which is not repeated so soon."""
         return f"{self._of_session(session, 'told')}:{encode_part(kind)}"
 
+    def reminders(self, session: str) -> str:
+        """``reminders``, hash: the reminders of a chat, by their IDs. Gone when empty."""
+        return self._of_session(session, "reminders")
+
     def segments(self, session: str) -> str:
         """``segments``, list: the newest archived parts of the log, and the name of a file with the older parts."""
         return self._of_session(session, "segments")
@@ -267,6 +271,11 @@ class Keys:
     def workers(self) -> str:
         """``workers``, hash: one heartbeat for each process. Other processes remove stale heartbeats."""
         return f"{self.prefix}:workers"
+
+    @property
+    def labels(self) -> str:
+        """``labels``, hash: the title of a session, and since when (ms) it is pinned or archived in lists."""
+        return f"{self.prefix}:labels"
 
     # What must go on after a crash; all in one slot.
     @property
@@ -349,6 +358,10 @@ class Keys:
         """``paused``, hash: chats in which a bot is paused; ``*`` means all chats."""
         return f"{self.prefix}:paused:{{{encode_part(bot)}}}"
 
+    def preferences(self, bot: str) -> str:
+        """``preferences``, hash: the time zones that people chose, and who wants no reminders of a bot."""
+        return f"{self.prefix}:preferences:{{{encode_part(bot)}}}"
+
     # One a day or a bot, each in one slot of its own.
     def usage(self, day: str, kind: str) -> str:
         """``usage``, hash, TTL 400 days: the usage of a day, by ``bot``, ``person``, ``session`` or ``model``."""
@@ -366,6 +379,10 @@ class Keys:
         """``usage``, hash, TTL two days: the tokens and costs that calls in progress have reserved."""
         return self.usage(day, "reserved")
 
+    def proactive(self, bot: str, day: str) -> str:
+        """``proactive``, hash, TTL two days: the reminders that fired on a day, by person and for the bot."""
+        return f"{self.prefix}:proactive:{{{encode_part(bot)}}}:{day}"
+
     def bucket(self, bot: str, kind: str, name: str) -> str:
         """``bucket``, hash, TTL two minutes: the remaining message rate of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
@@ -373,28 +390,3 @@ class Keys:
     def pace(self, channel: str, bucket: str) -> str:
         """``pace``, list, TTL twice the bucket's time: the times of the last messages sent to a platform (ms)."""
         return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"
-
-    # Publish/subscribe channels: nothing is kept, everything is advisory.
-    @property
-    def commands(self) -> str:
-        """Channel that tells every agent worker about commands that need an out-of-band reply."""
-        return f"{self.prefix}:commands"
-
-    @property
-    def nudges(self) -> str:
-        """Channel that tells every worker process about ``/stop``."""
-        return f"{self.prefix}:nudges"
-
-    @property
-    def leaders(self) -> str:
-        """Channel that tells dispatchers that another dispatcher has resigned."""
-        return f"{self.prefix}:leaders"
-
-    @property
-    def rulings(self) -> str:
-        """Channel that tells every process that access or a pause was changed."""
-        return f"{self.prefix}:rulings"
-
-    def events(self, session: str) -> str:
-        """Channel of the events in one session: positions, text being written, tools and notices."""
-        return f"{self.prefix}:events:{session}"

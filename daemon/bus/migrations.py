@@ -57,6 +57,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         run=_nothing,
         only_adds=True,
     ),
+    Migration(schema=3, what="new keys for reminders and for the titles of sessions", run=_nothing, only_adds=True),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
 

@@ -15,16 +15,16 @@ from daemon.bus.connection import Bus
 from daemon.bus.joined import translated
 from daemon.bus.line import AWAY, Line, Part
 
-_PARTITIONS = "in,ready,due,asides,grew,unsettled,dead,unknown"
+_PARTITIONS = "in,ready,due,asides,grew,unsettled,upcoming,dead,unknown"
 """Kinds of keys, one a partition."""
 
 _NAMED = (
-    "out,leader,session,log,waiting,lock,live,notices,traces,seen,sent,said,forgetting,overheard,bots,told,segments,"
-    "restoring,memory,history,versions,notes,undigested,clearing,shelved"
+    "out,leader,session,log,waiting,lock,live,notices,traces,seen,sent,said,forgetting,overheard,bots,told,reminders,"
+    "segments,restoring,memory,history,versions,notes,undigested,clearing,shelved"
 )
 """Kinds of keys, one for each session, memory, channel or message of a partition."""
 
-_SINGLE = "meta,sessions,archives,collecting,retaining,workers,people,audit,lost"
+_SINGLE = "meta,sessions,labels,archives,collecting,retaining,workers,people,audit,lost"
 """Kinds of keys, one a database. All others are ``<prefix>:<kind>:<name>``."""
 
 
@@ -85,6 +85,9 @@ _PUBLISHED = "in,ready,due,asides,session,waiting,seen,overheard"
 _SESSION = "in,ready,due,asides,session,waiting,log,live,notices,traces,grew,unsettled,dead,out,said,told"
 """Kinds that a turn, its answer and what follows from it are written to."""
 
+_REMINDERS = "reminders,upcoming"
+"""Kinds that a reminder is kept in."""
+
 _MEMORY = "memory,history,versions,notes"
 
 _CONSOLIDATED = f"{_MEMORY},lock,undigested,segments,shelved,clearing"
@@ -94,14 +97,14 @@ RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended",
-        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},forgetting,job,jobs,login,visitor,audit,usage",
+        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,audit,usage,labels",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),
     "agent": Rights(
-        reads="overheard,moved,people,ended",
-        writes=f"{_SESSION},{_CONSOLIDATED},forgetting,job,jobs,usage,bucket,access,codes,guesses,paused,pair,"
-        "linking,tries,learnt,failing,errors",
+        reads="overheard,moved,people,ended,labels",
+        writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,proactive,forgetting,job,jobs,usage,bucket,"
+        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),
@@ -113,8 +116,8 @@ RIGHTS: Mapping[str, Rights] = {
     ),
     "consolidation": Rights(
         reads="moved",
-        writes=f"{_SESSION},{_CONSOLIDATED},unknown,collecting,retaining,restoring,"
-        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors",
+        writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,unknown,collecting,retaining,restoring,"
+        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors,labels",
         hears="events:*,commands,nudges",
         calls="scan 0, xreadgroup group x x streams k >, xgroup create k x 0, xautoclaim k x x 1 0, xack k x 0-0, "
         "xtrim k maxlen 1, bgrewriteaof",

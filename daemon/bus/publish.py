@@ -22,13 +22,13 @@ MAX_ID_CHARS = 256
 ADMIN_COMMANDS = frozenset({"pair", "ban", "unban", "pause", "resume"})
 """What administrators decide about who may speak and where the bot rests."""
 
-ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"}) | ADMIN_COMMANDS
+ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory", "reminders", "remind"}) | ADMIN_COMMANDS
 """Those that are answered aside."""
 
 QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export", "forget", "link", "unlink"})
 """Those that change the session, or are about all of it: each keeps its place and is carried out in its turn."""
 
-WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link", "memory"}) | ADMIN_COMMANDS
+WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link", "memory", "remind"}) | ADMIN_COMMANDS
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16
@@ -48,6 +48,8 @@ COMMANDS: Mapping[str, Command] = {
     "/forget": "forget",
     "/whoami": "whoami",
     "/memory": "memory",
+    "/reminders": "reminders",
+    "/remind": "remind",
     "/link": "link",
     "/unlink": "unlink",
     "/pair": "pair",

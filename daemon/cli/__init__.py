@@ -16,11 +16,13 @@ from daemon.cli.generate import generate
 from daemon.cli.init import init
 from daemon.cli.jobs import jobs
 from daemon.cli.memory import memory
+from daemon.cli.naming import rename_session
 from daemon.cli.page import page
 from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.recalling import search_memory
 from daemon.cli.redis_command import redis_acl, redis_cli
+from daemon.cli.reminder import reminder
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
@@ -42,6 +44,7 @@ for _command in (
     memory,
     channel,
     person,
+    reminder,
     transcript,
     trace,
     queue,
@@ -60,6 +63,7 @@ queue.add_command(jobs)
 session.add_command(generate)
 session.add_command(export)
 session.add_command(forget_session)
+session.add_command(rename_session)
 memory.add_command(search_memory)
 memory.add_command(audit_memory)
 memory.add_command(forget_memory)

@@ -121,7 +121,8 @@ def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> 
         _list([f"{each.owner}: {each.count:,}" for each in of_kind])
     if losses:
         click.echo(
-            f"Neither Redis nor the archive in {manifest.archive} contains this data. Keep the older backups, and "
+            f"Neither Redis nor the archive in {manifest.archive} contains the missing data. Keep the older backups, "
+            "and "
             "restore the missing files of the archive from an older backup.",
             err=True,
         )

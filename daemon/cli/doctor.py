@@ -111,6 +111,7 @@ async def _redis(config: "Config") -> "list[Finding]":
     from daemon.cli.database import examine
     from daemon.cli.finding import error
     from daemon.cli.models import examine_models
+    from daemon.cli.overdue import examine_reminders
     from daemon.clock import SystemClock
     from daemon.config import data_path
     from daemon.errors import MillpondError
@@ -122,6 +123,7 @@ async def _redis(config: "Config") -> "list[Finding]":
             found += await _permitted("archive", examine_archive(bus, archive))
             found += await _permitted("api token", examine_tokens(bus, config, data_path(config)))
             found += await _permitted("models", examine_models(bus, config))
+            found += await _permitted("reminders", examine_reminders(bus))
             return found + await _permitted("prompt caches", examine_caching(bus, config, SystemClock()))
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]

@@ -80,8 +80,8 @@ def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) 
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
     PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. Statements of other people about the
-    person in groups, and memory made from such statements, are kept. Use `millpond memory forget GROUP WHAT` to delete
-    these statements.
+    person in groups, and memory made from such statements, are kept. To delete such statements, use `millpond memory
+    forget GROUP WHAT`.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)

@@ -150,7 +150,8 @@ def _scope(process: "Process", name: str, bot: str | None) -> str:
     """The scope that a person means by ``name``."""
     from daemon.errors import BadSessionKey
     from daemon.people import is_person
-    from daemon.sessionkey import SessionKey, encode_part
+    from daemon.scope import person_scope
+    from daemon.sessionkey import SessionKey
 
     if is_person(name):
         return name
@@ -166,4 +167,4 @@ def _scope(process: "Process", name: str, bot: str | None) -> str:
     owner = bot or (channel.bot if channel else None)
     if owner is None:
         raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Name the bot with --bot.")
-    return f"{encode_part(owner)}:person:{encode_part(key.channel)}:{encode_part(key.chat)}"
+    return person_scope(owner, key.channel, key.chat)

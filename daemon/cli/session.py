@@ -43,7 +43,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"sessions": found})
     else:
-        heads = ("session", "head", "cursor", "waiting", "last activity", "parked: reason")
+        heads = ("session", "title", "head", "cursor", "waiting", "last activity", "parked: reason")
         table(heads, [list(row.values()) for row in found])
 
 
@@ -107,9 +107,9 @@ async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
     """The newest ``limit`` sessions, ready to be printed as JSON."""
     import anyio
 
-    from daemon.session import SessionReader
+    from daemon.session import NO_LABEL, Labels, SessionReader
 
-    reader = SessionReader(bus)
+    reader, labels = SessionReader(bus), await Labels(bus).all()
     found = await reader.sessions(limit=limit)
     states: dict[str, SessionState] = {}
 
@@ -122,6 +122,7 @@ async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
     return [
         {
             "session": name,
+            "title": labels.get(name, NO_LABEL).title,
             "head": states[name].head,
             "cursor": states[name].cursor,
             "waiting": states[name].waiting,

@@ -34,6 +34,8 @@ from daemon.config.remembering import (
     RerankerConfig,
     RetentionConfig,
 )
+from daemon.config.reminders import RemindersConfig
+from daemon.config.rules import zone_problem
 from daemon.config.schema import (
     GROUP_COMMANDS,
     TOOLS,
@@ -91,6 +93,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RemindersConfig",
     "RerankerConfig",
     "RetentionConfig",
     "RunConfig",
@@ -117,4 +120,5 @@ __all__ = [
     "signing_key",
     "summary_model_of",
     "transcription_of",
+    "zone_problem",
 ]

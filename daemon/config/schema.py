@@ -24,6 +24,7 @@ from daemon.config.remembering import (
     MicroCompactConfig,
     RetentionConfig,
 )
+from daemon.config.reminders import RemindersConfig
 from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
@@ -211,6 +212,11 @@ class ModelConfig(Section, frozen=True):
         return (alone, *(filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
+    def names(self) -> list[str]:
+        """Names of the models that a conversation may choose, its own first."""
+        return ["offline"] if self.offline else list(dict.fromkeys(model.name for model in self.chain))
+
+    @property
     def offline(self) -> bool:
         """Whether the mock model answers."""
         return not (self.base_url or self.api_key)
@@ -270,13 +276,13 @@ class TranscriptionConfig(Section, frozen=True):
     """Of a second of speech, 10 tokens are paid where the server does not say how many there are."""
 
 
-GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "stop")
+GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "remind", "stop")
 """Commands that are about the conversation or the memory that all members of a group share."""
 
 
 TOOLS = (
     *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
-    *("memory_search", "memory_get", "conversation_search"),
+    *("memory_search", "memory_get", "conversation_search", "remind"),
 )
 """Of a bot that lists none: all builtin tools. They stay within a conversation's own files."""
 
@@ -300,10 +306,18 @@ class BotConfig(Section, frozen=True):
     model: ModelConfig = ModelConfig()
     summary_model: FallbackConfig = FallbackConfig()
     """Sums up, see ``summary_model_of``; its name may be left open too."""
+    titles: Literal["auto", "words", "model"] = "auto"
+    """Titles of conversations: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
     limits: LimitsConfig = LimitsConfig()
+    reminders: RemindersConfig = RemindersConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
     """Tool servers by name; their tools are called ``<name>_<tool>``."""
+
+    @property
+    def titles_by_model(self) -> bool:
+        """Whether a model writes the titles of conversations."""
+        return self.titles == "model" or (self.titles == "auto" and self.summary_model != FallbackConfig())
 
 
 class PersonConfig(Section, frozen=True):

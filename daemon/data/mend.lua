@@ -1,7 +1,7 @@
 -- Mend one thing of a session that a look at its data found, unless it is right by now. Harmless when repeated or late.
 --
 -- KEYS  1 session (hash)  2 waiting (list)  3 in (stream)  4 ready (zset)  5 due (zset)  6 unsettled (zset)
---       7 asides (zset)  8 log (list)
+--       7 asides (zset)  8 log (list)  9 reminders (hash)  10 upcoming (zset)
 -- ARGV  1 action  2 session key  then of
 --         due                   nothing: give it a deadline
 --         idle                  nothing: take the deadline away, and it out of ready
@@ -14,6 +14,8 @@
 --         unsettled             nothing: have it looked at
 --         number                3 field: a number that it can safely be
 --         pad                   3 one past the last message of the log  4 head, as they were  5 an entry (JSON) for each lost one
+--         upcoming              3 reminder id  4 when it fires (ms): it has no time
+--         paused                3 reminder id: it has a time
 -- Returns 'mended', or 'right' when there was nothing to do
 
 local action, session, id = ARGV[1], ARGV[2], ARGV[3]
@@ -120,6 +122,11 @@ elseif action == 'number' then
     awake()
     done = true
   end
+elseif action == 'upcoming' then
+  done = redis.call('HEXISTS', KEYS[9], id) == 1 and redis.call('ZADD', KEYS[10], 'NX', ARGV[4], session .. ' ' .. id) == 1
+elseif action == 'paused' then
+  local raw = redis.call('HGET', KEYS[9], id)
+  done = raw and string.find(raw, '"paused":true', 1, true) and redis.call('ZREM', KEYS[10], session .. ' ' .. id) > 0
 elseif action == 'pad' then
   local first, head = tonumber(ARGV[3]), tonumber(ARGV[4])
   if number('head') == head and number('base') and number('base') + redis.call('LLEN', KEYS[8]) == first then

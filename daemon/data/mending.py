@@ -34,4 +34,5 @@ async def is_stray(bus: Bus, session: str, stream_id: str) -> bool:
 
 def _of_session(bus: Bus, session: str) -> list[str]:
     own = bus.keys.of(session)
-    return [own.session, own.waiting, own.inbox, own.ready, own.due, own.unsettled, own.asides, own.log]
+    named = [own.session, own.waiting, own.inbox, own.ready, own.due, own.unsettled, own.asides, own.log]
+    return [*named, bus.keys.reminders(session), bus.keys.upcoming(bus.keys.partition(session))]

@@ -7,13 +7,13 @@ from typing import Literal
 Place = Literal["session", "scope", "queue", "database"]
 """The owner of a key; ``queue`` has one key for each partition."""
 
-SESSION = frozenset({"session", "log", "waiting", "lock", "segments", "notices"})
+SESSION = frozenset({"session", "log", "waiting", "lock", "segments", "notices", "reminders"})
 """Kinds that are one session's, and read in one step with it; all but ``notices`` have no TTL."""
 
 SCOPE = frozenset({"memory", "history", "versions", "notes", "undigested", "shelved"})
 """Kinds that are one scope's, and read in one step."""
 
-ZSETS = frozenset({"ready", "due", "asides", "unsettled"})
+ZSETS = frozenset({"ready", "due", "asides", "unsettled", "upcoming"})
 """Keys of a partition; their entries of a session are read with the session."""
 
 STREAMS = frozenset({"in", "out", "dead", "grew", "unknown"})
@@ -58,6 +58,7 @@ TTL_S = {
     "overheard": DAY_S,
     "sent": 7 * DAY_S,
     "said": 7 * DAY_S,
+    "proactive": 2 * DAY_S,
     "unknown": 7 * DAY_S,
     "traces": 7 * DAY_S,
     "deliveries": 7 * DAY_S,
@@ -76,6 +77,7 @@ DATABASE = frozenset(
         "collecting",
         "retaining",
         "sessions",
+        "labels",
         "workers",
         "jobs",
         "job",
@@ -85,17 +87,20 @@ DATABASE = frozenset(
         "linking",
         "tries",
     }
-    | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}
+    | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace", "preferences", "proactive"}
     | {"login", "visitor", "audit", "errors", "learnt", "failing"}
 )
 """Kinds with one key for the database, or for each bot, channel or day."""
 
 TYPES = {
-    **dict.fromkeys(("session", "lock", "memory", "leader", "sent"), "hash"),
+    **dict.fromkeys(("session", "lock", "memory", "leader", "sent", "reminders"), "hash"),
     **dict.fromkeys(("log", "waiting", "segments", "history", "versions", "notes", "undigested", "shelved"), "list"),
     **dict.fromkeys(("in", "out", "dead", "grew", "unknown", "notices"), "stream"),
-    **dict.fromkeys(("ready", "due", "asides", "unsettled", "sessions", "jobs"), "zset"),
-    **dict.fromkeys(("meta", "archives", "people", "access", "paused", "moved", "poller", "usage", "job"), "hash"),
+    **dict.fromkeys(("ready", "due", "asides", "unsettled", "upcoming", "sessions", "jobs"), "zset"),
+    **dict.fromkeys(
+        ("meta", "archives", "labels", "people", "access", "paused", "preferences", "moved", "poller", "usage", "job"),
+        "hash",
+    ),
 }
 """Types of the kinds whose content is looked at."""
 

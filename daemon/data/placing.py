@@ -99,6 +99,10 @@ class Placing:
         asides: list[Sequence[Part]] = [["0", f"{taken.name} {each}"] for each in taken.asides]
         await self._put("zset", Name(kind="asides", partition=partition, rest=""), asides)
 
+        await self._put("hash", named("reminders"), hash_words(taken.reminders))
+        fires: list[Sequence[Part]] = [[repr(score), f"{taken.name} {each}"] for each, score in taken.upcoming.items()]
+        await self._put("zset", Name(kind="upcoming", partition=partition, rest=""), fires)
+
     async def _scope(self, taken: ScopeTaken) -> None:
         partition = self._spread.partition(taken.name)
         await self._put("hash", Name(kind="memory", partition=partition, rest=taken.name), hash_words(taken.fields))

@@ -83,7 +83,7 @@ async def session_pieces(
     channel = session.partition(":")[0]
     own = keys.of(session)
     named = [own.session, own.log, own.waiting, own.lock, keys.segments(session), own.inbox, own.ready, own.due]
-    named += [own.unsettled, own.asides, _out(bus, at, channel), own.dead]
+    named += [own.unsettled, own.asides, _out(bus, at, channel), own.dead, keys.reminders(session), keys.upcoming(at)]
     try:
         async with aclosing(_pieces(bus, session, named, first, keep)) as pieces:
             async for piece in pieces:
@@ -117,7 +117,7 @@ def _out(bus: Bus, partition: int, channel: str) -> str:
 
 
 def _session(session: str, log: Sequence[Text], upto: int, rest: Sequence[Any]) -> SessionTaken:
-    found, waiting, entries, lock, segments, scores, asides, out_upto, dead_upto = rest
+    found, waiting, entries, lock, segments, scores, asides, out_upto, dead_upto, reminders, upcoming = rest
     fields = fields_of(found)
     base, log_first = number(fields.get("base")), upto - len(log)
     return SessionTaken(
@@ -133,6 +133,8 @@ def _session(session: str, log: Sequence[Text], upto: int, rest: Sequence[Any]) 
         scores={kind: float(score) for kind, score in zip(("ready", "due", "unsettled"), scores, strict=True) if score},
         out_upto=out_upto.decode(),
         dead_upto=dead_upto.decode(),
+        reminders=fields_of(reminders),
+        upcoming={name_text(name): float(score) for name, score in zip(upcoming[::2], upcoming[1::2], strict=True)},
     )
 
 

@@ -48,6 +48,9 @@ class SessionTaken(msgspec.Struct, frozen=True, kw_only=True, tag="session", omi
     segments: list[Text] = []
     scores: dict[str, float] = {}
     """Where it stands in ``ready``, ``due`` and ``unsettled``."""
+    reminders: Fields = {}
+    upcoming: dict[str, float] = {}
+    """When each of them fires (ms), of those that are not paused."""
     out_upto: str = ""
     """Stream id of the newest entry in its channel's ``out`` at that moment; what came later belongs to a later one."""
     dead_upto: str = ""

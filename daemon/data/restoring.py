@@ -101,8 +101,8 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
                 found.append(name.decode())
     if found:
         raise ConfigError(
-            f"processes of this database are running ({', '.join(sorted(found))}). Stop these processes and restore "
-            f"again. A killed process stays listed for {ALIVE_S:.0f} s."
+            f"processes of this database are running ({', '.join(sorted(found))}). Stop the running processes and "
+            f"restore again. A killed process stays listed for {ALIVE_S:.0f} s."
         )
 
 

@@ -8,10 +8,12 @@
 --
 -- KEYS  1 session (hash)  2 log (list)  3 waiting (list)  4 lock (hash)  5 segments (list)  6 in (stream)  7 ready (zset)
 --       8 due (zset)  9 unsettled (zset)  10 asides (zset)  11 out (stream) of its channel  12 dead (stream)
+--       13 reminders (hash)  14 upcoming (zset)
 -- ARGV  1 session key  2 index of the first message that the caller does not have yet  3 most messages at once
 -- Returns {'more', index of the first message that follows, messages}: ask again, behind these; or
 --   {'whole', the same, messages, hash, waiting, entries of in, lock, segments, {score in ready, due, unsettled, or ''},
---    stream ids of its commands in asides, newest id in out or '', newest id in dead or ''}
+--    stream ids of its commands in asides, newest id in out or '', newest id in dead or '',
+--    reminders, {id, score in upcoming, ...}}
 
 local base = tonumber(redis.call('HGET', KEYS[1], 'base') or 0) or 0
 local first, most = math.max(tonumber(ARGV[2]), base), tonumber(ARGV[3])
@@ -45,6 +47,15 @@ local scores = {score(KEYS[7]), score(KEYS[8]), score(KEYS[9])}
 local function newest(stream_key)
   return is_typed(stream_key, 'stream') and redis.call('XREVRANGE', stream_key, '+', '-', 'COUNT', 1)[1]
 end
+local reminders, upcoming = redis.call('HGETALL', KEYS[13]), {}
+for at = 1, #reminders, 2 do
+  local fires = is_typed(KEYS[14], 'zset') and redis.call('ZSCORE', KEYS[14], session .. ' ' .. reminders[at])
+  if fires then
+    upcoming[#upcoming + 1] = reminders[at]
+    upcoming[#upcoming + 1] = fires
+  end
+end
 local last_out, last_dead = newest(KEYS[11]), newest(KEYS[12])
 return {'whole', first, log, redis.call('HGETALL', KEYS[1]), waiting, entries, redis.call('HGETALL', KEYS[4]),
-  redis.call('LRANGE', KEYS[5], 0, -1), scores, asides, last_out and last_out[1] or '', last_dead and last_dead[1] or ''}
+  redis.call('LRANGE', KEYS[5], 0, -1), scores, asides, last_out and last_out[1] or '', last_dead and last_dead[1] or '',
+  reminders, upcoming}

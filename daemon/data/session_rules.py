@@ -11,6 +11,7 @@ from daemon.data.moment import pairs_of
 from daemon.data.records import SessionTaken, bytes_of
 from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
+from daemon.reminders import reminder_from
 
 _NUMBERS = (
     "base",
@@ -50,7 +51,15 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
     if unreadable:
         return [_not_a_number(taken.name, name) for name in unreadable]
     look = _Look(taken)
-    return [*look.hash(), *look.positions(), *look.log(), *look.waiting(), *look.asides(), *look.unsettled()]
+    return [
+        *look.hash(),
+        *look.positions(),
+        *look.log(),
+        *look.waiting(),
+        *look.asides(),
+        *look.unsettled(),
+        *look.reminders(),
+    ]
 
 
 def _not_a_number(session: str, name: str) -> Flaw:
@@ -84,7 +93,7 @@ def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
-        mend = Mend(what="remove the session from these lists", action="idle", owner=taken.name)
+        mend = Mend(what="remove the missing session from the lists", action="idle", owner=taken.name)
         text = f"the session is listed in {', '.join(sorted(taken.scores))}, but the session does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
@@ -198,7 +207,9 @@ class _Look:
                 yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
                 text = f"message {stream_id} is queued in this session but belongs to another session"
-                yield self._flaw("waiting.in", text, "foreign", "remove the message from this queue", stream_id)
+                yield self._flaw(
+                    "waiting.in", text, "foreign", "remove the message from the queue of the session", stream_id
+                )
             seen.add(stream_id)
         yield from self._deadline()
         stop = self._taken.fields.get("stop_upto")
@@ -247,3 +258,18 @@ class _Look:
                 "consolidation is not scheduled"
             )
             yield self._flaw("session.unsettled", text, "unsettled", "schedule a consolidation now")
+
+    def reminders(self) -> Iterator[Flaw]:
+        """Reminders can be read; active ⇔ upcoming."""
+        for name, raw in self._taken.reminders.items():
+            reminder = reminder_from(bytes_of(raw))
+            if reminder is None:
+                text = f"reminder {name} cannot be read, so it never fires. Restore the session from a backup."
+                yield self._flaw("reminders.reminder", text)
+            elif not reminder.paused and name not in self._taken.upcoming:
+                text = f"reminder {name} has no time, so it never fires"
+                what = f"let the reminder fire on {reminder.due}"
+                yield self._flaw("reminders.upcoming", text, "upcoming", what, name, reminder.due_ms)
+            elif reminder.paused and name in self._taken.upcoming:
+                text = f"reminder {name} is paused, but it has a time"
+                yield self._flaw("reminders.paused", text, "paused", "remove the time", name)

@@ -32,7 +32,7 @@ from daemon.data.records import KeyTaken, LogTaken, ScopeTaken, SessionTaken, St
 from daemon.errors import DamagedData
 from daemon.memory.files import bot_of
 
-ALONE = frozenset({"session", "log", "waiting", "lock", "segments"})
+ALONE = frozenset({"session", "log", "waiting", "lock", "segments", "reminders"})
 """Kinds that tell that there is a session; notices are kept beside it, by their TTL."""
 
 RETAKES = 3

@@ -16,7 +16,7 @@ memory/<scope>/history.jsonl   the entries of the history with all of their fiel
 memory/<scope>/versions.jsonl  every version of MEMORY.md, with its origin
 memory/<scope>/notes.jsonl     daily notes
 transcripts/<session>.jsonl    all messages of a conversation from the first to the last, one per line
-sessions/<session>.json        state of a conversation, with its unanswered messages and recent replies to commands
+sessions/<session>.json        state of a conversation, with its unanswered messages, reminders and command replies
 groups/<session>.jsonl         the person's messages in groups, if an administrator exported all data of a person
 files/<scope>/                 files that the bot wrote for you, and long tool results
 usage.jsonl                    usage by day: messages, model calls, tokens, costs
@@ -37,7 +37,7 @@ memory/<scope>/history.jsonl   同样的条目及其全部字段，每行一个 
 memory/<scope>/versions.jsonl  MEMORY.md 的每一个版本及其来源
 memory/<scope>/notes.jsonl     每日笔记
 transcripts/<session>.jsonl    一个对话从第一条到最后一条的全部消息，每行一条
-sessions/<session>.json        对话的状态、待回答的消息、最近对命令的直接回复
+sessions/<session>.json        对话的状态、待回答的消息、提醒、最近对命令的直接回复
 groups/<session>.jsonl         这个人在群里的消息（仅当管理员导出一个人的全部数据时）
 files/<scope>/                 机器人为你写的文件，以及较长的工具结果
 usage.jsonl                    每天的用量：消息、模型调用、token、费用

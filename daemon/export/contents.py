@@ -208,10 +208,12 @@ class _Writing:
             raws = [dict(pairs(entry))[b"message"] for _, entry in found]
             waiting += [_json_or_text(raw) for raw in raws if not _forgets(raw)]
         overheard: list[bytes] = await bus.call("ZRANGE", keys.overheard(session), 0, -1)
+        reminders = pairs(await bus.call("HGETALL", keys.reminders(session)))
         content = {
             "session": session,
             "fields": {_text(name): _json_or_text(value) for name, value in fields if name not in SECRET_FIELDS},
             "waiting": waiting,
+            "reminders": [_json_or_text(raw) for _, raw in reminders],
             "overheard": [_json_or_text(raw) for raw in overheard if raw],
             "notices": [_json_or_text(dict(pairs(entry))[b"notice"]) for _, entry in notices],
         }

@@ -22,6 +22,7 @@ from daemon.forget.shelves import Buried, Bury, forget_on
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.forget.work import Tier, Work
 from daemon.inbox import mark_of
+from daemon.session import Labels
 from daemon.sessionkey import SessionKey
 
 SWAP = load_script(__file__, "swap.lua")
@@ -110,8 +111,14 @@ def _lines_in(content: bytes) -> list[bytes]:
 
 
 async def forget_beside_log(work: Work, session: str) -> None:
-    """What a session holds beside its messages: continuity, parts of a summary, the text being written, notices."""
+    """What a session holds beside its messages: title, continuity, parts of a summary, text being written, notices."""
     bus = work.stores.bus
+    labels = Labels(bus)
+    title = (await labels.of(session)).title
+    if title and (hits := work.wanted.hits(title)):
+        work.found("titles", hits)
+        if not work.looks:
+            await labels.remove(session, ("title",))
     keys = bus.keys.of(session)
     continuity = await bus.call("HGET", keys.session, "continuity")
     if continuity:

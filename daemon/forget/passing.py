@@ -16,6 +16,7 @@ from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queue
 from daemon.forget.order import Ground, Order
 from daemon.forget.overheard import forget_overheard, forget_overheard_elsewhere
 from daemon.forget.remembered import forget_memory, forget_part
+from daemon.forget.reminders import forget_preferences, forget_reminders
 from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
 from daemon.forget.whole import leave_session
@@ -71,6 +72,7 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
     if order.whole == "person":
         sessions = [session for session, _ in ground.sessions]
         await forget_in_accounts(work, bot=order.bot, people=order.people, sessions=sessions)
+        await forget_preferences(work, bot=order.bot, people=order.people)
     for hook in HOOKS:
         await hook(work, order, ground)
     if not work.looks:
@@ -123,6 +125,7 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
             for each in dict.fromkeys((scope, *order.scopes)) if marks and not work.looks else ():
                 await _blocking(work, session, partial(_came_along, work, each, marks.__contains__))
         await forget_overheard(work, session)
+        await forget_reminders(work, session)
         await progress()
     people = frozenset(order.people)
     for session, scope in ground.others:
@@ -131,6 +134,8 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
         if marks:
             await _blocking(work, session, partial(_came_along, work, scope, marks.__contains__))
         await forget_overheard(work, session, people=people)
+        if people:
+            await forget_reminders(work, session, people=people)
         await progress()
     if people:
         await forget_overheard_elsewhere(work, people, known=[session for session, _ in ground.all])

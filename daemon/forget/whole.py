@@ -8,7 +8,7 @@ from daemon.errors import ArchiveError, ArchiveUnavailable, LockLost
 from daemon.events import LogEntry
 from daemon.forget.logs import forget_beside_log
 from daemon.forget.work import Work
-from daemon.session import Lock, SessionReader
+from daemon.session import Labels, Lock, SessionReader
 
 SKIP = load_script(__file__, "skip.lua", with_parts=("../memory/memory.part.lua",))
 LEAVE = load_script(__file__, "leave.lua")
@@ -49,6 +49,7 @@ async def leave_session(work: Work, lock: Lock | None, session: str, *, home: st
     # No text is in them; but when somebody talked to whom, and about how much, is his, too.
     await bus.call("DEL", bus.keys.traces(session))
     await bus.call("ZREM", bus.keys.sessions, session)
+    await Labels(bus).remove(session)
 
 
 async def _skip(work: Work, lock: Lock, *, home: str, upto: int, last: bytes | None) -> None:

@@ -37,6 +37,8 @@ class Visit:
 
     channel: str
     """The channel instance whose operator it is."""
+    person: str
+    """The name with which the link was made; empty: none."""
     renewed: bool
     """Whether it is known for longer from now on, so that the cookie has to last longer too."""
 
@@ -47,10 +49,10 @@ class Logins:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def offer(self, channel: str) -> str:
-        """A new code by which one browser becomes an operator of the channel instance ``channel``."""
-        code = secrets.token_urlsafe(CODE_BYTES)
-        await self._bus.call("SET", self._bus.keys.login(_hash(code)), channel, "PX", round(CODE_VALID_S * 1000))
+    async def offer(self, channel: str, person: str = "") -> str:
+        """A new code by which the browser of ``person`` becomes an operator of the channel instance ``channel``."""
+        code, whose = secrets.token_urlsafe(CODE_BYTES), f"{channel}\n{person}" if person else channel
+        await self._bus.call("SET", self._bus.keys.login(_hash(code)), whose, "PX", round(CODE_VALID_S * 1000))
         return code
 
     async def redeem(self, code: str, channel: str) -> str:
@@ -70,8 +72,9 @@ class Logins:
     async def visit(self, secret: str) -> Visit | None:
         """The visitor with this secret; None when there is none, or none any more."""
         key = self._bus.keys.visitor(_hash(secret))
-        channel, renewed = await self._bus.run(VISIT, [key], [round(VISITOR_VALID_S * 1000)])
-        return Visit(channel=channel.decode(), renewed=bool(renewed)) if channel else None
+        whose, renewed = await self._bus.run(VISIT, [key], [round(VISITOR_VALID_S * 1000)])
+        channel, _, person = whose.decode().partition("\n")
+        return Visit(channel=channel, person=person, renewed=bool(renewed)) if channel else None
 
     async def forget(self, secret: str) -> bool:
         """Know the visitor no longer; False when it was not known."""

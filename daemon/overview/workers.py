@@ -93,7 +93,8 @@ async def token_conflicts(bus: Bus, tokens: Mapping[str, str], *, clock: Clock =
             found |= {(each, host) for each, token in beat.tokens.items() if tokens.get(each, token) != token}
     return [
         f"The web processes of channel {channel} on {host} expect a different API token. Restart these processes. If "
-        f"these processes have another data directory, set channels.{channel}.token_file to a file with the same token "
+        f"the web processes have another data directory, set channels.{channel}.token_file to a file with the same "
+        "token "
         "everywhere."
         for channel, host in sorted(found)
     ]

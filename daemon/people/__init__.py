@@ -10,6 +10,7 @@ from daemon.people.configured import link_configured, wanted
 from daemon.people.ground import is_person, name_of
 from daemon.people.links import Link, People
 from daemon.people.locked import sessions_of, under_locks
+from daemon.people.operators import is_operator, operator_sender
 
 __all__ = [
     "Asking",
@@ -17,9 +18,11 @@ __all__ = [
     "Party",
     "People",
     "Request",
+    "is_operator",
     "is_person",
     "link_configured",
     "name_of",
+    "operator_sender",
     "sessions_of",
     "shown",
     "under_locks",

@@ -9,7 +9,8 @@ from daemon.errors import MillpondError, brief
 from daemon.jobs import Host
 from daemon.memory.home import home_of
 from daemon.people.asking import Asking
-from daemon.sessionkey import SessionKey, encode_part
+from daemon.scope import person_scope
+from daemon.sessionkey import SessionKey
 
 BY = "config"
 
@@ -22,8 +23,7 @@ def scopes_of(config: Config, name: str) -> dict[str, list[str]]:
     for identity in config.people[name].identities:
         key = SessionKey.parse(identity)
         channel = config.channels[key.channel]
-        scope = f"{encode_part(channel.bot)}:person:{encode_part(key.channel)}:{encode_part(key.chat)}"
-        found.setdefault(channel.bot, []).append(scope)
+        found.setdefault(channel.bot, []).append(person_scope(channel.bot, key.channel, key.chat))
     return found
 
 

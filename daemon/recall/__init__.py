@@ -5,6 +5,7 @@
 
 from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
+from daemon.recall.everywhere import Everywhere, Located, Sweep
 from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.lost_items import Lost, lost_of, messages_at, passage
 from daemon.recall.place import Place, Places, is_session
@@ -19,10 +20,12 @@ __all__ = [
     "Chunk",
     "Engine",
     "Engines",
+    "Everywhere",
     "Found",
     "Hit",
     "InPrompt",
     "Kind",
+    "Located",
     "Lost",
     "Mode",
     "Place",
@@ -32,6 +35,7 @@ __all__ = [
     "Said",
     "SessionBook",
     "Sources",
+    "Sweep",
     "engines_of",
     "found_text",
     "is_session",

@@ -250,6 +250,16 @@ class Recaller:
         found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
         return [hit.snippet for hit in found.hits]
 
+    async def located(self, scope: str, query: str, *, limit: int) -> list[tuple[Hit, Place | None]]:
+        """As ``snippets``, with the places of the hits."""
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
+        places = await self._places_of(scope, [hit.docid for hit in found.hits])
+        return [(hit, places.get(hit.docid)) for hit in found.hits]
+
+    async def scopes(self) -> list[str]:
+        """Every scope with a session, the last active first; errors as for ``search``."""
+        return await self._sessions.scopes()
+
     async def around(self, scope: str, docid: str, *, context: int) -> tuple[Place, str] | None:
         """What stands at a hit's place and ``context`` lines or messages around it, and where that is; None: gone.
 

@@ -64,6 +64,12 @@ class SessionBook:
             found.sort(key=self._active_ms.__getitem__, reverse=True)
         return found
 
+    async def scopes(self) -> list[str]:
+        """Every scope with a session, the one whose sessions were active last first. See ``of``."""
+        await self.look()
+        active = {scope: max(map(self._active_ms.__getitem__, sessions)) for scope, sessions in self._of.items()}
+        return sorted(active, key=active.__getitem__, reverse=True)
+
     async def has_other(self, scope: str, session: str, *, within_s: float) -> bool:
         """Whether ``scope`` may have any session but this one.
 

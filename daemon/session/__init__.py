@@ -2,16 +2,18 @@
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
 ``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Amendments``
-edits what waits, or takes it out; ``Sayings`` says what a turn says before its answer; ``standings`` tells who is held
-and who rests, ``settlement_of`` how far a session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions,
-every one of them.
+edits what waits, or takes it out; ``Sayings`` says what a turn says before its answer; ``Labels`` names sessions in
+lists; ``standings`` tells who is held and who rests, ``settlement_of`` how far a session is consolidated.
+``all_sessions`` and ``sessions_of`` find sessions, every one of them.
 """
 
 from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, overdue_s, standings
 from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after, commit_name
+from daemon.session.labels import NO_LABEL, Label, Labels, title_of
 from daemon.session.locks import Lock, Locks
+from daemon.session.pending import pending_of
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
 from daemon.session.release import Word
 from daemon.session.sayings import Saying, Sayings, saying_id
@@ -22,6 +24,7 @@ from daemon.session.telling import tell
 
 __all__ = [
     "NO_CHANGE",
+    "NO_LABEL",
     "SUSPECT_DEATHS",
     "Amended",
     "Amendments",
@@ -31,6 +34,8 @@ __all__ = [
     "Change",
     "Claim",
     "Commit",
+    "Label",
+    "Labels",
     "Lock",
     "Locks",
     "Saying",
@@ -49,6 +54,7 @@ __all__ = [
     "commit_name",
     "oldest_s",
     "overdue_s",
+    "pending_of",
     "raws_of_log",
     "saying_id",
     "sessions_of",
@@ -56,4 +62,5 @@ __all__ = [
     "settlement_of",
     "standings",
     "tell",
+    "title_of",
 ]

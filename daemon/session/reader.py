@@ -1,6 +1,6 @@
 """Reads a session without holding it: its positions, its log and its pending messages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -150,6 +150,29 @@ class SessionReader:
         await self._bus.activity.written()
         found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
         return [(name.decode(), int(float(score))) for name, score in pairs(found)]
+
+    async def active_at(self, sessions: Sequence[str]) -> list[tuple[str, int]]:
+        """Sessions with the time of their last activity (ms since 1970); those that are in no list are left out."""
+        if not sessions:
+            return []
+        found = await self._bus.call("ZMSCORE", self._bus.keys.sessions, *sessions)
+        return [(name, int(float(ms))) for name, ms in zip(sessions, found, strict=True) if ms is not None]
+
+    async def sessions_before(self, before: tuple[int, str] | None, *, limit: int) -> list[tuple[str, int]]:
+        """As ``sessions``, beginning after the session that was active last at ``before`` (ms, session key)."""
+        await self._bus.activity.written()
+        least = "+inf" if before is None else before[0]
+        found, offset = list[tuple[str, int]](), 0
+        while True:
+            command = ("ZRANGE", self._bus.keys.sessions, least, "-inf", "BYSCORE", "REV", "LIMIT", offset, limit)
+            listed = [
+                (name.decode(), int(float(ms))) for name, ms in pairs(await self._bus.call(*command, "WITHSCORES"))
+            ]
+            # Of the same time, the server gives names in reverse order.
+            found += [(name, ms) for name, ms in listed if before is None or (ms, name) < before]
+            if len(found) >= limit or len(listed) < limit:
+                return found[:limit]
+            offset += limit
 
 
 def number_in(fields: Mapping[bytes, bytes], name: str, session: str) -> int:

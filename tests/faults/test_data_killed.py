@@ -201,5 +201,5 @@ def test_a_restore_is_refused_while_processes_run(tmp_path: Path) -> None:
         assert millpond(tmp_path / "live", "data", "backup", str(tmp_path / "b"), "--no-verify").returncode == 0
         refused = millpond(tmp_path / "live", "data", "restore", str(tmp_path / "b"), "--replace")
 
-    assert refused.returncode == 78 and "Stop these processes" in refused.stderr
+    assert refused.returncode == 78 and "Stop the running processes" in refused.stderr
     assert (tmp_path / "b").stat().st_mode & 0o077 == 0

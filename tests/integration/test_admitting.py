@@ -127,7 +127,7 @@ async def test_members_of_a_group_use_the_commands_that_the_configuration_allows
         for text in ("/new", "/model"):
             assert "In groups" not in await room.says(text, who="ann"), "of the person's own chat"
         shown = re.findall("^/([a-z]+)", await room.says("/help", who="ann", chat="-1"), re.MULTILINE)
-        assert set(shown) == {"status", "usage", "whoami", "help", *allowed}
+        assert set(shown) == {"status", "usage", "whoami", "help", "reminders", *allowed}
         shown = re.findall("^/([a-z]+)", await room.says("/help", chat="-1"), re.MULTILINE)
         assert {*GROUP_COMMANDS, "pair"} < set(shown)
         assert "link" not in shown

@@ -69,6 +69,11 @@ def command(*words: Any) -> Break:
     return lambda bus: bus.call(name, key(bus.keys), *rest)
 
 
+def upcoming_of(keys: Any) -> str:
+    found: str = keys.upcoming(keys.partition(ANN))
+    return found
+
+
 MENDED: dict[str, tuple[str, Break]] = {
     "a session that nobody would wake": ("waiting.due", command("ZREM", lambda k: k.of(BOB).due, BOB)),
     "a deadline of nothing": ("due.waiting", wake_for_nothing),
@@ -92,6 +97,8 @@ MENDED: dict[str, tuple[str, Break]] = {
     "an index without a session": ("sessions.index", command("ZREM", lambda k: k.sessions, ANN)),
     "an index with one too many": ("sessions.index", command("ZADD", lambda k: k.sessions, 1, "web:no")),
     "a mark that never ends": ("key.ttl", command("PERSIST", lambda k: k.sent("support:7", "support:7#0"))),
+    "a reminder without a time": ("reminders.upcoming", command("DEL", upcoming_of)),
+    "a paused reminder with a time": ("reminders.paused", command("ZADD", upcoming_of, 1, f"{ANN} m7qrst")),
     "a job that nobody takes": ("jobs.index", command("HSET", lambda k: k.job("j1"), "status", "waiting")),
     "a job that nobody knows": ("jobs.index", command("ZADD", lambda k: k.jobs, 1, "j2")),
     "another text than its version's": ("memory.text", command("HSET", lambda k: k.memory(SCOPE), "text", "x")),
@@ -101,6 +108,10 @@ MENDED: dict[str, tuple[str, Break]] = {
 """What a hand can break so that it can be mended, and the rule that says so."""
 
 TOLD: dict[str, tuple[str, Break]] = {
+    "a reminder that cannot be read": (
+        "reminders.reminder",
+        command("HSET", lambda k: k.reminders(ANN), "k3f9ab", "{"),
+    ),
     "no session": ("session.hash", command("DEL", lambda k: k.session(ANN))),
     "a message that cannot be read": ("log.message", command("LSET", lambda k: k.log(ANN), 0, "{")),
     "a message of a later turn": (

@@ -8,10 +8,12 @@ import pytest
 from daemon.forget import Order, extent_of, scopes_with
 from daemon.forget.needle import FORGOTTEN
 from daemon.process import Process
+from daemon.reminders import Preferences, prefer
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab, dump
+from tests.datalab import a_reminder
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, SCOPES, Pond, pond, stands_in, texts
 from tests.memorylab import saves
 
@@ -125,6 +127,11 @@ async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(world: 
             await world.overhear(session, CANARY, sender=sender)
 
     bots = await book.read([day], by="bot")
+    for person in ("web:ann", "web:bob"):
+        await prefer(world.bus, "pond", person, Preferences(zone="Europe/Berlin"))
+        sender = person[-3:]
+        reminder = msgspec.structs.replace(a_reminder(sender, session=GROUP), sender_id=sender)
+        await world.bus.call("HSET", world.bus.keys.reminders(GROUP), reminder.id, reminder.raw)
 
     await world.forget(order=PERSON)
 
@@ -132,6 +139,8 @@ async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(world: 
     for session in (GROUP, "web:never-asked"):
         said = await world.bus.call("ZRANGE", world.bus.keys.overheard(session), 0, -1)
         assert {msgspec.json.decode(raw)["sender_id"] for raw in said} == {"bob"}
+    assert await world.bus.call("HKEYS", world.bus.keys.preferences("pond")) == [b"web:bob"]
+    assert await world.bus.call("HKEYS", world.bus.keys.reminders(GROUP)) == [b"bob"]
     log = await world.lab.log(GROUP)
     assert bytes(log[0].wire) == b'{"role":"user","content":"[forgotten]"}'
     assert log[0].sender == FORGOTTEN

@@ -100,17 +100,19 @@ def test_a_process_keeps_only_so_many_histories_and_each_for_a_while() -> None:
     entry = LogEntry(time="2026-11-20T09:00:00Z", turn=0, tokens=1, wire=msgspec.Raw(b"{}"))
     one_bytes = History([entry]).size_bytes
 
-    def kept(most_bytes: int, *, pause_s: float = 0.0) -> list[str]:
+    def kept(most_bytes: int, *, pause_s: float = 0.0, rest_s: float = 0.0) -> list[str]:
         histories = Histories(most_bytes, now=lambda: now[0])
         for name in "abc":
             now[0] += pause_s
             histories.keep(Claim(session=name, nonce="n", fence=1, begun=begun()), Past(), [entry])
+        now[0] += rest_s
         return [name for name in "abc" if histories.take(name, begun(head=1, done="0 n"))]
 
     assert kept(3 * one_bytes) == ["a", "b", "c"]
     assert kept(2 * one_bytes) == ["b", "c"]
     assert kept(0) == []
     assert kept(3 * one_bytes, pause_s=0.6 * KEPT_S) == ["b", "c"]
+    assert kept(3 * one_bytes, rest_s=1.1 * KEPT_S) == []
 
 
 def test_a_history_is_kept_only_if_the_prompts_go_back_to_the_first_message() -> None:

@@ -119,7 +119,7 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
                 "time_zone": "Europe/Berlin",
                 "tools": [
                     *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
-                    *("memory_search", "memory_get", "conversation_search"),
+                    *("memory_search", "memory_get", "conversation_search", "remind"),
                 ],
                 "admins": ["telegram:4711"],
                 "model": {"base_url": server.base_url, "name": "m", "api_key_file": "pond.model.key"},

@@ -95,6 +95,7 @@ async def test_members_see_a_list_of_the_sessions_of_their_channel(clients: dict
         ({"session": "boss"}, "not_operator"), ({"session": "chief"}, "not_operator"),
         ({"session": "boss", "text": "/pair 123456"}, "not_operator"),
         ({"session": "web:boss:topic"}, "not_operator"), ({"session": "bobs"}, "not_operator"),
+        ({"session": "operator"}, "not_operator"), ({"session": "operator-ann"}, "not_operator"),
         ({"session": "linked"}, "not_operator"), ({"session": "home"}, "not_operator"),
         ({"session": f"{PUSH}:eve"}, "foreign_session"),
     ],

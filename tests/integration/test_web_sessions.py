@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.web import messages as messages_module
+from channels.web.session import filled
 from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.process import Process
@@ -222,6 +223,17 @@ async def test_a_prompt_is_shown_part_by_part_and_word_by_word(page: Page, memor
     assert all(before[1] == after[0] for before, after in pairwise(stretches))
     assert "Ann wants to know why." in found["messages"][1]["content"]
     assert found["messages"][0]["role"] == "system" and found["tools"]
+
+
+def test_memories_beside_the_newest_message_are_a_part_of_the_prompt() -> None:
+    sizes = {"tools": 1, "recalled": 7, "continuity": 0, "history": 2, "current": 3}
+    system = [{"part": "recalled", "tokens": 2, "text": "Of herons."}]
+    stretches = {"continuity": (1, 1), "history": (1, 2), "current": (2, 3)}
+
+    parts = filled._parts({"system": system, "parts": sizes, "stretches": stretches})
+
+    assert sum(part["tokens"] for part in parts) == sum(sizes.values())
+    assert [part["tokens"] for part in parts if part["name"] == "recalled"] == [2, 5]
 
 
 async def test_a_timeline_tells_sizes_roles_turns_and_what_became_of_which(page: Page, memory: MemoryLab) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from channels.leading import Lease, Terms
+from channels.web import streaming
 from channels.web.app import application
 from channels.web.guard import Requests
 from channels.web.site import Site
@@ -227,7 +228,7 @@ async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, 
 
 @pytest.mark.usefixtures("_at_once")
 async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(endpoints, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.05)
     read = snapshots.read_system
     gone = True
 

@@ -1,5 +1,6 @@
 """Scripts of lease holders: a call that hangs until a successor is at work changes nothing any more."""
 
+import datetime as dt
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ from daemon.memory import HistoryEntry, Memories, Version
 from daemon.memory.joining import Joining
 from daemon.memory.lists import ScopeLists
 from daemon.process import Process
+from daemon.reminders import Reminders, Wish, planned
+from daemon.reminders import Tenure as Tenancy
 from daemon.session import Asides, Locks, Saying, Sayings, Sessions
 from daemon.testing import FailingBus, ManualClock
 from tests.apart import Copy, lock_shifted
@@ -41,6 +44,7 @@ from tests.integration.test_forgetting_cut_short import Pond, a_little, left_by_
 from tests.integration.test_links import begun
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab
+from tests.remindlab import place_of
 
 ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
@@ -52,6 +56,7 @@ NOBODYS = {
     "daemon/jobs": "create due", "daemon/memory": "home pin read take_over write",
     "daemon/model": "failed failing probe",
     "daemon/operators": "redeem visit", "daemon/people": "answer begin offer redeem", "daemon/recall/index": "look",
+    "daemon/reminders": "allow change fire overdue",
     "daemon/session": "amend fill log sweep tell withdraw", "daemon/transcripts": "keep restore slice",
     "daemon/usage": "bucket note reserve warn",
 }  # fmt: skip
@@ -305,6 +310,16 @@ async def say(held: Any) -> str:
     return found
 
 
+async def remind(held: Any) -> str:
+    reminder = planned(
+        Wish(text="tea", when="20m", zone="UTC"), place_of(SESSION), reminder_id="abc", now=dt.datetime.now(dt.UTC)
+    )
+    tenure = Tenancy(session=SESSION, nonce=held.claim.nonce, turn=held.claim.begun.head)
+    reminders = Reminders(held.bus, held.lab.queue)
+    found: str = await reminders.create(reminder, asked_as="call", at_most=10, tenure=tenure)
+    return found
+
+
 async def show(held: Any) -> int:
     live = Live(session=SESSION, turn=0, fence=held.claim.fence, sequence=0, offset=0, text="I")
     await show_live(held.bus, live, live, nonce=held.claim.nonce, config=held.lab.queue)
@@ -410,6 +425,7 @@ ROWS = {
     "daemon/session/release.lua": Row(
         tenure=OfTurn, step=lambda held: held.sessions.park(held.claim, delay_s=9.0), refused=False, obeyed=True
     ),
+    "daemon/reminders/create.lua": Row(tenure=OfTurn, step=remind, refused="stale", obeyed="created"),
     "daemon/session/say.lua": Row(tenure=OfTurn, step=say, refused=LeaseLost, obeyed="said"),
     "daemon/bus/live.lua": Row(tenure=OfTurn, step=show, refused=0, obeyed=1),
     "daemon/session/aside.lua": Row(tenure=OfAside, step=answer, refused=False, obeyed=True, late=True),

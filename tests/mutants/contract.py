@@ -7,19 +7,16 @@ CONTRACT = "contract/test_testing.py::TestTestingChannel::"
 MUTANTS = (
     Mutant(
         rule="A part whose answer was lost is not sent again by the adapter.",
-        file="channels/testing/channel.py",
-        old="            raise SendUnknown(\n",
-        new=(
-            "            return await self._client.post(url, content=_encode(post), timeout=timeout_s)\n"
-            "            raise SendUnknown(\n"
-        ),
+        file="channels/posting.py",
+        old="        raise SendUnknown(\n",
+        new=("        return await client.post(url, content=content, timeout=timeout_s)\n        raise SendUnknown(\n"),
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(
         rule="A part whose answer was lost is not said to be unsent.",
-        file="channels/testing/channel.py",
-        old="            raise SendUnknown(\n",
-        new="            raise SendRefused(\n",
+        file="channels/posting.py",
+        old="        raise SendUnknown(\n",
+        new="        raise SendRefused(\n",
         caught_by=CONTRACT + "test_what_became_of_a_part_that_went_wrong_is_told_apart",
     ),
     Mutant(

@@ -140,6 +140,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/vectors/opening.py",
+        "unit/test_vectors_sentences.py",
+        (
+            "The sentence encoder comes before wordllama.",
+            "return _sentences() if not missing_of(SENTENCES_NEED) else",
+            "return",
+            "test_it_comes_before_wordllama_where_no_server_is_configured",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/reranking.py",
         "integration/test_reranking.py",
         (
@@ -239,6 +249,12 @@ MUTANTS = (
             "about * min(1.0, length)",
             "about",
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
+        ),
+        (
+            "A neighbor lifts no message above itself.",
+            "score = min(share * beside, beside - own)",
+            "score = share * beside",
+            "test_talk_beside_a_good_hit_does_not_come_before_the_hit",
         ),
         (
             "A message is found by the day of which it speaks.",

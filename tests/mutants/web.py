@@ -230,7 +230,7 @@ MUTANTS = (
         ),
         (
             "A link of another channel logs nobody in.",
-            "if channel ~= ARGV[1] then return 0 end\n",
+            "if string.match(whose, '^[^\\n]*') ~= ARGV[1] then return 0 end\n",
             "",
             "test_a_link_of_another_channel_is_none_and_used_up",
         ),
@@ -559,6 +559,36 @@ MUTANTS = (
             "await check_sender(self._process, inbound)",
             "pass",
             "test_a_completions_token_opens_nothing_else_and_names_no_other_person",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/files.py",
+        "integration/test_web_files.py",
+        (
+            "A file that is no picture is a download.",
+            "{'inline' if kind else 'attachment'}",
+            "{'inline'}",
+            "test_only_pictures_are_shown_by_a_browser",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/messages.py",
+        "integration/test_web_files.py",
+        (
+            "A message has only files that were uploaded for it.",
+            'if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):',
+            "if False:",
+            "test_uploads_have_limits_and_a_message_has_only_its_own_files",
+        ),
+    ),
+    *mutants_of(
+        "daemon/inbox.py",
+        "integration/test_web_files.py",
+        (
+            "A file belongs to the message whose mark is in its name.",
+            "any(mark in name for mark in marks)",
+            "bool(marks)",
+            "test_uploads_have_limits_and_a_message_has_only_its_own_files",
         ),
     ),
     *mutants_of(

@@ -23,6 +23,7 @@ SHOTS = KEPT / "shots"
 
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"),  # a microphone that beeps
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 WIDE = {"width": 1440, "height": 900}
@@ -112,14 +113,16 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: Browser, url: str, *, phone: bool = False, dark: bool = False) -> Iterator[Visit]:
+def visiting(
+    browser: Browser, url: str, *, phone: bool = False, dark: bool = False, locale: str = "en-GB"
+) -> Iterator[Visit]:
     """A new person's first tab; what it complained of fails the test at the end of the block."""
     context: BrowserContext = browser.new_context(
         viewport=PHONE if phone else WIDE,  # type: ignore[arg-type]
         color_scheme="dark" if dark else "light",
         has_touch=phone,
         reduced_motion="reduce",
-        locale="en-GB",
+        locale=locale,
         timezone_id="UTC",
     )
     try:

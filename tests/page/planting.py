@@ -11,8 +11,10 @@ from benchmarks.people import people
 from daemon.bus import Bus, open_bus
 from daemon.config import QueueConfig, RedisConfig
 from daemon.events import Inbound, LogEntry
-from daemon.session import Commit, Sessions
+from daemon.session import Commit, SessionReader, Sessions
 from daemon.sessionkey import SessionKey
+
+PLANTED_AT_ONCE = 500
 
 
 @asynccontextmanager
@@ -68,3 +70,27 @@ async def dead_letter(folder: Path, session: str, text: str, *, reason: str) -> 
     async with bus_of(folder) as bus:
         dead = bus.keys.dead(bus.keys.partition(session))
         await bus.call("XADD", dead, "*", *fields, "message", msgspec.json.encode(inbound))
+
+
+async def many_conversations(folder: Path, number: int) -> None:
+    """Conversations of the channel ``web`` with an exchange each, a minute between two of them; the last is newest."""
+    async with bus_of(folder) as bus:
+        now_ms = await SessionReader(bus).now_ms()
+        for first in range(0, number, PLANTED_AT_ONCE):
+            commands: list[tuple[str | int | bytes, ...]] = []
+            for at in range(first, min(first + PLANTED_AT_ONCE, number)):
+                session = f"web:many-{at}"
+                words = (("user", f"Question {at}: how wide is it?"), ("assistant", f"Answer {at}"))
+                raws = [_entry(role, text, id=f"m{at}" if role == "user" else "") for role, text in words]
+                fields = ("base", 0, "head", 2, "tokens", 20, "tokens_start", 20, "scope", "pond:person:web:operator")
+                commands += [
+                    ("HSET", bus.keys.session(session), *fields),
+                    ("RPUSH", bus.keys.log(session), *raws),
+                    ("ZADD", bus.keys.sessions, now_ms - 60_000 * (number - at), session),
+                ]
+            await bus.each(commands)
+
+
+def _entry(role: str, text: str, **more: str) -> bytes:
+    wire = msgspec.Raw(msgspec.json.encode({"role": role, "content": text}))
+    return msgspec.json.encode(LogEntry(time="2026-11-20T09:00:00.000Z", turn=0, tokens=10, wire=wire, **more))

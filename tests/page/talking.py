@@ -29,6 +29,18 @@ def level(readings: list[float]) -> float:
 > The wheel turns slowly, and the water does not mind.
 """
 
+FORMULAS = r"""
+The root is $x = \frac{-b}{2a}$ and costs $5 to $6:
+
+$$
+\int_0^1 x^2\,dx = \frac{1}{3}
+$$
+
+An unfinished one: $\frac{$ stays.
+"""
+
+SENT = {"content": "Here is the picture.", "media": ["pond.png", "notes.txt"]}
+
 PICTURE = "https://evil.example/p.png"
 HOSTILE = (
     f"<img src=x onerror=alert(1)><script>alert(2)</script> [a](javascript:alert(3)) ![b]({PICTURE}) "
@@ -37,6 +49,17 @@ HOSTILE = (
 """What must be shown as it is written, and never run."""
 
 SLOW_S = 0.15  # before each word of a slow answer: there is time to look at it, and to stop it
+
+
+ANSWERS = {
+    "slow": Say("One word after the other, " * 8, delay_s=SLOW_S),
+    "rich": Say(RICH),
+    "formulas": Say(FORMULAS),
+    "send a picture": Say(calls=[Call("message", json.dumps(SENT))]),
+    "hostile": Say(HOSTILE),
+    "much": Say("The mill turns as long as there is water. " * 60),
+}
+"""The answer to a message that contains a word."""
 
 
 def answer(body: Mapping[str, Any]) -> Reply:
@@ -58,12 +81,5 @@ def answer(body: Mapping[str, Any]) -> Reply:
 def _to(text: str) -> Reply:
     if "tool" in text:
         return Say(calls=[Call("time", json.dumps({"note": HOSTILE}))])
-    if "slow" in text:
-        return Say("One word after the other, " * 8, delay_s=SLOW_S)
-    if "rich" in text:
-        return Say(RICH)
-    if "hostile" in text:
-        return Say(HOSTILE)
-    if "much" in text:
-        return Say("The mill turns as long as there is water. " * 60)
-    return Say(f"You said {text[:200]}")
+    found = next((reply for word, reply in ANSWERS.items() if word in text), None)
+    return found or Say(f"You said {text[:200]}")

@@ -1,7 +1,9 @@
 """How the page looks: wide and on a phone, light and dark; everybody can use it, and nothing sticks out."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from socket import gethostname
 from urllib.parse import quote
 
 import pytest
@@ -30,6 +32,29 @@ PLACES = {
     "dead": "/system/dead",
     "audit": "/system/audit",
 }
+ENGLISH = """() => {
+  const data = ".session :is(.name, .more), .markdown, pre, code, .brand, .foot-bot, .rail-labels *, h1, .diff *," +
+    "[lang=en]";
+  const seen = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.closest(data) && !node.parentElement.closest("noscript")) seen.push(node.textContent);
+  }
+  for (const name of ["aria-label", "title", "placeholder", "alt", "data-label", "aria-valuetext"]) {
+    const named = [...document.body.querySelectorAll(`[${name}]`)].filter((each) => !each.matches(data));
+    seen.push(...named.map((each) => each.getAttribute(name)));
+  }
+  return [...new Set([document.title, ...seen])];
+}"""
+"""All texts of a view that the page itself wrote, seen or read out."""
+KEPT = re.compile(
+    r"pond:person:web:ann|/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|list_files|builtin|\w+-\d+-\w+|An odd one|"
+    r"Where is the sluice\?|Remember that I live in Lisbon\.|"
+    r"The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
+    rf"AGENTS\.md|SOUL\.md|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
+)
+"""Names and texts in the data of these tests, and words that Chinese texts keep."""
 SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
 MARKDOWN = """\
 What I know of herons:
@@ -93,6 +118,57 @@ def test_a_place_can_be_used_by_everybody_and_fits_its_screen(seen: tuple[Visit,
     visit.check()
 
 
+def test_every_word_of_a_place_is_chinese_for_a_browser_in_chinese(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, locale="zh-TW") as visit:
+        log_in(visit, lived)
+        english: dict[str, list[str]] = {}
+        for place, path in PLACES.items():
+            page = visit.open(path)
+            expect(page.locator("main")).not_to_be_empty()
+            expect(page.get_by_text("正在加载…")).to_have_count(0)
+            page.wait_for_timeout(SETTLE_MS)
+            visit.shoot(f"{place}-chinese")
+            if left := [text for text in page.evaluate(ENGLISH) if _has_english(text)]:
+                english[place] = left
+
+        assert english == {}
+
+
+def _has_english(text: str) -> bool:
+    return re.search(r"[A-Za-z]{2,}", KEPT.sub("", text)) is not None
+
+
+def test_the_language_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, locale="de-DE") as visit:
+        log_in(visit, lived)
+        page = visit.page
+        page.get_by_role("button", name="中文").click()
+        expect(page.get_by_role("navigation", name="主导航").get_by_role("link", name="记忆")).to_be_visible()
+        page.reload()
+
+        expect(page.get_by_role("button", name="退出登录")).to_be_visible()
+        assert page.evaluate("document.documentElement.lang") == "zh-CN"
+        page.get_by_role("button", name="English").click()
+        expect(page.get_by_role("button", name="Log out")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440, 2560])
+def test_the_chat_and_its_first_screen_fit_every_width(lived: Pond, browser: Browser, width: int) -> None:
+    with visiting(browser, lived.url, phone=width == 390) as visit:
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        log_in(visit, lived)
+        for place, seen in ((PLACES["new"], "Talk to pond"), (PLACES["chat"], "What I know of herons:")):
+            page = visit.open(place)
+            expect(page.get_by_text(seen).first).to_be_visible()
+            page.wait_for_timeout(SETTLE_MS)
+            visit.shoot(f"{seen[:4].lower()}-{width}")
+
+            assert visit.axe() == [], place
+            assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), place
+            field = page.get_by_label("Message", exact=True).bounding_box()
+            assert field is not None and field["width"] > 120, place
+
+
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
     with visiting(browser, lived.url) as visit:
         log_in(visit, lived)
@@ -100,9 +176,9 @@ def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
         body = page.locator("body")
         light = body.evaluate("body => getComputedStyle(body).backgroundColor")
-        page.get_by_role("button", name="Theme: system").click()
-        page.get_by_role("button", name="Theme: light").click()
-        expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+        page.get_by_role("button", name="Color theme: system").click()
+        page.get_by_role("button", name="Color theme: light").click()
+        expect(page.get_by_role("button", name="Color theme: dark")).to_be_visible()
         expect(body).not_to_have_css("background-color", light)
         dark = body.evaluate("body => getComputedStyle(body).backgroundColor")
         page.reload()
@@ -118,5 +194,5 @@ def test_a_phone_has_a_bar_at_its_foot_that_leads_everywhere(lived: Pond, browse
         bar.get_by_role("link", name="Memory").click()
         expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
         bar.get_by_role("button", name="Sessions").click()
-        page.get_by_role("navigation", name="Conversations").get_by_role("link", name="ann").click()
+        page.get_by_role("navigation", name="Conversations").get_by_title("ann", exact=True).click()
         expect(page.locator("article").first).to_be_visible()

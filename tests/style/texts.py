@@ -19,9 +19,10 @@ NOT_READ = (
     "daemon/recall/other_dates.py",
     "daemon/recall/sameword.py",
     "daemon/recall/stopwords.py",
+    "daemon/session/synthetic.py",
     "workers/consolidation/audit/comparison.py",
 )
-"""Modules with lists of words, commands or SQL, which users do not read."""
+"""Modules with lists of words, commands, SQL or made-up messages, which are no text of Millpond."""
 
 COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 

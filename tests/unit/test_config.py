@@ -490,7 +490,8 @@ def _valid_text(path: str) -> str:
         "redis.url": "redis://localhost", "redis.url_file": "secret", "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5", "queue.backoff_max_s": "40", "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1", "people.ann.identities": "web:ann, terminal:ann",
-        "bots.pond.groups_may": "new", "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.groups_may": "new", "bots.pond.reminders.quiet_hours": "22:00-07:00",
+        "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
@@ -631,8 +632,8 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
         (
             "[bots.pond]\ngroups_may = ['new', 'pair']",
-            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, stop. "
-            "Got 'pair'",
+            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, "
+            "remind, stop. Got 'pair'",
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: this setting is missing, but '0.0.0.0' can be "
@@ -1408,6 +1409,7 @@ _SECTION_PATHS = {
     ),
     *(
         "bots.pond.limits",
+        "bots.pond.reminders",
         "bots.pond.mcp",
         "mcp.env",
         "mcp.headers",
@@ -1462,6 +1464,7 @@ def _sections():
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits]", daemon_config.LimitsConfig, "bots.pond.limits"
+    yield "[bots.<name>.reminders]", daemon_config.RemindersConfig, "bots.pond.reminders"
     yield "[bots.<name>.limits.cost_per_day]", daemon_config.CostConfig, "bots.pond.limits.cost_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
     for tag, kind in members_of(ChannelConfig).items():

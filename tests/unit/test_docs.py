@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from daemon.bus import Keys
+from daemon.bus.channel_names import ChannelNames
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def key_patterns():
     """The names of all keys and channels that ``Keys`` makes, as the pages write them, each with its docstring."""
     keys = Keys(prefix="mp", partitions=1)
     patterns = {}
-    for name, member in vars(Keys).items():
+    for name, member in {**vars(Keys), **vars(ChannelNames)}.items():
         if name.startswith("_") or name in ("partition", "of", "accepting", "claiming", "committing", "delivering"):
             continue
         if isinstance(member, property):
@@ -87,8 +88,8 @@ def key_patterns():
 
 @functools.cache
 def key_sections():
-    """Text below each key's heading in the four pages, by the key."""
-    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md")
+    """Text below each key's heading in the pages about keys, by the key."""
+    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md", "reminders.md")
     pages = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
     parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {

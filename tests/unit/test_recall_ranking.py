@@ -161,6 +161,17 @@ def test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks() -> N
     assert best.startswith("ann: Yesterday")
 
 
+def test_talk_beside_a_good_hit_does_not_come_before_the_hit() -> None:
+    day = "2026-03-04"
+    said = ("I went with Finn to see the boat Heron.", "What a boat!", "See you, Finn.", "Ha, nice boat.", "Finn?")
+    told = [(f"{day}T10:0{minute}:00.000Z", text) for minute, text in enumerate(said)]
+    told += [(f"2026-05-{number:02}T10:00:00.000Z", "We saw a boat.") for number in range(1, 25)]
+
+    best, *_ = _found(f"Which boat did I see on {day}?", told)
+
+    assert best.startswith(f"ann: {said[0]}")
+
+
 def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
     """The snippets of hits among messages with their times."""
     index, chunks = Index.in_memory(forgets=0), list[Chunk]()

@@ -9,7 +9,7 @@ from daemon.events import Attachment, Inbound, Quote
 from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
 from tests.tables import each_row
 from workers.agent.runtime import moment, runtime_context
-from workers.agent.spoken import in_reply_to, named, one_line, own, with_attachments, words_of
+from workers.agent.spoken import RETRY, in_reply_to, named, one_line, own, with_attachments, words_of
 from workers.wires import merged, message
 
 NOW = dt.datetime(2026, 11, 20, 16, 30, tzinfo=dt.UTC)
@@ -113,6 +113,7 @@ async def test_the_offline_model_sees_through_context_and_names():
 
 
 OURS = (
+    RETRY,
     "[In reply to Bob: ",
     "[image: a.png]",
     "[document: x",
@@ -150,3 +151,4 @@ def test_a_quote_stands_before_the_words_and_files_behind_them():
     assert words_of(said, vision=False) == f"{in_reply_to(said.quote)}\nthis?\n[image: heron.jpg]"
     assert words_of(said)[1]["image_url"] == {"url": "https://h/heron.jpg"}
     assert words_of(inbound(quote=Quote(text="", sender_id="7"), text="")) == "[In reply to 7]"
+    assert words_of(inbound(retry_of="m-1", text="this?")) == f"{RETRY}\nthis?"

@@ -26,5 +26,5 @@ def test_the_menu_of_a_group_has_the_commands_that_its_members_may_use():
     }
 
     assert found["default"] == set(ENGLISH)
-    assert found["all_group_chats"] == {"help", "status", "usage", "whoami", "memory", "new"}
+    assert found["all_group_chats"] == {"help", "status", "usage", "whoami", "memory", "new", "reminders"}
     assert found["all_chat_administrators"] == set(ENGLISH) - {"link", "unlink"}

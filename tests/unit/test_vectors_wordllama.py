@@ -40,6 +40,13 @@ async def test_vectors_have_length_one_and_those_of_nothing_are_zero(shipped) ->
     assert np.isfinite(vectors).all()
 
 
+@pytest.fixture(autouse=True)
+def without_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where only this extra is installed."""
+    monkeypatch.setattr(opening, "SENTENCES_NEED", ("a_package_that_is_not_there",))
+    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
+
+
 async def test_it_is_taken_where_no_server_is_configured() -> None:
     embedder = await Embedders(Config(bots={"anna": BotConfig()})).of(SCOPE)
 
@@ -52,8 +59,6 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"\x10\0\0\0\0\0\0\0{}")
     monkeypatch.setattr(wordllama, "folder_of_package", lambda: tmp_path)
-    # As in an interpreter that has not opened any: whatever other tests did before.
-    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
     embedders = Embedders(Config(bots={"anna": BotConfig()}))
 
     with structlog.testing.capture_logs() as logs:
@@ -67,6 +72,8 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
 
 ALONE = """
 import logging, socket, sys
+import daemon.recall.vectors.opening
+daemon.recall.vectors.opening.SENTENCES_NEED = ("a_package_that_is_not_there",)
 def refused(*args, **options):
     raise AssertionError("the network")
 socket.socket.connect = socket.getaddrinfo = refused

@@ -23,6 +23,7 @@ from workers.agent.kits import Kits
 from workers.agent.outcome import answered_as
 from workers.agent.progress import Kit
 from workers.agent.remembered import found_again, remembered
+from workers.agent.reminding import ReminderDesk
 from workers.agent.spending import spending
 from workers.agent.status import status, whoami
 
@@ -47,6 +48,7 @@ class Speaker:
         self._reader = SessionReader(process.bus)
         self._memories = Memories(process.bus)
         self._admitting = Admitting(process)
+        self._desk = ReminderDesk(process)
 
     async def run(self) -> None:
         """Answer, for ever."""
@@ -122,10 +124,13 @@ class Speaker:
                 return await spending(self._bus, user, bot, self._process.clock, for_admin=for_admin), state.head
             case "memory":
                 return await self._memory(aside, inbound, bot, await self._home(state, inbound, bot)), state.head
+            case "reminders" | "remind":
+                return await self._remind(aside, inbound, bot, state), state.head
             case "whoami":
-                return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
+                text = whoami(bot, state, inbound, scope=await self._home(state, inbound, bot))
             case _:
-                return _help(inbound, bot), state.head
+                text = _help(inbound, bot)
+        return text, state.head
 
     async def _memory(self, aside: Aside, inbound: Inbound, bot: BotConfig, home: str) -> str:
         question = argument_of(inbound.text)
@@ -134,6 +139,13 @@ class Speaker:
         if wait_s := await self._wait_s(aside, inbound, bot):
             return say("command_delayed", bot.language, seconds=math.ceil(wait_s))
         return await found_again(self._process.recaller, bot, home, question)
+
+    async def _remind(self, aside: Aside, inbound: Inbound, bot: BotConfig, state: SessionState) -> str:
+        if inbound.command == "reminders":
+            return await self._desk.list_said(inbound, bot)
+        scope = state.scope or scope_of(inbound, bot)
+        text = argument_of(inbound.text)
+        return await self._desk.remind_said(inbound, bot, text=text, scope=scope, at=_stream_id(aside))
 
     async def _wait_s(self, aside: Aside, inbound: Inbound, bot: BotConfig) -> float:
         """How long a command would have to wait that does more than to read a few keys."""

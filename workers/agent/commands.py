@@ -109,10 +109,14 @@ def queued(waiting: Sequence[Waiting]) -> list[tuple[Inbound, str]]:
 
 
 def before_command(waiting: tuple[Waiting, ...]) -> tuple[Waiting, ...]:
-    """What one turn may answer: all up to the first command that changes the session."""
+    """What one turn may answer: all up to the first command that changes the session, or a reminder alone."""
     for at, entry in enumerate(waiting):
-        if entry.inbound is not None and entry.inbound.command in QUEUED_COMMANDS:
+        if entry.inbound is None:
+            continue
+        if entry.inbound.command in QUEUED_COMMANDS or (at and entry.inbound.reminder):
             return waiting[:at]
+        if entry.inbound.reminder:
+            return waiting[: at + 1]
     return waiting
 
 

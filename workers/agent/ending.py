@@ -25,7 +25,7 @@ from workers.agent.attribution import REFUSED_ATTEMPTS
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
 from workers.agent.histories import Histories
-from workers.agent.outcome import Outcome, answered_as
+from workers.agent.outcome import Outcome, answered_as, is_silent, is_stopped
 from workers.agent.progress import Turn, inbounds
 from workers.backoff import after_attempts
 from workers.failures import noted
@@ -101,19 +101,20 @@ class Ending:
         self._commands = commands
 
     async def done(self, turn: Turn, answer: Answer, *, go_on: GoOn) -> Claim | None:
-        """The model answered."""
+        """The model answered, or a reminder's text is sent."""
+        text = "" if is_silent(turn.first, answer.text) else answer.text
         last = await turn.entries.final(answer.text, answers=_ids(turn.covered), own=answer.own)
-        return await self._commit(turn, [last], _End("done", answer.text), go_on=go_on)
+        last = msgspec.structs.replace(last, silent=text != answer.text)
+        return await self._commit(turn, [last], _End("done", text), go_on=go_on)
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
         """A person stopped it: what was finished and said stays, and all that waited before counts as answered.
 
         But for commands that change the session, which a stop does not take back: they are carried out with it.
         """
-        waiting = [
-            entry for entry in await self._sessions.waiting_upto(turn.claim.session, upto) if entry.inbound is not None
-        ]
         known = set(_ids(turn.covered))
+        entries = await self._sessions.waiting_upto(turn.claim.session, upto)
+        waiting = [entry for entry in entries if entry.inbound is not None and is_stopped(entry.inbound, known)]
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         for entry in waiting:
             if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known:

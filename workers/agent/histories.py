@@ -45,7 +45,7 @@ class Histories:
         kept = self._drop(session)
         if kept is None:
             return None
-        is_same = (kept.done, kept.replaced) == (at.done, at.replaced)
+        is_same = (kept.done, kept.replaced) == (at.done, at.replaced) and not self._is_old(kept)
         # What a model sees no longer is left out.
         first = at.start - kept.first
         if not is_same or first < 0 or at.base > at.start or kept.first + len(kept.history) != at.head:
@@ -60,7 +60,7 @@ class Histories:
         history = History(entries, begun=past.history)
         self._kept[claim.session] = _Kept(commit_name(claim), claim.begun.replaced, past.first, history, self._now())
         self._left_bytes -= history.size_bytes
-        while self._kept and (self._left_bytes < 0 or self._oldest.since < self._now() - KEPT_S):
+        while self._kept and (self._left_bytes < 0 or self._is_old(next(iter(self._kept.values())))):
             self._left_bytes += self._kept.popitem(last=False)[1].history.size_bytes
 
     def _drop(self, session: str) -> _Kept | None:
@@ -68,6 +68,5 @@ class Histories:
         self._left_bytes += kept.history.size_bytes if kept else 0
         return kept
 
-    @property
-    def _oldest(self) -> _Kept:
-        return next(iter(self._kept.values()))
+    def _is_old(self, kept: _Kept) -> bool:
+        return kept.since < self._now() - KEPT_S

@@ -55,7 +55,9 @@ class LiveBoard:
 class LiveText:
     """Collects one turn's current answer; what is lost on the way to viewers is in the log in the end."""
 
-    def __init__(self, board: LiveBoard, claim: Claim) -> None:
+    def __init__(self, board: LiveBoard, claim: Claim, *, is_hidden: bool = False) -> None:
+        """``is_hidden``: no viewer is shown it before it is whole, for it may come to nothing."""
+        self._is_hidden = is_hidden
         self._board = board
         self._claim = claim
         self._sequence = 0
@@ -72,7 +74,8 @@ class LiveText:
     def add(self, piece: str) -> None:
         """Append to the text; never waits."""
         self.text += piece
-        self._board.changed(self)
+        if not self._is_hidden:
+            self._board.changed(self)
 
     def end(self) -> None:
         """The text is whole: the log has it next."""

@@ -38,7 +38,7 @@ class LookingBack:
         if turn.claim.begun.head or turn.progress.step:
             return
         first = next(iter(inbounds(turn.covered)), None)
-        if first is None or not self._is_in_a_thread(first):
+        if first is None or first.reminder or not self._is_in_a_thread(first):
             return
         overheard = await self._before(first)
         if overheard is None or overheard == first.overheard:

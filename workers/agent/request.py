@@ -109,6 +109,11 @@ class Requests:
         """The system message of the calls made so far."""
 
     @property
+    def said(self) -> Sequence[Inbound]:
+        """The messages that the turn answers."""
+        return self._said
+
+    @property
     def standing(self) -> Standing | None:
         """What stands in the prompts beside the history; None before the first one."""
         if self._scene is None or self.system is None:

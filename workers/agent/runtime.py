@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from daemon.events import ChatKind, Inbound
+from daemon.events import ChatKind, Inbound, Reminding
 from daemon.model import RUNTIME_CONTEXT
+from daemon.reminders import is_late
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.spoken import one_line
@@ -48,9 +49,16 @@ def runtime_context(
         chat=f"{chat} ({say(_kind(last.chat_kind), language)})",
         sender=", ".join(dict.fromkeys(map(_sender, said))),
     )
+    reminder = [_reminder(last.reminder, now, language)] if last.reminder else []
     unavailable = (say(f"server_{each.why}", language, server=one_line(each.server)) for each in missing)
     more = (_BLANK_LINES.sub("\n", each.strip()) for each in beside)
-    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, *unavailable, *more)))
+    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, *reminder, *unavailable, *more)))
+
+
+def _reminder(reminder: Reminding, now: dt.datetime, language: Language) -> str:
+    due = dt.datetime.fromisoformat(reminder.due)
+    text = say("runtime_reminder", language, id=reminder.id, time=moment(due, reminder.zone, language))
+    return f"{text} {say('runtime_reminder_late', language)}" if is_late(reminder.due, now) else text
 
 
 def moment(now: dt.datetime, time_zone: str, language: Language) -> str:

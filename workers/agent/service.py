@@ -13,6 +13,7 @@ from workers.agent.announcements import Announcements
 from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
 from workers.agent.model_health import ask_anew
+from workers.agent.reminder_sweep import ReminderSweep
 from workers.agent.turn import Turns
 from workers.consolidation import stand_in
 from workers.consume import Consumer
@@ -32,6 +33,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
+            tg.start_soon(ReminderSweep(process).run)  # it needs nothing of what is loaded below
             await ask_anew(process)
             tg.start_soon(turns.live.run)
             tg.start_soon(announcements.run)

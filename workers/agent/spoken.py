@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from daemon.events import Attachment, Inbound, LogEntry, Quote
+from daemon.events import Attachment, Inbound, LogEntry, Quote, Reminding
 from daemon.printable import INVISIBLE
 from workers.wires import Content, merged, message, taken_apart, text_part
 
@@ -12,6 +12,7 @@ NAME_MAX_CHARS = 80
 """Longest name before a message; a channel may allow any."""
 IMAGE_URLS = ("http://", "https://", "data:image/")
 """Addresses of images that a model's server may be given."""
+RETRY = "[Retry: the person asks for another answer to this earlier message]"
 QUOTE_MAX_CHARS = 1_000
 """Longest quote before a message; what it quotes stands in the log itself if the bot was told it."""
 
@@ -19,7 +20,7 @@ _LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
 # The bracket first, which is looked for fast; then that it begins a line.
 _LIKE_OURS = re.compile(
     r"\[(?<![^\n\r\v\f\x85\u2028\u2029]\[)"
-    r"(?=In reply to |(?:image|document|audio|video|voice)(?: message)?[]:,])"
+    r"(?=Retry: |In reply to |Reminder |(?:image|document|audio|video|voice)(?: message)?[]:,])"
 )
 
 
@@ -58,8 +59,12 @@ def words_of(inbound: Inbound, lines: Sequence[str] | None = None, *, vision: bo
         vision: whether the model takes images.
     """
     text = own(inbound.text)
+    if inbound.retry_of:
+        text = "\n".join(filter(None, (RETRY, text)))
     if inbound.quote is not None:
         text = "\n".join(filter(None, (in_reply_to(inbound.quote), text)))
+    if inbound.reminder is not None:
+        text = f"{of_reminder(inbound.reminder)}\n{text}"
     return with_attachments(text, inbound.attachments, lines, vision=vision) if inbound.attachments else text
 
 
@@ -73,6 +78,12 @@ def in_reply_to(quote: Quote) -> str:
     whose = unbracketed(one_line(quote.sender_name or quote.sender_id)) or "your message"
     text = unbracketed(one_line(quote.text, QUOTE_MAX_CHARS)).replace('"', "'")
     return f'[In reply to {whose}: "{text}"]' if text else f"[In reply to {whose}]"
+
+
+def of_reminder(reminder: Reminding) -> str:
+    """The line in front of what nobody wrote now."""
+    how = "its text is sent as it is" if reminder.kind == "text" else "nobody wrote this message now"
+    return f"[Reminder {reminder.id}, due {reminder.due}: {how}]"
 
 
 def unbracketed(text: str) -> str:

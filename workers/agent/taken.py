@@ -32,7 +32,7 @@ class Taken:
     @property
     def path(self) -> str:
         """Its path among the files of its scope."""
-        return path_of(self.inbound, self.number)
+        return self.file.path or path_of(self.inbound, self.number)
 
     def fail(self, reason: object) -> None:
         """Describe why it is missing."""

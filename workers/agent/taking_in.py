@@ -73,7 +73,7 @@ class TakingIn:
             Taken(inbound=inbound, number=number)
             for inbound in said
             for number, file in enumerate(inbound.attachments)
-            if file.source
+            if file.source or file.path
         ]
         if not files:
             return

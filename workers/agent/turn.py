@@ -43,6 +43,7 @@ from workers.agent.past import PastReader
 from workers.agent.problems import problems_of
 from workers.agent.progress import Kit, Progress, Turn, inbounds
 from workers.agent.recalling import recalled, traced
+from workers.agent.reminding import ReminderDesk, reminder_text
 from workers.agent.request import Requests, cache_key
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
@@ -84,6 +85,7 @@ class Turns:
         self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
         self._taking_in = TakingIn(process)
+        self._desk = ReminderDesk(process)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
@@ -157,6 +159,10 @@ class Turns:
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
             return await self._ending.dead(turn, go_on=go_on)
+        reminder = turn.first.reminder
+        if reminder is not None and reminder.kind == "text":
+            text = reminder_text(turn.first, self._process.clock.now(), turn.kit.language)
+            return await self._ending.done(turn, Answer(text=text), go_on=go_on)
         # What has begun goes on to its end.
         refusal = None if turn.progress.step or hold.stop_upto else await self._gate.refusal(turn)
         if refusal is not None:
@@ -257,7 +263,7 @@ class Turns:
             first=first,
             kit=kit,
             entries=entries,
-            live=LiveText(self.live, claim),
+            live=LiveText(self.live, claim, is_hidden=first.reminder is not None),
             requests=requests,
             tracing=tracing,
             payer=self._gate.payer(claim, first, message=covered[0].stream_id if covered else ""),
@@ -282,6 +288,7 @@ class Turns:
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
             recaller=self._process.recaller,
+            remind=partial(self._desk.called, claim, requests.said),
             call=call,
         )
 

@@ -17,6 +17,7 @@ from workers.consolidation.summary.breaker import breaker_of
 from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer
+from workers.consolidation.summary.title import Titles
 from workers.failures import Noted
 from workers.learnt import recalled
 
@@ -32,6 +33,7 @@ class Kit:
     """Of the model that answers: prompts are counted by it."""
     summarizer: Summarizer
     flush: Flush
+    titles: Titles
     quiz: Quiz | None
     """None: switched off."""
 
@@ -70,7 +72,11 @@ class Kits:
         Raises:
             ConfigError: its bot is not configured here, or its model cannot be connected to.
         """
-        return await self._of(unquote(lock.scope.partition(":")[0]), lock.options.model)
+        return await self.of_bot(lock.scope, lock.options.model)
+
+    async def of_bot(self, scope: str, model: str) -> Kit:
+        """The kit for the bot of a scope, with the model that people chose; errors as for ``of``."""
+        return await self._of(unquote(scope.partition(":")[0]), model)
 
     async def warm(self) -> None:
         """Make the kits of all bots, with their own models. Errors as for ``of``."""
@@ -107,6 +113,7 @@ class Kits:
                 model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
             ),
             flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            titles=Titles(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
             quiz=Quiz(model=model, window=window, tokenizer=tokenizer, config=config, bot=bot)
             if config.consolidation.audit.quiz
             else None,

@@ -22,6 +22,7 @@ from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew import Event, GrewReader
 from workers.consolidation.kits import Kits
 from workers.consolidation.overdue import overdue
+from workers.consolidation.titles import HEAD_MAX, Entitling
 
 AWAY_PAUSE_S = 0.5
 
@@ -35,7 +36,8 @@ _decode = msgspec.json.Decoder(SessionGrew).decode
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Consolidate until the process stops; what is under way then is given back after the grace time."""
     kits = Kits(process)
-    worker = Worker(process, Consolidator(stores_of(process), kits))
+    stores = stores_of(process)
+    worker = Worker(process, Consolidator(stores, kits), Entitling(process, stores, kits))
     jobs = job_runner(process)
     try:
         async with anyio.create_task_group() as tg:
@@ -47,10 +49,12 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(jobs.run, process.stopping)
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)
+            worker.entitling.open(tg)
             await kits.warm()
             task_status.started()
             await worker.read()
             worker.slots.close()
+            worker.entitling.close()
             with anyio.move_on_after(process.config.run.grace_s):
                 await worker.done()
             tg.cancel_scope.cancel()
@@ -64,13 +68,16 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 class Worker:
     """Consolidates the sessions that one process hears of."""
 
-    def __init__(self, process: Process, consolidator: Consolidator) -> None:
+    def __init__(self, process: Process, consolidator: Consolidator, entitling: Entitling) -> None:
         self._process = process
         self._consolidator = consolidator
         self._config = process.config
         self._busy: set[str] = set()
         self._room = anyio.Condition()
         self.slots: Slots[str] = Slots(self._consolidate)
+        self._entitling = entitling
+        self._untitled: set[str] = set()
+        self.entitling: Slots[str] = Slots(self._entitle)
 
     @property
     def holding(self) -> int:
@@ -107,13 +114,22 @@ class Worker:
 
     async def _hear(self, event: Event) -> None:
         try:
-            session = _decode(event[2]).session
+            grew = _decode(event[2])
         except UNREADABLE as error:
             # Only a hint: the session's own state says what there is to do.
             _log.warning("event.unreadable", reason=type(error).__name__)
             return
-        if await self._consolidator.stores.locks.wants(session):
-            await self._take(session)
+        if grew.head <= HEAD_MAX and grew.session not in self._untitled:
+            self._untitled.add(grew.session)
+            self.entitling.give(grew.session)
+        if await self._consolidator.stores.locks.wants(grew.session):
+            await self._take(grew.session)
+
+    async def _entitle(self, session: str) -> None:
+        try:
+            await self._entitling.entitle(session)
+        finally:
+            self._untitled.discard(session)
 
     async def _take(self, session: str) -> None:
         async with self._room:

@@ -11,6 +11,7 @@ from workers.tools.memory_search import MEMORY_SEARCH
 from workers.tools.message import MESSAGE
 from workers.tools.read_file import READ_FILE
 from workers.tools.registry import Registry, Saying, Tool, ToolContext
+from workers.tools.remind import REMIND
 from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
 from workers.tools.write_file import WRITE_FILE
@@ -18,7 +19,7 @@ from workers.tools.write_file import WRITE_FILE
 BUILTIN = Registry(
     (
         *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
-        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH),
+        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH, REMIND),
     )
 )
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""

@@ -62,6 +62,8 @@ class ToolContext:
     """Consolidates older messages now. Its argument says what to preserve. Gives a sentence on the result."""
     recaller: Recaller
     """Searches memories; a tool uses it for its own scope only."""
+    remind: Callable[["ToolContext", Mapping[str, Any]], Awaitable[str]]
+    """Sets, lists and changes reminders; see ``workers.tools.remind``. Raises as ``say``."""
     call: str = ""
     """Identifies the call within its turn; it stays the same if another worker continues the turn."""
 

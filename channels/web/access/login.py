@@ -12,12 +12,15 @@ from channels.web.access.auditing import audited
 from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.operators import Operator, Operators
 from channels.web.ask import limit_of
-from channels.web.body import decoded
-from channels.web.messages import json_response
+from channels.web.body import decoded, json_response
+from channels.web.messages import FILES_MAX
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.clock import Clock
+from daemon.config import transcription_of
+from daemon.memory.home import home_of
 from daemon.operators import Audit, short_id
+from daemon.scope import person_scope
 from daemon.version import __version__
 
 WRONG_MAX = 10
@@ -80,22 +83,40 @@ class Login:
         return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
 
     async def me(self, request: Request) -> Response:
-        """The current operator, and the channel, bot and version of this site."""
+        """The current operator, and the channel, bot and version of this site.
+
+        ``files`` gives the limits of the files that a message may have, and whether voice messages are transcribed.
+        ``?language=`` selects the language of the commands' descriptions, by default the language of the bot.
+        """
         operator: Operator = request.scope["operator"]
         site = self._site
         bot = site.process.config.bots.get(site.config.bot)
+        language = request.query_params.get("language") or (bot.language if bot else "en")
         return json_response(
             {
                 "operator": True,
                 "who": operator.who,
+                "person": operator.person,
+                "memory": await self._memory(operator),
                 "channel": site.name,
                 "bot": site.config.bot,
                 "address": site.address,
-                "commands": [
-                    {"name": f"/{name}", "text": text} for name, text in menu(bot.language if bot else "en").items()
-                ],
+                "files": {
+                    "max": FILES_MAX,
+                    "max_bytes": site.process.config.agent.attachment_max_bytes,
+                    "voice": bot is not None and transcription_of(bot) is not None,
+                },
+                "commands": [{"name": f"/{name}", "text": text} for name, text in menu(language).items()],
                 "version": __version__,
             }
+        )
+
+    async def _memory(self, operator: Operator) -> str:
+        """The scope of the memory that all conversations of an operator share; empty for the token."""
+        if not operator.person:
+            return ""
+        return await home_of(
+            self._site.process.bus, person_scope(self._site.config.bot, self._site.name, operator.person)
         )
 
     async def audit(self, request: Request) -> Response:

@@ -19,7 +19,9 @@ from channels.web.access.origin import may_be_ours
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.config import Secret
+from daemon.errors import ConfigError
 from daemon.operators import Logins, short_id
+from daemon.people import operator_sender
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
 """Name in the audit of a client that sends the channel's token."""
@@ -52,6 +54,8 @@ class Operator:
 
     who: str
     """A visitor's short id, or ``token``."""
+    person: str = ""
+    """The sender ID of messages from the operator's browsers; empty for a client that sends the token."""
     renewed: str = ""
     """A ``Set-Cookie`` for the response, which extends the log-in of the visitor."""
 
@@ -65,6 +69,7 @@ class Operators:
         self._member_token = site.config.member_token
         self._completions_token = site.config.completions_token
         self._is_open = site.config.open
+        self._process = site.process
         self.logins = Logins(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
@@ -115,7 +120,11 @@ class Operators:
         visit = await self.logins.visit(cookie.secret)
         if visit is None or visit.channel != self._name:
             return None
-        return Operator(who=short_id(cookie.secret), renewed=cookie.given() if visit.renewed else "")
+        try:
+            person = operator_sender(self._process.config, self._name, visit.person)
+        except ConfigError:  # the configuration has changed since the link was made
+            person = operator_sender(self._process.config, self._name, "")
+        return Operator(who=short_id(cookie.secret), person=person, renewed=cookie.given() if visit.renewed else "")
 
 
 def unauthorized(text: str = UNKNOWN) -> Response:

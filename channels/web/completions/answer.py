@@ -32,6 +32,8 @@ class Answer:
         """The least index at which that turn can begin."""
         self._known: Shown | None = None
         self._waits = ""
+        self._complete = ""
+        """Text of the last message of the turn that is complete."""
         self._spoken: list[str] = []
         """What the turn said before its answer, with the tool ``message``."""
         self.message_id = ""
@@ -86,7 +88,9 @@ class Answer:
     async def _show(self, shown: Shown, text: Text) -> None:
         match shown:
             case Writing() if self._is_next and shown.turn >= self._first:
-                await text.grow(shown.text)
+                # A piece of a message that is complete may arrive late.
+                if not self._complete.startswith(shown.text):
+                    await text.grow(shown.text)
             case Said(role="assistant") if settled_by(shown):
                 # The turn of an earlier message has ended.
                 self._is_next = (await self._reader.state(self.session)).waiting <= 1
@@ -94,6 +98,7 @@ class Answer:
             case Said(role="assistant") if self._is_next and shown.entry.turn >= self._first:
                 await text.grow(shown.text)
                 text.end_message()
+                self._complete = shown.text
             case Notice(kind="message") if self._is_next:
                 self._spoken.append(shown.text)
                 await text.grow(shown.text)

@@ -9,12 +9,11 @@ from starlette.routing import Route
 from channels.conversation import Conversation
 from channels.http import read_body
 from channels.inbound import make_inbound
-from channels.web.body import check_type
+from channels.web.body import check_type, json_response
 from channels.web.completions.answer import Answer, Unanswered
 from channels.web.completions.chunks import DONE, KEEP_ALIVE, Form, usage_of
 from channels.web.completions.request import SESSION_HEADER, Asked, ModelNotFound, asked
 from channels.web.members import check_channel, check_sender, is_member
-from channels.web.messages import json_response
 from channels.web.problem import body_of, problem
 from channels.web.site import Site
 from channels.web.streaming import Streams, Write, until_gone

@@ -31,7 +31,7 @@ NOT_TEXT = "Only text can be sent to this endpoint. Remove the part of type {kin
 ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
 NO_TASKS = (
     "This request is an automatic task of the client, such as finding a title. The task was refused, since its text "
-    "would become part of the conversation. Select another model for such tasks in the client's settings."
+    "would become part of the conversation. Select another model for automatic tasks in the client's settings."
 )
 
 

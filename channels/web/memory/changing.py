@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.body import decoded
+from channels.web.body import decoded, json_response
 from channels.web.memory.asked import scope_asked
-from channels.web.messages import BODY_EXTRA_BYTES, ESCAPED, json_response
+from channels.web.messages import BODY_EXTRA_BYTES, ESCAPED
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.clock import stamp

@@ -11,23 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.body import decoded
+from channels.web.body import decoded, json_response
+from channels.web.jobs import OrderedJobs
 from channels.web.memory.asked import scope_asked
-from channels.web.messages import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
-from daemon.forget import Asking, Order, Search, choice_of, matches_of, scopes_with, stores_for
+from daemon.forget import Order, Search, choice_of, matches_of, scopes_with
 from daemon.forget.needle import MOST_CHARS
-from daemon.jobs import Jobs
 from daemon.memory import Memories
 
 LOOK_S = 60.0
 """Time limit of the search."""
-
-END_S = 5.0
-"""Longest wait for the end of the job, which continues after that."""
-
-LOOK_AGAIN_S = 0.1
 
 FORM = (
     'Search with {"words": "…"}. To delete matches, send {"token": "…", "choose": [1, 3]} or '
@@ -48,10 +42,9 @@ class Forgetting:
         process = site.process
         self._bus = process.bus
         self._memories = Memories(process.bus, process.archive)
-        self._stores = stores_for(process)
-        lease_s = process.config.queue.lease_s
-        self._jobs = Jobs(process.bus, lease_s=lease_s, worker=process.name, clock=process.clock)
-        self._asking = Asking(process.bus, self._jobs)
+        self._jobs = OrderedJobs(site)
+        self._stores = self._jobs.stores
+        self._asking = self._jobs.asking
 
     async def post(self, request: Request) -> Response:
         """Search, or have chosen matches of a search forgotten."""
@@ -64,7 +57,7 @@ class Forgetting:
                 chosen = wanted.choose if isinstance(wanted.choose, tuple) else None
                 order, search = await self._chosen(scope, wanted.token, chosen)
                 doing.outcome = "ordered"
-                return await self._ordered(order, search, wanted.token)
+                return await self._jobs.forget(order, search, name=wanted.token)
         raise HTTPException(400, FORM)
 
     async def _look(self, scope: str, words: str) -> Response:
@@ -104,15 +97,3 @@ class Forgetting:
                 )
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), Search(text=pending.text, chosen=groups)
-
-    async def _ordered(self, order: Order, search: Search, token: str) -> Response:
-        job_id = await self._asking.order(order, search, name=token)
-        with anyio.move_on_after(END_S):
-            while True:
-                record = await self._jobs.find(job_id)
-                if record is not None and record.partly:
-                    return json_response({"job": job_id, "done": False, "reason": record.reason}, 202)
-                if record is not None and record.has_ended:
-                    return json_response({"job": job_id, "done": True, "report": record.report})
-                await anyio.sleep(LOOK_AGAIN_S)
-        return json_response({"job": job_id, "done": False}, 202)

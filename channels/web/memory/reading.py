@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import before_of, limit_of, number_in, segments_of, words_of
+from channels.web.body import json_response
 from channels.web.memory.asked import scope_asked
-from channels.web.messages import json_response
 from channels.web.site import Site
 from daemon.errors import ConfigError
 from daemon.memory import (

@@ -1,5 +1,7 @@
 // Requests and event streams of the page, with reconnects.
 
+import {problemOf, t} from "/page/words.js";
+
 /** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: no response. */
 export class ApiError extends Error {
   constructor(status, code, message) {
@@ -9,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-const AWAY = "Millpond is not responding. Check whether `millpond run` is still running.";
+const AWAY = t("Millpond is not responding. Check whether `millpond run` is still running.");
 
 /** Request `path` → the JSON of the response, null if it is empty. Throws ApiError; an AbortError is passed on. */
 export async function request(method, path, {body, signal} = {}) {
@@ -51,19 +53,41 @@ export function query(values) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
+/** Upload a file as the body of a POST → the JSON of the response; `progress(share)` is told how much was sent, 0 to 1. */
+export function upload(path, file, {progress, signal}) {
+  // fetch() tells nothing about the progress of an upload.
+  return new Promise((done, failed) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", path);
+    sending.setRequestHeader("Content-Type", "application/octet-stream");
+    sending.upload.onprogress = ({loaded, total}) => progress(total ? loaded / total : 0);
+    sending.onerror = () => failed(new ApiError(0, "away", AWAY));
+    sending.onabort = () => failed(new DOMException("", "AbortError"));
+    sending.onload = async () => {
+      const response = new Response(sending.responseText, {status: sending.status});
+      if (response.ok) done(await response.json());
+      else failed(await errorOf(response));
+    };
+    signal.addEventListener("abort", () => sending.abort(), {once: true});
+    sending.send(file);
+  });
+}
+
 async function errorOf(response) {
   let error = {};
   try {
     error = (await response.json()).error ?? {};
   } catch { /* perhaps the error page of a proxy */ }
-  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `The server returned HTTP status ${response.status}. Try again.`);
+  const message = error.message ?? t("The server returned HTTP status {status}. Try again.", {status: response.status});
+  const failure = new ApiError(response.status, error.code ?? "error", problemOf(error.code, message));
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;
 }
 
 const RETRY_MS = [300, 600, 1200, 2500, 5000];
-/** Longest silence: the server sends something every 15 s. */
-const SILENCE_MS = 40_000;
+/** The server sends something every second: after this silence the connection counts as lost, and later it is ended. */
+const QUIET_MS = 1800;
+const SILENCE_MS = 10_000;
 /** A hidden page closes its stream: a browser has six connections to a server, shared by all tabs. */
 const HIDDEN_MS = 20_000;
 
@@ -101,8 +125,22 @@ export class Stream {
     const stop = (why) => { end = why; controller.abort(); };
     const leave = () => stop("gone");
     this.signal.addEventListener("abort", leave);
-    let silence, hidden;
-    const heard = () => { clearTimeout(silence); silence = setTimeout(stop, SILENCE_MS, "silent"); };
+    let silence, quiet, hidden, live = false;
+    const turn = (state) => {
+      if (live !== (live = state)) this.onstate?.(state ? "live" : "away");
+    };
+    const heard = () => {
+      clearTimeout(silence);
+      clearTimeout(quiet);
+      silence = setTimeout(stop, SILENCE_MS, "silent");
+      if (live) quiet = setTimeout(turn, QUIET_MS, false);
+    };
+    const arrived = () => {
+      turn(true);
+      heard();
+    };
+    const cut = () => stop("offline");
+    addEventListener("offline", cut);
     const look = () => {
       clearTimeout(hidden);
       if (document.hidden) hidden = setTimeout(stop, HIDDEN_MS, "hidden");
@@ -114,13 +152,15 @@ export class Stream {
       const options = {signal: controller.signal, headers: {Accept: "text/event-stream"}, cache: "no-store"};
       const response = await fetch(this.address(), options);
       if (!response.ok) throw await errorOf(response);
-      this.onstate?.("live");
-      await read(response.body, (name, data) => this.onevent(name, data), heard);
+      arrived();
+      await read(response.body, (name, data) => this.onevent(name, data), arrived);
     } catch (error) {
       if (error.name !== "AbortError" && !(error instanceof TypeError) && !(error instanceof ApiError)) console.error(error);
     } finally {
       clearTimeout(silence);
+      clearTimeout(quiet);
       clearTimeout(hidden);
+      removeEventListener("offline", cut);
       document.removeEventListener("visibilitychange", look);
       this.signal.removeEventListener("abort", leave);
       controller.abort();
@@ -137,10 +177,17 @@ export class Stream {
     });
   }
 
+  /** Wait, but not when the machine comes back online. */
   pause(ms) {
     return new Promise((done) => {
-      const timer = setTimeout(done, ms);
-      this.signal.addEventListener("abort", () => { clearTimeout(timer); done(); }, {once: true});
+      const end = () => {
+        clearTimeout(timer);
+        removeEventListener("online", end);
+        done();
+      };
+      const timer = setTimeout(end, ms);
+      addEventListener("online", end);
+      this.signal.addEventListener("abort", end, {once: true});
     });
   }
 }

@@ -3,8 +3,9 @@
 // A view is a custom element in a module of its own. It gets `me` (the answer of /api/me) and `params` (from its address),
 // again whenever the address changes within the view. Links are plain `<a href>`, and `go(address)` follows one.
 
-import {get, post} from "/page/api.js";
+import {get, post, query} from "/page/api.js";
 import {add, empty, fill, h, toast, visible} from "/page/dom.js";
+import {language, switcher, t, translate} from "/page/words.js";
 import "/page/sessions.js";
 
 const ROUTES = [
@@ -25,7 +26,7 @@ const MODULES = {
   "mp-memory": () => import("/page/memory.js"),
   "mp-system": () => import("/page/system.js"),
 };
-const TITLES = {chat: "Chat", memory: "Memory", system: "System", login: "Log in"};
+const TITLES = {chat: t("Chat"), memory: t("Memory"), system: t("System"), login: t("Log in")};
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -46,10 +47,10 @@ async function show() {
     if (link.dataset.place === place) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${params.session ? visible(nameOf(params.session)) : TITLES[place] ?? "Not found"} · Millpond`;
+  document.title = `${params.session ? visible(nameOf(params.session)) : TITLES[place] ?? t("Not found")} · Millpond`;
   sessions.current = params.session ?? "";
   if (place === "login") return logIn();
-  if (!name) return fill(main, empty("Page not found", h("p", null, h("a", {href: "/"}, "Back to the chat"))));
+  if (!name) return fill(main, empty(t("Page not found"), h("p", null, h("a", {href: "/"}, t("Back to the chat")))));
   const view = main.firstElementChild;
   if (view?.localName === name) {
     view.params = params;
@@ -61,7 +62,7 @@ async function show() {
     await MODULES[name]();
   } catch (error) {
     console.warn(error);
-    if (asked === mine) fill(main, empty("This part of the page could not be loaded", h("p", null, "Reload the page to try again.")));
+    if (asked === mine) fill(main, empty(t("This part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
     return undefined;
   }
   if (asked !== mine) return undefined;
@@ -85,6 +86,11 @@ function found(path) {
   return ["", "", {}];
 }
 
+/** Show the title of the open conversation as the title of the window. */
+export function entitle(title) {
+  document.title = `${visible(title)} · Millpond`;
+}
+
 /** The readable name of a session: the parts of its key after the channel, decoded. */
 export function nameOf(session) {
   try {
@@ -98,7 +104,7 @@ export function nameOf(session) {
 
 async function meet() {
   try {
-    me = await get("/api/me");
+    me = await get(`/api/me${query({language})}`);
   } catch (error) {
     if (error.status !== 401) setTimeout(meet, 3000);
     return;
@@ -107,7 +113,7 @@ async function meet() {
   if (main.firstElementChild && "me" in main.firstElementChild) main.firstElementChild.me = me;
   fill(document.getElementById("foot"),
     h("span.foot-bot", {title: me.address}, `${me.bot} · ${me.channel}`),
-    h("button.quiet", {type: "button", onclick: logOut}, "Log out"));
+    h("button.quiet", {type: "button", onclick: logOut}, t("Log out")));
 }
 
 async function logOut() {
@@ -125,7 +131,7 @@ function logIn() {
   if (code) {
     history.replaceState(null, "", "/login");
     enter(code);
-    return fill(main, h("div.empty", {role: "status"}, h("h2", null, "Logging in…")));
+    return fill(main, h("div.empty", {role: "status"}, h("h2", null, t("Logging in…"))));
   }
   document.body.classList.add("locked");
   return fill(main, stranger());
@@ -151,13 +157,14 @@ function stranger(problem = "") {
   };
   return h("div.empty.stranger", null,
     h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
-    h("h1", null, "Welcome to Millpond"),
-    h("p", null, "This page is for operators of the bot. To log in, open a login link. To print a login link, run this command:"),
+    h("h1", null, t("Welcome to Millpond")),
+    h("p", null, t("This page is for operators of the bot. To log in, open a login link. To print a login link, run this command:")),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
-      h("label", {for: "code"}, "You can also paste the login link or its code here:"),
-      h("div.row", null, field, h("button.button.primary", {type: "submit"}, "Log in"))),
-    problem && h("p.problem", {role: "alert"}, problem));
+      h("label", {for: "code"}, t("You can also paste the login link or its code here:")),
+      h("div.row", null, field, h("button.button.primary", {type: "submit"}, t("Log in")))),
+    problem && h("p.problem", {role: "alert"}, problem),
+    switcher(h));
 }
 
 addEventListener("mp-unauthorized", () => {
@@ -168,7 +175,7 @@ addEventListener("mp-unauthorized", () => {
 // The theme
 
 const THEMES = ["system", "light", "dark"];
-const LABELS = {system: "system", light: "light", dark: "dark"};
+const LABELS = {system: t("Color theme: system"), light: t("Color theme: light"), dark: t("Color theme: dark")};
 const theme = document.getElementById("theme");
 
 function chosenTheme() {
@@ -176,8 +183,8 @@ function chosenTheme() {
 }
 
 function showTheme() {
-  theme.setAttribute("aria-label", `Color theme: ${LABELS[chosenTheme()]}`);
-  theme.title = `Color theme: ${LABELS[chosenTheme()]}`;
+  theme.setAttribute("aria-label", LABELS[chosenTheme()]);
+  theme.title = LABELS[chosenTheme()];
   theme.dataset.theme = chosenTheme();
 }
 
@@ -234,10 +241,12 @@ opener.addEventListener("click", () => {
   else openSide();
 });
 
+document.getElementById("choices").prepend(switcher(h));
+translate(document.body);
 showTheme();
 // Nothing is asked for during a login, because all requests would be refused.
 if (location.pathname !== "/login") {
-  add(document.getElementById("sessions"), sessions);
+  fill(document.getElementById("sessions"), sessions);
   meet();
 }
 show();

@@ -1,20 +1,20 @@
 // The messages of a conversation and the field to write in. Messages are loaded as needed: the newest first, older and
 // newer ones on scrolling. Messages that are added above do not move the ones in view.
 
-import {counted, empty, failed, fill, h} from "/page/dom.js";
+import {counted, failed, fill, h, toast} from "/page/dom.js";
 import {PAGE} from "/page/feed.js";
-import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
+import {Calls, ToolLine, ending, messageElement, noticeElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
+import {partsOf, sentBy} from "/page/files.js";
+import {firstScreen} from "/page/first.js";
 import {show} from "/page/markdown.js";
+import {t} from "/page/words.js";
 
-/** Pixels from an end at which more messages are loaded. */
+/** Pixels from an end at which more messages are loaded, and within which the view follows new messages. */
 const NEAR = 800;
-/** Within so many pixels of the end, the view follows new messages. */
 const ALONG = 48;
 /** Messages shown before a message that was linked to. */
 const BEFORE = 30;
-/** Minimum number of characters shown of an answer in progress. */
-const ENDING = 10_000;
 /** Characters of an answer for screen readers. */
 const SPOKEN = 600;
 
@@ -28,12 +28,12 @@ export class Chat extends HTMLElement {
     this.unread = 0;
     this.target = null;
     this.preview = null;
-    this.older = h("p.edge", {hidden: true}, "Loading older messages…");
+    this.older = h("p.edge", {hidden: true}, t("Loading older messages…"));
     this.list = h("div.messages", null);
     this.tail = h("div.messages.tail", null);
     this.flow = h("div.flow", null, this.older, this.list, this.tail);
-    this.scroller = h("section.scroller", {tabindex: 0, "aria-label": "Messages", onscroll: () => this.scrolled()}, this.flow);
-    this.newest = h("button.button.newest", {type: "button", hidden: true, onclick: () => this.toEnd()}, "Newest ↓");
+    this.scroller = h("section.scroller", {tabindex: 0, "aria-label": t("Messages"), onscroll: () => this.scrolled()}, this.flow);
+    this.newest = h("button.button.newest", {type: "button", hidden: true, onclick: () => this.toEnd()}, t("Newest ↓"));
     this.spoken = h("div.unseen", {"aria-live": "polite"});
     this.writer = h("div.writer", null);
     fill(this, this.scroller, this.newest, this.writer, this.spoken);
@@ -47,6 +47,7 @@ export class Chat extends HTMLElement {
     on("tool", this.tool);
     on("notice", this.notice);
     on("missing", this.missing);
+    on("models", (models) => { this.models = models; this.composer?.choose(models); });
     this.showWriter();
   }
 
@@ -67,7 +68,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}. You can read the conversation on this page, but you can reply only on its own channel.`));
+      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the channel {channel}. You can read the conversation on this page, but you can reply only on its own channel.", {channel: this.feed.session.split(":")[0]})));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -77,6 +78,9 @@ export class Chat extends HTMLElement {
       this.composer.commands = this.#me.commands;
       this.composer.addEventListener("mp-sent", () => this.toEnd());
       fill(this.writer, this.composer);
+      this.composer.limits = this.#me.files;
+      this.composer.files.dropOn(this);
+      if (this.models) this.composer.choose(this.models);
       this.showPending();
       if (matchMedia("(pointer: fine)").matches && document.activeElement === document.body) this.composer.field.focus({preventScroll: true});
     }
@@ -108,7 +112,9 @@ export class Chat extends HTMLElement {
   }
 
   drawn(messages) {
-    return messages.map((each) => messageElement(each, {calls: this.calls, session: this.feed.session, foreign: this.foreign}));
+    return messages.map((each) => messageElement(each, {
+      calls: this.calls, session: this.feed.session, foreign: this.foreign, retry: (message) => this.retry(message),
+    }));
   }
 
   async readOlder() {
@@ -248,7 +254,7 @@ export class Chat extends HTMLElement {
 
   showNewest() {
     this.newest.hidden = this.along || (this.atEnd && !this.list.children.length);
-    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : "Newest ↓";
+    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : t("Newest ↓");
   }
 
   // New messages
@@ -262,6 +268,7 @@ export class Chat extends HTMLElement {
       this.showNewest();
       return;
     }
+    this.dropSent(message);
     const had = this.list.querySelector(`[data-index="${message.index}"]`);
     for (const notice of this.tail.querySelectorAll(".notice")) if (notice.dataset.time < message.time) this.list.append(notice);
     const [made] = this.drawn([message]);
@@ -278,6 +285,19 @@ export class Chat extends HTMLElement {
     this.showBusy();
     this.showNewest();
     this.scrolled();
+  }
+
+  /** Ask for another answer: what was asked in that turn is sent once more, and the log says that it is a retry. */
+  async retry({turn}) {
+    try {
+      const asked = (await this.feed.after(turn - 1)).filter((each) => each.turn === turn && each.role === "user" && each.id);
+      const said = asked.map((each) => partsOf(textOf(each.content)));
+      const files = said.at(-1)?.files;
+      if (asked.length) this.outbox.send(said.map((each) => each.text).join("\n\n"), {files, retryOf: asked.at(-1).id});
+      this.toEnd();
+    } catch (error) {
+      if (error.name !== "AbortError") toast(error.message, "bad");
+    }
   }
 
   piece({turn, fence, offset, text}) {
@@ -307,13 +327,19 @@ export class Chat extends HTMLElement {
     this.dropPreview();
     const tools = h("div.tools", null);
     const body = h("div.markdown.writing", null);
-    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, "The bot is writing"), tools, body);
+    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, t("The bot is writing")), tools, body);
     this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0};
     this.tail.append(element);
     if (this.outbox) this.showPending();
     this.showEmpty();
     this.showBusy();
     return this.preview;
+  }
+
+  /** A message that the bot sent before its answer is in the log now: its notice goes. */
+  dropSent({tool_calls: calls = []}) {
+    const texts = new Set(calls.map((call) => sentBy(call)?.text));
+    for (const notice of this.querySelectorAll(".notice.message")) if (texts.has(notice.said)) notice.remove();
   }
 
   dropPreview() {
@@ -325,10 +351,8 @@ export class Chat extends HTMLElement {
 
   notice({kind, text, time, message_id: id, attachments = []}) {
     const asked = id ? this.outbox?.settle(id) : null;
-    const body = h("div.markdown", null);
-    show(body, text);
-    const element = h(`aside.notice.${kind}`, {dataset: {time}}, asked && h("p.who", null, asked.text), body,
-      attachments.length > 0 && h("ul.files", null, attachments.map((file) => h("li", null, file.name ?? file.path ?? "a file"))));
+    if (kind === "message" && [...this.list.querySelectorAll(".sent")].some((each) => each.said === text)) return;
+    const element = noticeElement({kind, text, time, attachments}, asked, this.feed.session);
     this.tail.insertBefore(element, this.preview?.element ?? null);
     this.spoken.textContent = text.slice(0, SPOKEN);
     this.showEmpty();
@@ -336,20 +360,23 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} cannot be shown, because the archive of old messages cannot be read right now: ${reason}`));
+    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown, because the archive of old messages cannot be read right now: {reason}", {first, last: upto - 1, reason})));
     this.upto = Math.max(this.upto, upto);
   }
 
   showPending() {
     for (const each of this.tail.querySelectorAll("[data-pending]")) each.remove();
-    const shown = this.outbox.list.filter((each) => !each.silent).map((each, at) => pendingElement(each, {live: this.preview && at === 0, edit: () => {
-      this.outbox.settle(each.id);
-      this.composer.write(each.text);
-    }}));
+    const shown = this.outbox.list.filter((each) => !each.silent).map((each, at) => this.pending(each, this.preview && at === 0));
     const before = this.preview?.element ?? null;
     for (const each of shown) this.tail.insertBefore(each, before);
     this.showEmpty();
     this.showBusy();
+  }
+
+  pending(each, live) {
+    const again = () => this.composer.write(each.text, this.outbox.settle(each.id));
+    const edit = each.state === "refused" ? again : each === this.outbox.waiting && !live ? () => this.composer.edit(each) : null;
+    return pendingElement(each, {live, edit, session: this.feed.session});
   }
 
   showBusy() {
@@ -361,23 +388,11 @@ export class Chat extends HTMLElement {
   showEmpty() {
     const nothing = this.ready && !this.list.children.length && this.tail.querySelectorAll(":scope > :not(.empty)").length === 0;
     this.tail.querySelector(".empty.first")?.remove();
+    this.closest("mp-conversation")?.classList.toggle("blank", Boolean(nothing) && !this.foreign);
     if (!nothing) return;
-    const first = this.foreign ? empty("No messages yet")
-      : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write a message below and press Enter. The bar above the conversation shows how much of the model's context window is in use. When the context window is full, older messages are summarized and saved to memory, and the conversation continues. ",
-          h("a", {href: "/memory"}, "Show the memory")),
-        h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
-    first.classList.add("first");
+    const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text));
     this.tail.prepend(first);
   }
-}
-
-/** The visible part of a text in progress: the whole text, or the end of a very long one, which advances in steps. */
-function ending(text) {
-  if (text.length < 2 * ENDING) return text;
-  const from = Math.floor(text.length / ENDING - 1) * ENDING;
-  const line = text.indexOf("\n\n", from);
-  return `…${text.slice(line > 0 && line < from + ENDING / 2 ? line : from)}`;
 }
 
 customElements.define("mp-chat", Chat);

@@ -1,7 +1,10 @@
-// The message field: it grows, completes commands, keeps unsent text, and sends messages.
+// The message field: it grows, takes files, completes commands, keeps drafts, and sends messages.
 
-import {ApiError, post} from "/page/api.js";
-import {add, fill, h} from "/page/dom.js";
+import {ApiError, post, put} from "/page/api.js";
+import {Attachments} from "/page/attach.js";
+import {add, fill, h, toast} from "/page/dom.js";
+import {filesElement} from "/page/files.js";
+import {t} from "/page/words.js";
 
 const HEIGHT_MAX = 240;
 /** Characters shown of a pending message. */
@@ -39,8 +42,9 @@ export class Outbox extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  send(text, {silent = false} = {}) {
-    this.list.push({id: newId(), text, silent, state: "new", at: Date.now()});
+  /** Send a message. `files` were uploaded for its `id`; `retryOf` is the id of a message to be answered once more. */
+  send(text, {id = newId(), files = [], retryOf, silent = false} = {}) {
+    this.list.push({id, text, files, retryOf, silent, state: "new", at: Date.now()});
     this.keep();
     this.run();
   }
@@ -54,6 +58,20 @@ export class Outbox extends EventTarget {
     return found;
   }
 
+  /** The last message of this page that is accepted and not yet seen in the log; a turn may have begun with it. */
+  get waiting() {
+    return this.list.findLast((each) => each.state === "accepted" && !each.silent && !each.text.startsWith("/")) ?? null;
+  }
+
+  /** Replace a message that waits → whether it still waited. */
+  async edit(each, text, files) {
+    const {status} = await put("/api/messages", {session: this.session, id: each.id, text, files}, this.signal);
+    if (status !== "amended") return false;
+    Object.assign(each, {text, files});
+    this.keep();
+    return true;
+  }
+
   /** Send one message after the other, so that they arrive in order. */
   async run() {
     if (this.running) return;
@@ -61,7 +79,7 @@ export class Outbox extends EventTarget {
     let failures = 0;
     for (let next; (next = this.list.find((each) => each.state === "new" || each.state === "late")) && !this.signal.aborted;) {
       try {
-        await post("/api/messages", {session: this.session, text: next.text, id: next.id}, this.signal);
+        await post("/api/messages", bodyOf(this.session, next), this.signal);
         next.state = "accepted";
         failures = 0;
         dispatchEvent(new Event("mp-said"));
@@ -81,23 +99,44 @@ export class Outbox extends EventTarget {
   }
 }
 
+function bodyOf(session, {id, text, files = [], retryOf}) {
+  return {session, text, id, ...(files.length && {files}), ...(retryOf && {retry_of: retryOf})};
+}
+
 export class Composer extends HTMLElement {
   connectedCallback() {
-    this.draft = `draft:${this.session}`;
+    this.key = `draft:${this.session}`;
+    this.draft = this.kept();
+    this.files = new Attachments({session: this.session, id: () => this.draft.id, signal: this.outbox.signal});
+    this.files.addEventListener("change", () => this.changed());
     this.field = h("textarea", {
-      rows: 1, placeholder: "Write a message", "aria-label": "Message", "aria-autocomplete": "list", "aria-controls": "commands",
-      oninput: () => this.changed(), onkeydown: (event) => this.key(event), onblur: () => this.close(),
+      rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": "commands",
+      oninput: () => this.changed(), onkeydown: (event) => this.pressed(event), onblur: () => this.close(), onpaste: (event) => this.paste(event),
     });
-    this.options = h("ul.commands", {id: "commands", role: "listbox", "aria-label": "Commands", hidden: true});
-    this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, "Stop");
-    this.sender = h("button.button.primary", {type: "submit"}, "Send");
+    this.options = h("ul.commands", {id: "commands", role: "listbox", tabindex: -1, "aria-label": t("Commands"), hidden: true});
+    this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
+    this.sender = h("button.button.primary", {type: "submit"}, t("Send"));
+    this.model = h("select.model", {"aria-label": t("Model"), hidden: true, onchange: () => this.outbox.send(`/model ${this.model.value}`, {silent: true})});
+    this.note = h("p.editing", {hidden: true}, t("You are editing the message that waits."), " ",
+      h("button.quiet", {type: "button", onclick: () => this.leave()}, t("Cancel")));
     const submit = (event) => {
       event.preventDefault();
       this.send();
     };
-    fill(this, h("form", {onsubmit: submit}, this.options, this.field, this.stopper, this.sender));
-    this.field.value = this.kept();
-    this.grow();
+    fill(this, h("form", {onsubmit: submit}, this.options, this.note, this.files.list,
+      h("div.line", null, this.files.buttons, this.field, this.model, this.stopper, this.sender)));
+    addEventListener("storage", (event) => this.sentElsewhere(event), {signal: this.outbox.signal});
+    this.restore();
+  }
+
+  /** The limits of files, from /api/me. */
+  set limits(limits) { this.files.allow(limits); }
+
+  /** The models that this person may choose, and the one in use. */
+  choose({model, models = []}) {
+    this.model.hidden = !models.length;
+    if ([...this.model.options].map((each) => each.value).join() !== models.join()) fill(this.model, models.map((name) => h("option", {value: name}, name)));
+    this.model.value = model;
   }
 
   set commands(commands) {
@@ -108,19 +147,38 @@ export class Composer extends HTMLElement {
     if (this.stopper && this.stopper.hidden === busy) this.stopper.hidden = !busy;
   }
 
+  /** Another tab has sent or emptied the draft: what it sent is no draft here, and its id is used up. */
+  sentElsewhere({key, oldValue, newValue}) {
+    if (key !== this.key || newValue !== null || this.editing) return;
+    const {text} = JSON.parse(oldValue);
+    this.draft = {text: this.field.value === text ? "" : this.field.value, id: newId(), files: []};
+    this.restore();
+  }
+
+  /** The draft of this conversation: its text, the id of its message, and its files. */
   kept() {
     try {
-      return sessionStorage.getItem(this.draft) ?? "";
+      const {text = "", id = newId(), files = []} = JSON.parse(localStorage.getItem(this.key)) ?? {};
+      return {text, id, files};
     } catch {
-      return "";
+      return {text: "", id: newId(), files: []};
     }
   }
 
+  restore() {
+    this.field.value = this.draft.text;
+    this.files.restore(this.draft.files);
+    this.grow();
+  }
+
   changed() {
-    try {
-      if (this.field.value) sessionStorage.setItem(this.draft, this.field.value);
-      else sessionStorage.removeItem(this.draft);
-    } catch { /* no storage: the text lasts until the page is left */ }
+    Object.assign(this.draft, {text: this.field.value, files: this.files.files});
+    if (!this.editing) {
+      try {
+        if (this.draft.text || this.draft.files.length) localStorage.setItem(this.key, JSON.stringify(this.draft));
+        else localStorage.removeItem(this.key);
+      } catch { /* no storage: the draft lasts until the page is left */ }
+    }
     this.grow();
     this.complete();
   }
@@ -128,22 +186,67 @@ export class Composer extends HTMLElement {
   grow() {
     this.field.style.height = "auto";
     this.field.style.height = `${Math.min(this.field.scrollHeight + 2, HEIGHT_MAX)}px`;
-    this.sender.disabled = !this.field.value.trim();
+    this.sender.disabled = this.files.busy || !(this.field.value.trim() || this.files.files.length);
   }
 
-  /** Put `text` into the field. */
-  write(text) {
-    this.field.value = text;
+  /** Put a text and files into the field, as the message `id`. */
+  write(text, {id = newId(), files = []} = {}) {
+    this.draft = {text, id, files};
+    this.restore();
     this.changed();
     this.field.focus();
   }
 
-  send() {
-    const text = this.field.value;
-    if (!text.trim()) return;
-    this.outbox.send(text);
+  async send() {
+    if (this.sender.disabled) return;
+    const {text, id, files} = this.draft;
+    if (this.editing) {
+      await this.replace(text, files);
+      return;
+    }
+    // Files belong to the id of the draft, which another tab may have too; a text alone needs no such id.
+    this.outbox.send(text, files.length ? {id, files} : {});
     this.write("");
     this.dispatchEvent(new Event("mp-sent"));
+  }
+
+  /** Change a message that waits: its text is put into the field, and sent in its place. */
+  edit(each) {
+    this.before = this.editing ? this.before : {...this.draft};
+    this.editing = each;
+    this.note.hidden = false;
+    this.write(each.text, {id: each.id, files: each.files ?? []});
+  }
+
+  async replace(text, files) {
+    const each = this.editing;
+    try {
+      if (await this.outbox.edit(each, text, files)) {
+        this.leave();
+        return;
+      }
+      toast(t("The bot has already begun to answer this message, so it was not changed. Your text is still in the message field."), "bad");
+    } catch (error) {
+      if (error.name !== "AbortError") toast(error.message, "bad");
+      return;
+    }
+    // What was written is a new message, whose id is not the old one; its new files belong to the old one.
+    this.leave();
+    this.write(text);
+  }
+
+  /** Leave the editing, and return to the draft. */
+  leave() {
+    this.editing = null;
+    this.note.hidden = true;
+    this.write(this.before.text, this.before);
+  }
+
+  paste(event) {
+    const files = event.clipboardData?.files;
+    if (!files?.length) return;
+    event.preventDefault();
+    this.files.add(files);
   }
 
   stop() {
@@ -151,13 +254,19 @@ export class Composer extends HTMLElement {
     this.field.focus();
   }
 
-  key(event) {
+  pressed(event) {
     // While an input method composes, Enter accepts a word and Escape discards it.
     if (event.isComposing || event.keyCode === 229) return;
-    if (!this.options.hidden && this.choose(event)) return;
+    if (!this.options.hidden && this.pick(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       this.send();
+    } else if (event.key === "Escape" && this.editing) {
+      event.preventDefault();
+      this.leave();
+    } else if (event.key === "ArrowUp" && !this.field.value && !this.editing && this.outbox.waiting) {
+      event.preventDefault();
+      this.edit(this.outbox.waiting);
     } else if (event.key === "Escape" && !this.stopper.hidden) {
       event.preventDefault();
       this.stop();
@@ -190,7 +299,7 @@ export class Composer extends HTMLElement {
     this.list();
   }
 
-  choose(event) {
+  pick(event) {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) {
       this.chosen = (this.chosen + step + this.matches.length) % this.matches.length;
@@ -210,11 +319,15 @@ export class Composer extends HTMLElement {
 }
 
 /** A message that is not seen in the log yet → its bubble. */
-export function pendingElement(each, {edit, live}) {
-  const says = {new: "sending…", late: `not sent yet, Millpond will retry: ${each.problem}`, accepted: live ? "answer in progress" : "pending", refused: `not sent: ${each.problem}`}[each.state];
+export function pendingElement(each, {edit, live, session}) {
+  const says = {
+    new: t("sending…"), late: t("not sent yet, Millpond will retry: {problem}", {problem: each.problem}),
+    accepted: live ? t("answer in progress") : t("pending"), refused: t("not sent: {problem}", {problem: each.problem}),
+  }[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
-    h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
-    h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));
+    each.text && h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
+    filesElement(each.files ?? [], session),
+    h("footer", null, h("span", null, says), edit && h("button.quiet", {type: "button", onclick: edit}, t("Edit"))));
 }
 
 function newId() {

@@ -2,25 +2,27 @@
 
 import {get, ofSession} from "/page/api.js";
 import {count, fill, h, short} from "/page/dom.js";
+import {t} from "/page/words.js";
 
 export const PARTS = {
-  system: "System", tools: "Tools", memory: "Memory", recalled: "Recalled",
-  continuity: "Continuity", history: "History", current: "Current",
+  system: t("System"), tools: t("Tools"), memory: t("Memory"), recalled: t("Recalled"),
+  continuity: t("Continuity"), history: t("History"), current: t("Current"),
 };
 export const SAYS = {
-  system: "Instructions of the operator for this bot, from AGENTS.md, SOUL.md and similar files",
-  identity: "Instructions that Millpond gives to every bot: environment and rules",
-  tools: "Definitions of the tools that the model can call",
-  memory: "MEMORY.md: facts saved from older messages",
-  recalled: "Memories that match the newest message",
-  continuity: "Summary of the older messages of this conversation",
-  history: "Messages that have not been summarized yet",
-  current: "Messages that the bot is answering now or will answer next",
+  system: t("Instructions of the operator for this bot, from AGENTS.md, SOUL.md and similar files"),
+  identity: t("Instructions that Millpond gives to every bot: environment and rules"),
+  tools: t("Definitions of the tools that the model can call"),
+  memory: t("MEMORY.md: facts saved from older messages"),
+  recalled: t("Memories that match the newest message"),
+  continuity: t("Summary of the older messages of this conversation"),
+  history: t("Messages that have not been summarized yet"),
+  current: t("Messages that the bot is answering now or will answer next"),
 };
 const MARKS = {
-  flush: "When the prompt exceeds this size, the bot saves important facts in its daily notes",
-  consolidation: "When the prompt exceeds this size, older messages are summarized and saved to memory",
+  flush: t("When the prompt grows beyond this mark, the bot saves important facts in its daily notes"),
+  consolidation: t("When the prompt grows beyond this mark, older messages are summarized and saved to memory"),
 };
+const MARK_NAMES = {flush: t("flush"), consolidation: t("consolidation"), budget: t("budget")};
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;
 const DUE_MS = 2000;
@@ -30,7 +32,14 @@ export class Context extends HTMLElement {
     this.link = h("a.bar", {href: `/s/${encodeURIComponent(this.feed.session)}/context`});
     this.legend = h("div.legend", {"aria-hidden": "true"});
     fill(this, this.link, this.legend);
-    const again = () => this.soon();
+    const again = () => {
+      this.exact = null;
+      this.soon();
+    };
+    this.feed.addEventListener("exact", ({detail}) => {
+      this.exact = detail;
+      if (this.estimate) this.show(this.estimate);
+    }, {signal: this.feed.signal});
     for (const name of ["message", "cursor", "back"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
     // The messages come first.
     this.feed.ready.then(() => this.read());
@@ -42,6 +51,10 @@ export class Context extends HTMLElement {
 
   /** Whether the exact prompt is shown below the bar. */
   set open(open) {
+    if (!open && this.exact) {
+      this.exact = null;
+      this.show(this.estimate);
+    }
     if (this.link) this.link.setAttribute("aria-current", open ? "page" : "false");
     this.link?.setAttribute("href", `/s/${encodeURIComponent(this.feed.session)}${open ? "" : "/context"}`);
   }
@@ -53,43 +66,50 @@ export class Context extends HTMLElement {
 
   async read() {
     try {
-      this.show(await get(ofSession(this.feed.session, "/context"), this.feed.signal));
+      this.estimate = await get(ofSession(this.feed.session, "/context"), this.feed.signal);
+      this.feed.estimate = this.estimate.parts;
+      this.show(this.estimate);
     } catch (error) {
       if (error.name !== "AbortError") this.classList.add("unknown");
     }
   }
 
-  show({parts, budget, trigger, model, settling}) {
+  /** Show an estimate, or the exact sizes of the parts while the exact prompt is shown. */
+  show({parts: estimated, budget, trigger, model, models, settling}) {
     this.classList.remove("unknown");
+    const parts = this.exact ?? estimated;
     const used = parts.reduce((sum, part) => sum + part.tokens, 0);
     const due = trigger?.consolidation > 0 && used >= trigger.consolidation;
     this.feed.tell("settling", settling);
+    this.feed.tell("models", {model, models});
     if (due || settling) this.soon(DUE_MS);
     const whole = Math.max(budget, used, 1);
     const bar = h("span.segments", null);
     for (const part of parts) {
       if (!part.tokens) continue;
       const segment = h(`span.segment.part-${part.name in PARTS ? part.name : "current"}`,
-        {title: `${PARTS[part.name] ?? part.name}: ${count(part.tokens)} tokens`});
+        {title: t("{name}: {n} tokens", {name: PARTS[part.name] ?? part.name, n: count(part.tokens)})});
       segment.style.width = `${(100 * part.tokens) / whole}%`;
       bar.append(segment);
     }
     const ticks = [["flush", trigger?.flush], ["consolidation", trigger?.consolidation], ["budget", budget]].map(([name, at]) => {
       if (!at || at > whole) return null;
-      const tick = h(`span.tick.${name}`, {title: `${name}: ${count(at)} tokens`});
+      const tick = h(`span.tick.${name}`, {title: t("{name}: {n} tokens", {name: MARK_NAMES[name], n: count(at)})});
       tick.style.left = `${(100 * at) / whole}%`;
       return tick;
     });
-    const sum = `${short(used)} of ${short(budget)} tokens`;
+    const numbers = {used: short(used), budget: short(budget)};
+    const sum = this.exact ? t("{used} of {budget} tokens", numbers) : t("about {used} of {budget} tokens", numbers);
     fill(this.link, bar, ticks);
-    this.link.setAttribute("aria-label", `Next prompt for the model ${model}: ${sum}. ${parts.filter((part) => part.tokens)
-      .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show the exact prompt`);
+    this.link.setAttribute("aria-label", t("Next prompt for the model {model}: {sum}. {parts}. Show the exact prompt", {model, sum,
+      parts: parts.filter((part) => part.tokens).map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}));
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
-      h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
+      h("span.part-free", null, h("i", null), t("Free"), " ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
-      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${name} ${short(at)}`)), h("span", null, sum));
+      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${MARK_NAMES[name]} ${short(at)}`)),
+      h("span", {title: t("{used} of {budget} tokens", {used: count(used), budget: count(budget)})}, sum));
     this.sum.classList.toggle("full", due);
   }
 }

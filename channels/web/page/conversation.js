@@ -1,14 +1,17 @@
 // One conversation: its name and context bar, then the chat, the exact prompt or a turn, with the timeline beside it.
 
 import {add, empty, fill, h} from "/page/dom.js";
+import {get, ofSession} from "/page/api.js";
 import {Feed} from "/page/feed.js";
-import {go, nameOf} from "/page/app.js";
-import {keepSession, ownSession} from "/page/sessions.js";
+import {entitle, go} from "/page/app.js";
+import {keepSession, menuButton, ownSession, titleOf} from "/page/sessions.js";
+import {t} from "/page/words.js";
 import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
+import "/page/waiting.js";
 
-const STATES = {loading: "loading…", live: "live", away: "connecting…"};
+const STATES = {loading: t("loading…"), live: t("live"), away: t("connecting…")};
 
 export class Conversation extends HTMLElement {
   #me = null;
@@ -30,7 +33,10 @@ export class Conversation extends HTMLElement {
 
   set me(me) {
     this.#me = me;
-    if (this.chat) this.chat.me = me;
+    if (this.chat) {
+      this.chat.me = me;
+      this.entitle();
+    }
     if (this.isConnected) this.show();
   }
 
@@ -67,7 +73,7 @@ export class Conversation extends HTMLElement {
       await load();
     } catch (error) {
       console.warn(error);
-      fill(holder, empty("This part of the page could not be loaded", h("p", null, "Reload the page to try again.")));
+      fill(holder, empty(t("This part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
       return;
     }
     if (!holder.isConnected) return;
@@ -87,17 +93,49 @@ export class Conversation extends HTMLElement {
     this.chat.me = this.#me;
     this.rail.chat = this.chat;
     this.body = h("div.conversation-body", null, this.chat);
-    const channel = session.split(":")[0];
+    this.name = h("h1", {title: session}, "");
+    this.menu = h("span.menu-place", null);
+    this.waiting = Object.assign(document.createElement("mp-waiting"), {feed: this.feed});
     fill(this,
       h("div.conversation", null,
         h("header.conversation-head", null,
-          h("h1", {title: session}, h("a", {href: `/s/${encodeURIComponent(session)}`}, nameOf(session))),
-          h("span.badge", null, channel), this.bar.sum, this.state, this.bar),
-        this.body),
+          this.name, h("span.badge", null, session.split(":")[0]), this.menu, this.bar.sum, this.state, this.bar),
+        this.waiting, this.body),
       this.rail);
     this.feed.addEventListener("state", (event) => this.tell(event.detail));
     this.tell("loading");
+    this.line = null;
+    this.entitle();
     this.chat.start();
+    // The title follows from the first message, a rename, or the bot.
+    const again = () => this.identify();
+    this.feed.ready.then(again);
+    for (const name of ["mp-said", "mp-labels"]) addEventListener(name, again, {signal: this.feed.signal});
+  }
+
+  /** Read whose conversation this is, and its title. */
+  async identify() {
+    const {feed} = this;
+    try {
+      this.line = await get(ofSession(feed.session), feed.signal);
+    } catch {
+      return; // the next event tries again
+    }
+    if (feed !== this.feed) return;
+    dispatchEvent(new CustomEvent("mp-line", {detail: this.line}));
+    this.entitle();
+  }
+
+  entitle() {
+    const session = this.#session;
+    const line = this.line ?? {session, title: "", head: 0, waiting: 0};
+    const title = titleOf(line, session.startsWith(`${this.#me?.channel}:`) && this.feed.last < 0);
+    fill(this.name, h("a", {href: `/s/${encodeURIComponent(session)}`}, title));
+    // An older conversation has a memory of its own, which can be joined with the memory of all others.
+    const mine = this.#me?.memory;
+    const joins = mine && line.channel === this.#me.channel && line.memory?.includes(":person:") && line.memory !== mine;
+    fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton({...line, joins}, title));
+    entitle(title);
   }
 
   tell(state) {

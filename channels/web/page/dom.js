@@ -1,6 +1,10 @@
 // The only code of this page that makes elements. Text becomes text nodes, never markup. An address that could run a
 // script is left out. Handlers are functions.
 
+import {count, counted, language, locale, t} from "/page/words.js";
+
+export {count, counted};
+
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "path", "rect", "circle", "line", "g"]);
 const SAFE = /^(https?:|mailto:|\/(?!\/)|#|\?)/i;
@@ -31,7 +35,7 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
-    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} was set to a string. Pass a function instead.`);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} was set to a string instead of a function.`);
     else if (key === "dataset") Object.assign(element.dataset, value);
     else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
     else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
@@ -56,31 +60,21 @@ export function fill(element, ...children) {
   return add(element, ...children);
 }
 
-const NUMBER = new Intl.NumberFormat("en");
-const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit"});
-const DAY = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "short"});
-const FULL = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
-
-/** 12345 → "12,345" */
-export const count = (n) => NUMBER.format(n);
+const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit", ...(language === "zh" && {hourCycle: "h23"})});
+const DAY = new Intl.DateTimeFormat(locale, {day: "numeric", month: "short"});
+const FULL = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "medium"});
+const COMPACT = new Intl.NumberFormat(locale, {notation: "compact", maximumSignificantDigits: 3});
 
 /** 0.834 → "83 %" */
-export const percent = (share) => `${Math.round(100 * share)} %`;
+export const percent = (share) => t("{n} %", {n: count(Math.round(100 * share))});
 
-/** 1, "note" → "1 note"; 2, "note" → "2 notes" */
-export const counted = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
-
-/** 12345 → "12.3k" */
-export function short(n) {
-  if (n < 1000) return String(n);
-  const thousands = n / 1000;
-  return thousands < 999.5 ? `${thousands.toFixed(thousands < 99.5 ? 1 : 0).replace(/\.0$/, "")}k` : `${(n / 1e6).toFixed(1)}M`;
-}
+/** 12345 → "12.3k", in Chinese "1.23万" */
+export const short = (n) => COMPACT.format(n).replace("K", "k");
 
 /** Milliseconds → "120 ms", "1.4 s", "3 min" */
 export function took(ms) {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+  if (ms < 1000) return t("{n} ms", {n: Math.round(ms)});
+  return ms < 60_000 ? t("{n} s", {n: (ms / 1000).toFixed(1)}) : t("{n} min", {n: Math.round(ms / 60_000)});
 }
 
 /** A `<time>`: the clock time for today, else with the day; the full date as its title. */
@@ -88,16 +82,16 @@ export function when(iso) {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return "";
   const today = at.toDateString() === new Date().toDateString();
-  return h("time", {datetime: iso, title: FULL.format(at)}, today ? CLOCK.format(at) : `${DAY.format(at)}, ${CLOCK.format(at)}`);
+  const day = t("{day}, {time}", {day: DAY.format(at), time: CLOCK.format(at)});
+  return h("time", {datetime: iso, title: FULL.format(at)}, today ? CLOCK.format(at) : day);
 }
 
 /** "now", "5 min", "3 h", "2 d": how long ago `iso` was. */
 export function ago(iso) {
   const seconds = (Date.now() - new Date(iso).getTime()) / 1000;
-  if (!(seconds >= 0)) return "now";
-  if (seconds < 60) return "now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+  if (!(seconds >= 60)) return t("now");
+  if (seconds < 3600) return t("{n} min", {n: Math.floor(seconds / 60)});
+  return seconds < 86_400 ? t("{n} h", {n: Math.floor(seconds / 3600)}) : t("{n} d", {n: Math.floor(seconds / 86_400)});
 }
 
 /** Show a short message at the foot of the page; screen readers read it out. */
@@ -112,5 +106,5 @@ export const empty = (title, ...children) => h("div.empty", null, h("h2", null, 
 
 /** A failed request: the error message, and a button to try again. */
 export const failed = (error, again) =>
-  h("div.empty", {role: "alert"}, h("h2", null, "The data could not be loaded"), h("p", null, error.message),
-    again && h("button.button", {type: "button", onclick: again}, "Try again"));
+  h("div.empty", {role: "alert"}, h("h2", null, t("The data could not be loaded")), h("p", null, error.message),
+    again && h("button.button", {type: "button", onclick: again}, t("Try again")));

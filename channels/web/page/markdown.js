@@ -3,6 +3,7 @@
 
 import {add, h, isSafe} from "/page/dom.js";
 import {otherTarget} from "/page/links.js";
+import {t} from "/page/words.js";
 
 const DEPTH_MAX = 8;
 const COLUMNS_MAX = 40;
@@ -13,6 +14,12 @@ const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])([ \t]+|$)/;
 const ROW_RULE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+
+/** The beginning and the end of a formula that stands alone, and of one in a line; longer ones stay text. */
+const DISPLAYS = [["$$", "$$"], ["\\[", "\\]"]];
+const FORMULA = /\\\((?<round>[^\n]{1,500}?)\\\)|\$(?<dollar>(?![\s$])(?:\\.|[^\\$\n`]){0,500}?[^\s\\$`]|[^\s$])\$(?![\d$])/y;
+const FORMULA_MAX = 5_000;
+const FORMULA_LINES = 100;
 
 /**
  * Show `text` in `element`. A later call with a longer text changes only the blocks that differ, so that an answer in
@@ -53,6 +60,8 @@ function next(lines, at) {
   const line = lines[at];
   const fence = FENCE.exec(line);
   if (fence) return fenced(lines, at, fence);
+  const display = DISPLAYS.find(([mark]) => line.trimStart().startsWith(mark)) && displayed(lines, at);
+  if (display) return display;
   const heading = HEADING.exec(line);
   if (heading) return [{kind: "heading", level: heading[1].length, text: (heading[2] ?? "").replace(/[ \t]+#+[ \t]*$/, "")}, at + 1];
   if (RULE.test(line)) return [{kind: "rule"}, at + 1];
@@ -70,6 +79,23 @@ function fenced(lines, at, [, marks, language]) {
   const end = new RegExp(`^ {0,3}${marks[0]}{${marks.length},}[ \\t]*$`);
   while (upto < lines.length && !end.test(lines[upto])) upto += 1;
   return [{kind: "code", language, text: lines.slice(at + 1, upto).join("\n")}, Math.min(upto + 1, lines.length)];
+}
+
+/** A formula of one or more lines, if it has an end. */
+function displayed(lines, at) {
+  const [mark, end] = DISPLAYS.find(([each]) => lines[at].trimStart().startsWith(each));
+  const whole = [];
+  for (let upto = at; upto < lines.length && whole.length < FORMULA_LINES; upto += 1) {
+    const line = upto === at ? lines[at].trimStart().slice(mark.length) : lines[upto];
+    const last = line.trimEnd();
+    if (last.endsWith(end)) {
+      const text = [...whole, last.slice(0, -end.length)].join("\n").trim();
+      return text && text.length < FORMULA_MAX ? [{kind: "formula", text}, upto + 1] : null;
+    }
+    if (line.includes(end) || (upto > at && !line.trim())) return null;
+    whole.push(line);
+  }
+  return null;
 }
 
 function quoted(lines, at) {
@@ -108,7 +134,7 @@ function listed(lines, at) {
 }
 
 const indentOf = (line) => line.length - line.trimStart().length;
-const starts = (line) => FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line);
+const starts = (line) => DISPLAYS.some(([mark]) => line.trimStart().startsWith(mark)) || FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line);
 
 function tabled(lines, at) {
   const head = cells(lines[at]);
@@ -146,6 +172,7 @@ function draw(block, depth) {
     case "heading": return h(`h${Math.min(block.level + 2, 6)}`, null, inline(block.text));
     case "rule": return h("hr", null);
     case "code": return code(block);
+    case "formula": return formulaOf(block.text, `$$${block.text}$$`, true);
     case "quote": return h("blockquote", null, inner(block.lines, depth));
     case "list": return list(block, depth);
     case "table": return table(block);
@@ -165,33 +192,60 @@ function list({ordered, start, items}, depth) {
     const parts = inner(lines, depth);
     const only = Array.isArray(parts) && parts[0]?.localName === "p" ? [...parts[0].childNodes] : null;
     return h("li", {class: task && "task"},
-      task && h("input", {type: "checkbox", disabled: true, checked: task[1] !== " ", "aria-label": task[1] === " " ? "open" : "done"}),
+      task && h("input", {type: "checkbox", disabled: true, checked: task[1] !== " ", "aria-label": task[1] === " " ? t("open") : t("done")}),
       only ? [only, parts.slice(1)] : parts);
   }));
 }
 
 function table({head, aligned, rows}) {
   const row = (name, texts) => h("tr", null, head.map((_, at) => h(name, {class: aligned[at], scope: name === "th" && "col"}, inline(texts[at] ?? ""))));
-  return h("div.scroll-x", {tabindex: 0, role: "group", "aria-label": "Table"},
+  return h("div.scroll-x", {tabindex: 0, role: "group", "aria-label": t("Table")},
     h("table", null, h("thead", null, row("th", head)), h("tbody", null, rows.map((texts) => row("td", texts)))));
 }
 
-function code({language, text}) {
-  const copy = h("button.quiet", {type: "button", onclick: async () => {
+/** A button that copies a text. */
+export function copyButton(text) {
+  if (!navigator.clipboard) return null;
+  const button = h("button.action", {type: "button", onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
-      copy.textContent = "Copied";
+      button.textContent = t("Copied");
     } catch {
-      copy.textContent = "The text could not be copied";
+      button.textContent = t("The text could not be copied");
     }
-    setTimeout(() => { copy.textContent = "Copy"; }, 1500);
-  }}, "Copy");
-  return h("div.code", null,
-    h("div.code-head", null, h("span", null, language || "text"), navigator.clipboard && copy),
-    h("pre", {tabindex: 0}, h("code", null, text)));
+    setTimeout(() => { button.textContent = t("Copy"); }, 1500);
+  }}, t("Copy"));
+  return button;
 }
 
-const PLAIN = /[^\\`*_~[!<hw]+|[\\`*_~[!<hw]/y;
+function code({language, text}) {
+  const body = h("code", null, text);
+  if (language) later(body, async () => (await import("/page/highlight.js")).highlight(body, language.toLowerCase()));
+  return h("div.code", null,
+    h("div.code-head", null, h("span", null, language || t("text")), copyButton(text)),
+    h("pre", {tabindex: 0}, body));
+}
+
+/** A formula, which is shown as its `source` until it is drawn, and if it cannot be read. */
+function formulaOf(tex, source, alone) {
+  const element = h(alone ? "p.formula.scroll-x" : "span.formula", alone ? {tabindex: 0} : null, source);
+  later(element, async () => (await import("/page/formula.js")).formula(element, tex, alone));
+  return element;
+}
+
+/** Improve an element once it is shown; an answer in progress is drawn too often for that. */
+function later(element, improve) {
+  requestAnimationFrame(async () => {
+    if (!element.isConnected || element.closest(".writing")) return;
+    try {
+      await improve();
+    } catch (error) {
+      console.warn(error); // the text stays as it is
+    }
+  });
+}
+
+const PLAIN = /[^\\`*_~[!<hw$]+|[\\`*_~[!<hw$]/y;
 const LINK = /!?\[([^[\]]{0,1000})\]\([ \t]*<?([^\s<>()]{0,2000}(?:\([^\s<>()]{0,500}\)[^\s<>()]{0,500}){0,8})>?(?:[ \t]+"[^"\n]{0,300}")?[ \t]*\)/y;
 const ANGLE = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/y;
 const BARE = /(?:https?:\/\/|www\.)[^\s<>"'`*|\\^{}]{2,2000}/y;
@@ -211,7 +265,10 @@ function inline(text) {
   while (at < text.length) {
     const char = text[at];
     let found;
-    if (char === "\\" && /[!-/:-@[-`{-~]/.test(text[at + 1] ?? "")) {
+    if ((char === "$" || (char === "\\" && text[at + 1] === "(")) && (found = match(FORMULA))) {
+      say(formulaOf((found.groups.round ?? found.groups.dollar).trim(), found[0], false));
+      at += found[0].length;
+    } else if (char === "\\" && /[!-/:-@[-`{-~]/.test(text[at + 1] ?? "")) {
       say(text[at + 1]);
       at += 2;
     } else if (char === "`") {

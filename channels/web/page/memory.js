@@ -5,8 +5,9 @@ import {ago, count, counted, empty, fill, h, short, toast, when} from "/page/dom
 import {go} from "/page/app.js";
 import {body as prose} from "/page/message.js";
 import {View, once, plain, press, sure, tabs, toSession} from "/page/views.js";
+import {parts, t, term} from "/page/words.js";
 
-const TABS = {text: "Text", versions: "Versions", history: "History", notes: "Notes", search: "Search", forget: "Forget"};
+const TABS = {text: t("Text"), versions: t("Versions"), history: t("History"), notes: t("Notes"), search: t("Search"), forget: t("Forget")};
 /** Unchanged lines shown around a change. */
 const AROUND = 2;
 /** Delay between a key press and reading the list. */
@@ -36,11 +37,11 @@ export class Memory extends View {
     const body = h("section", {"aria-label": TABS[tab]});
     fill(this, h("div.page", null,
       h("header", null,
-        h("p.small", null, h("a", {href: "/memory"}, "Memory")),
+        h("p.small", null, h("a", {href: "/memory"}, t("Memory"))),
         h("div.page-head", null,
           h("h1", {title: scope}, name),
-          h("p.row.wrap", null, [kind, channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
-      tabs("Parts of this memory", Object.entries(TABS).map(([key, label]) =>
+          h("p.row.wrap", null, [term(kind), channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
+      tabs(t("Parts of this memory"), Object.entries(TABS).map(([key, label]) =>
         [page(scope, {tab: key === "text" ? "" : key}), label, key === tab])),
       body));
     if (version !== undefined) return this.showVersion(body, scope, version);
@@ -50,19 +51,19 @@ export class Memory extends View {
   // All scopes
 
   showScopes() {
-    const list = h("section", {"aria-label": "Memories"});
-    const field = h("input", {type: "search", placeholder: "Filter memories by name", "aria-label": "Filter memories by name", value: this.asked.get("q") ?? ""});
+    const list = h("section", {"aria-label": t("Memories")});
+    const field = h("input", {type: "search", placeholder: t("Filter memories by name"), "aria-label": t("Filter memories by name"), value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, "This list does not show all memories. To find another memory, enter part of its name above.") : null]
-        : field.value ? h("p.soft", null, "No memory with this name was found.") : nothingYet()));
+        more ? h("p.soft.small", null, t("This list does not show all memories. To find another memory, enter part of its name above.")) : null]
+        : field.value ? h("p.soft", null, t("No memory with this name was found.")) : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(read, TYPING_MS);
     });
     fill(this, h("div.page", null,
-      h("div.page-head", null, h("h1", null, "Memory"), h("p.soft", null, "Memory by owner")),
+      h("div.page-head", null, h("h1", null, t("Memory")), h("p.soft", null, t("Memory by owner"))),
       field, list));
     read();
   }
@@ -74,11 +75,11 @@ export class Memory extends View {
       if (this.#draft?.scope === scope) return this.editor(body, memory);
       return [
         h("div.page-head", null,
-          h("p.soft.small", null, memory.version ? [`Version ${memory.version} (${memory.cause}): `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "No saved version yet"),
+          h("p.soft.small", null, memory.version ? parts("Version {version} ({cause}): {time}, {n} tokens", {version: memory.version, cause: term(memory.cause), time: when(memory.time), n: count(memory.tokens)}) : t("No saved version yet")),
           h("div.row", null,
-            press("Edit", () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
+            press(t("Edit"), () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty("MEMORY.md is empty", h("p", null, "MEMORY.md is written when older messages are consolidated. To consolidate older messages now, send /compact in the conversation. You can also write MEMORY.md yourself.")),
+          : empty(t("MEMORY.md is empty"), h("p", null, t("MEMORY.md is written when older messages are consolidated. To consolidate older messages now, send /compact in the conversation. You can also write MEMORY.md yourself."))),
       ];
     });
   }
@@ -94,11 +95,11 @@ export class Memory extends View {
         const now = await get(api(draft.scope), this.signal);
         draft.expect = now.version;
         fill(note, h("div.notice-line", {role: "alert"},
-          h("p", null, `Version ${now.version} was saved while you were editing. Your unsaved text is still in the editor. To replace version ${now.version} with your text, save again.`),
-          h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, `Changes in version ${now.version}`))));
+          h("p", null, t("Version {version} was saved while you were editing. Your unsaved text is still in the editor. To replace version {version} with your text, save again.", now)),
+          h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, t("Changes in version {version}", now)))));
         return;
       }
-      toast("The memory was saved as a new version");
+      toast(t("The memory was saved as a new version"));
       leave();
     };
     const field = h("textarea.memory-text", {"aria-label": "MEMORY.md", spellcheck: "true", rows: 24,
@@ -108,11 +109,11 @@ export class Memory extends View {
         else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) once(button, save);
       }});
     field.value = draft.text;
-    const button = press("Save", save, {kind: "primary"});
+    const button = press(t("Save"), save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? `Saving the text replaces version ${memory.version} with a new version. All earlier versions are kept.` : "Saving the text creates the first version of this memory."),
-      note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Press Ctrl+Enter to save.")));
+      h("p.soft.small", null, memory.version ? t("Saving the text replaces version {version} with a new version. All earlier versions are kept.", memory) : t("Saving the text creates the first version of this memory.")),
+      note, field, h("div.row", null, button, press(t("Cancel"), leave), h("span.soft.small", null, t("Press Ctrl+Enter to save."))));
   }
 
   // Versions
@@ -123,8 +124,8 @@ export class Memory extends View {
       if (!versions.length) return nothingYet();
       return h("ol.lines.card", null, versions.map((each) => h("li", null,
         h("a", {href: `/memory/${segment(scope)}/versions/${each.version}`},
-          h("span.name", null, `Version ${each.version}`),
-          h("span.row.wrap", null, h("span.badge", {class: each.cause === "rejected" && "bad"}, each.cause), each.current && h("span.badge.good", null, "current")),
+          h("span.name", null, t("Version {version}", each)),
+          h("span.row.wrap", null, h("span.badge", {class: each.cause === "rejected" && "bad"}, term(each.cause)), each.current && h("span.badge.good", null, t("current"))),
           h("span.soft.small.grow", null, each.reason),
           h("span.number.small", null, h("span.came", null, `+${count(each.added)}`), " ", h("span.went", null, `−${count(each.removed)}`)),
           h("span.soft.small", null, when(each.time))))));
@@ -143,28 +144,28 @@ export class Memory extends View {
       const isCurrent = version.current ?? version.version === current.version;
       return [
         h("div.page-head", null,
-          h("div", null, h("h2", null, `Version ${version.version}`),
-            h("p.soft.small", null, version.cause, ", ", when(version.time), version.by && `, by ${version.by}`,
+          h("div", null, h("h2", null, t("Version {version}", version)),
+            h("p.soft.small", null, term(version.cause), t(", "), when(version.time), version.by && t(", by {person}", {person: version.by}),
               version.reason && `: ${version.reason}`,
-              version.session && [", from ", toSession(version.session, plain(version.session), version.first ?? null)])),
+              version.session && parts(", from {session}", {session: toSession(version.session, plain(version.session), version.first ?? null)}))),
           h("div.row.wrap", null,
-            number > 1 && h("a.button", {href: `${here}${number - 1}`}, "‹ Older"),
-            number < current.version && h("a.button", {href: `${here}${number + 1}`}, "Newer ›"),
-            isCurrent ? h("span.badge.good", null, "current")
-              : sure("Restore", "Restore this version?", () => this.restore(scope, number, current.version), {kind: "primary"}))),
-        tabs("Comparison", [
-          [`${here}${number}`, "Changes", how === "before"],
-          !isCurrent && [`${here}${number}?with=current`, `Compared with version ${current.version}`, how === "current"],
-          [`${here}${number}?with=text`, "Full text", how === "text"],
+            number > 1 && h("a.button", {href: `${here}${number - 1}`}, t("‹ Older")),
+            number < current.version && h("a.button", {href: `${here}${number + 1}`}, t("Newer ›")),
+            isCurrent ? h("span.badge.good", null, t("current"))
+              : sure(t("Restore"), t("Restore this version?"), () => this.restore(scope, number, current.version), {kind: "primary"}))),
+        tabs(t("Comparison"), [
+          [`${here}${number}`, t("Changes"), how === "before"],
+          !isCurrent && [`${here}${number}?with=current`, t("Compared with version {version}", current), how === "current"],
+          [`${here}${number}?with=text`, t("Full text"), how === "text"],
         ].filter(Boolean)),
-        how === "text" ? h("article.card", null, prose(version.text || "*Empty*")) : diff(lines),
+        how === "text" ? h("article.card", null, prose(version.text || t("*Empty*"))) : diff(lines),
       ];
     });
   }
 
   async restore(scope, version, expect) {
     await post(api(scope, "/restore"), {version, expect}, this.signal);
-    toast(`Version ${version} was restored as a new version`);
+    toast(t("Version {version} was restored as a new version", {version}));
     go(page(scope));
   }
 
@@ -172,7 +173,7 @@ export class Memory extends View {
 
   history(body, scope) {
     const list = h("ol.entries", null);
-    const more = press("Show older entries", () => read(Number(list.lastElementChild.dataset.index)), {hidden: true});
+    const more = press(t("Show older entries"), () => read(Number(list.lastElementChild.dataset.index)), {hidden: true});
     const read = async (before) => {
       const {entries} = await get(api(scope, "/history", {before, limit: PAGE}), this.signal);
       list.append(...entries.map((entry) => entryOf(entry)));
@@ -180,15 +181,15 @@ export class Memory extends View {
       return entries;
     };
     this.into(body, () => read(), (entries) => (entries.length ? [list, more]
-      : empty("No history yet", h("p", null, "When a conversation grows, older messages are summarized. Each summary is added here as an entry."))));
+      : empty(t("No history yet"), h("p", null, t("When a conversation grows, older messages are summarized. Each summary is added here as an entry.")))));
   }
 
   notes(body, scope) {
     const asked = this.asked.get("day");
     this.into(body, (signal) => get(api(scope, "/notes", {day: asked}), signal), ({days = [], day, notes}) => {
-      if (!days.length && !notes.length) return empty("No notes yet", h("p", null, "Before older messages are summarized, the bot saves important facts in daily notes."));
+      if (!days.length && !notes.length) return empty(t("No notes yet"), h("p", null, t("Before older messages are summarized, the bot saves important facts in daily notes.")));
       return h("div.stack", null,
-        h("nav.row.wrap", {"aria-label": "Days"}, days.map((each) =>
+        h("nav.row.wrap", {"aria-label": t("Days")}, days.map((each) =>
           h("a.chip", {href: page(scope, {tab: "notes", day: each}), "aria-current": each === day && "date"}, each))),
         h("ol.entries", null, notes.map((note) => h("li.card", null,
           h("p.soft.small", null, when(note.time), note.session && [" · ", toSession(note.session, plain(note.session))]),
@@ -201,14 +202,14 @@ export class Memory extends View {
   search(body, scope) {
     const words = this.asked.get("q") ?? "";
     const hits = h("div.stack", {"aria-live": "polite"});
-    fill(body, h("div.stack", null, wordsForm("Words to search for", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
+    fill(body, h("div.stack", null, wordsForm(t("Words to search for"), t("Search"), words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
     if (!words) {
-      fill(hits, h("p.soft", null, "The search covers MEMORY.md, the history and the notes. The best match is listed first."));
+      fill(hits, h("p.soft", null, t("The search covers MEMORY.md, the history and the notes. The best match is listed first.")));
       return;
     }
     this.into(hits, (signal) => get(api(scope, "/search", {q: words}), signal), (found) => (found.hits.length
       ? h("ol.entries", null, found.hits.map((hit) => hitOf(scope, hit, Math.max(SCORE_FULL, ...found.hits.map((each) => each.score)))))
-      : h("p.soft", null, "No match was found in MEMORY.md, the history or the notes.")));
+      : h("p.soft", null, t("No match was found in MEMORY.md, the history or the notes."))));
   }
 
   forget(body, scope) {
@@ -217,63 +218,63 @@ export class Memory extends View {
       const list = await post(api(scope, "/forget"), {words: text}, this.signal);
       fill(found, this.choices(scope, list, () => fill(found)));
     };
-    const form = wordsForm("Text to forget", "Find", "", look);
+    const form = wordsForm(t("Text to forget"), t("Find"), "", look);
     fill(body, h("div.stack", null,
-      h("p", null, "This search covers all stored data: messages, all versions of MEMORY.md, history and notes. No data is deleted until you select entries from the list."),
+      h("p", null, t("This search covers all stored data: messages, all versions of MEMORY.md, history and notes. No data is deleted until you select entries from the list.")),
       form, found));
   }
 
   choices(scope, list, close) {
     const items = list.found ?? list.list ?? [];
-    const unsearched = list.waits && h("p.soft", null, "The archive of old messages cannot be reached right now, so this list does not contain archived messages.");
-    if (!items.length) return h("div.stack", null, h("p.soft", null, "No stored data contains this text."), unsearched);
+    const unsearched = list.waits && h("p.soft", null, t("The archive of old messages cannot be reached right now, so this list does not contain archived messages."));
+    if (!items.length) return h("div.stack", null, h("p.soft", null, t("No stored data contains this text.")), unsearched);
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? `The passages were deleted, except for one part: ${done.reason}` : "The selected passages are being deleted");
+      toast(done.reason ? t("The passages were deleted, except for one part: {reason}", done) : t("The selected passages are being deleted"));
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
-    const some = sure("Forget the selected passages", "Permanently delete the selected passages?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry to forget")), {kind: "danger"});
+    const some = sure(t("Forget the selected passages"), t("Permanently delete the selected passages?"), () => (chosen().length ? forget(chosen()) : toast(t("Select at least one entry to forget"))), {kind: "danger"});
     return fill(form, unsearched,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
-        item.where && h("span.badge", null, item.where))))),
-      h("div.row.wrap", null, some, sure("Forget all the listed passages", "Permanently delete all the listed passages?", () => forget("all"), {kind: "danger"})));
+        item.where && h("span.badge", null, term(item.where)))))),
+      h("div.row.wrap", null, some, sure(t("Forget all the listed passages"), t("Permanently delete all the listed passages?"), () => forget("all"), {kind: "danger"})));
   }
 }
 
-const nothingYet = () => empty("No memories yet",
-  h("p", null, "When a conversation approaches its token limit, older messages are summarized, and important facts are saved to memory."),
-  h("p", null, h("a", {href: "/"}, "To summarize older messages now, open a conversation and send /compact.")));
+const nothingYet = () => empty(t("No memories yet"),
+  h("p", null, t("When a conversation approaches its token limit, older messages are summarized, and important facts are saved to memory.")),
+  h("p", null, h("a", {href: "/"}, t("To summarize older messages now, open a conversation and send /compact."))));
 
 function lineOf({scope, version, time, tokens, entries, notes}) {
   const {kind, name, channel} = nameOf(scope);
   return h("li", null, h("a", {href: page(scope)},
     h("span.name", {title: scope}, name),
-    h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
-    h("span.soft.small.grow", null, [version ? `version ${version}` : "no saved version yet", `${short(tokens)} tokens`,
+    h("span.row.wrap", null, h("span.badge", null, term(kind)), channel && h("span.badge", null, channel)),
+    h("span.soft.small.grow", null, [version ? t("version {version}", {version}) : t("no saved version yet"), t("{n} tokens", {n: short(tokens)}),
       counted(entries, "history entry", "history entries"), counted(notes, "note")].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }
 
 function entryOf(entry) {
-  const range = entry.upto > entry.first && toSession(entry.session, `messages ${entry.first}–${entry.upto - 1}`, entry.first);
+  const range = entry.upto > entry.first && toSession(entry.session, t("messages {first}–{last}", {first: entry.first, last: entry.upto - 1}), entry.first);
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
-    h("p.soft.small.row.wrap", null, h("span.badge.accent", null, `Entry ${entry.index}`),
-      h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "verbatim" : entry.kind),
-      entry.lost && h("span.badge.bad", null, "This entry summarizes messages that the Redis server lost later."),
+    h("p.soft.small.row.wrap", null, h("span.badge.accent", null, t("Entry {index}", entry)),
+      h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? t("verbatim") : term(entry.kind)),
+      entry.lost && h("span.badge.bad", null, t("This entry summarizes messages that the Redis server lost later.")),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }
 
 function hitOf(scope, hit, most) {
   const where = {memory: page(scope), history: page(scope, {tab: "history"}), notes: page(scope, {tab: "notes", day: (hit.time ?? "").slice(0, 10)})};
-  const bar = h("span.score", {role: "img", "aria-label": `relevance score ${hit.score.toFixed(2)}`, title: `relevance score ${hit.score.toFixed(2)}`}, h("span", null));
+  const bar = h("span.score", {role: "img", "aria-label": t("relevance score {n}", {n: hit.score.toFixed(2)}), title: t("relevance score {n}", {n: hit.score.toFixed(2)})}, h("span", null));
   bar.firstChild.style.width = `${Math.round((100 * hit.score) / most)}%`;
   return h("li.card", null,
-    h("p.soft.small.row.wrap", null, h("a.badge.accent", {href: where[hit.source]}, hit.source), bar,
+    h("p.soft.small.row.wrap", null, h("a.badge.accent", {href: where[hit.source]}, term(hit.source)), bar,
       h("span.number", {"aria-hidden": "true"}, hit.score.toFixed(2)), hit.time && when(hit.time)),
     h("pre.wrap.plain", null, hit.text));
 }
@@ -291,7 +292,7 @@ function wordsForm(label, action, value, submit) {
 /** The lines of a comparison; long unchanged passages are folded. */
 export function diff(lines) {
   const marked = lines.map((line) => line.some(([mark, text]) => mark !== "same" && text !== ""));
-  if (!marked.includes(true)) return h("p.soft", null, "The two versions are identical.");
+  if (!marked.includes(true)) return h("p.soft", null, t("The two versions are identical."));
   const near = (at) => marked.slice(Math.max(0, at - AROUND), at + AROUND + 1).includes(true);
   const shown = [];
   let folded = [];
@@ -309,11 +310,11 @@ export function diff(lines) {
     }
   });
   unfold();
-  return h("div.card.diff", {tabindex: 0, role: "region", "aria-label": "Differences"}, shown);
+  return h("div.card.diff", {tabindex: 0, role: "region", "aria-label": t("Differences")}, shown);
 }
 
 function fold(lines) {
-  const button = h("button.quiet", {type: "button", onclick: () => button.replaceWith(...lines.map(lineOfDiff))}, `Show ${lines.length} unchanged lines`);
+  const button = h("button.quiet", {type: "button", onclick: () => button.replaceWith(...lines.map(lineOfDiff))}, t("Show {n} unchanged lines", {n: lines.length}));
   return button;
 }
 

@@ -1,11 +1,15 @@
 // One message of a conversation as elements: its text, and its tool calls, each folded to one line.
 
-import {add, count, fill, h, took, when} from "/page/dom.js";
-import {show} from "/page/markdown.js";
+import {add, count, counted, fill, h, took, when} from "/page/dom.js";
+import {filesElement, partsOf, sentBy} from "/page/files.js";
+import {copyButton, show} from "/page/markdown.js";
+import {t} from "/page/words.js";
 
 /** Messages above `FOLD` characters are folded to `SHOWN` characters. */
 const FOLD = 20_000;
 const SHOWN = 6_000;
+/** Minimum number of characters shown of an answer in progress. */
+const ENDING = 10_000;
 /** Characters shown of a tool's arguments or result before they are unfolded. */
 const TOOL_SHOWN = 20_000;
 
@@ -30,7 +34,7 @@ export class Calls {
 /** A line `▸ read_file · 120 ms` that opens to show the arguments and the result. */
 export class ToolLine {
   constructor() {
-    this.name = h("code", null, "tool");
+    this.name = h("code", null, t("tool"));
     this.more = h("span.tool-more", null, "");
     this.arguments = h("div.tool-part", {hidden: true});
     this.result = h("div.tool-part", {hidden: true});
@@ -40,14 +44,14 @@ export class ToolLine {
   call(name, text, iso) {
     this.began = new Date(iso).getTime();
     this.name.textContent = name;
-    this.part(this.arguments, "Arguments", pretty(text));
+    this.part(this.arguments, t("Arguments"), pretty(text));
     this.time();
     return this;
   }
 
   done(text, iso) {
     this.ended = new Date(iso).getTime();
-    this.part(this.result, "Result", text);
+    this.part(this.result, t("Result"), text);
     this.time();
     return this;
   }
@@ -59,7 +63,7 @@ export class ToolLine {
     if (state !== "started") this.ended ??= Date.now();
     this.element.classList.toggle("running", state === "started");
     this.element.classList.toggle("failed", state === "failed");
-    this.time(state === "started" ? "running…" : state === "failed" ? "failed" : "");
+    this.time(state === "started" ? t("running…") : state === "failed" ? t("failed") : "");
     return this;
   }
 
@@ -70,12 +74,12 @@ export class ToolLine {
 
   part(holder, title, text) {
     holder.hidden = false;
-    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, "empty"));
+    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, t("empty")));
   }
 }
 
-/** A message → the element that stands for its index. */
-export function messageElement(message, {calls, session, foreign}) {
+/** A message → the element that stands for its index. `retry(message)` asks for another answer. */
+export function messageElement(message, {calls, session, foreign, retry}) {
   if (message.role === "tool") {
     const line = calls.line(message.turn, message.tool_call_id).done(textOf(message.content), message.time);
     const known = line.element.isConnected || line.element.parentNode;
@@ -84,20 +88,29 @@ export function messageElement(message, {calls, session, foreign}) {
   }
   const own = message.role === "user";
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
-  const text = textOf(message.content);
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · group message kept as context"));
-  if (!own) add(element, h("h3.unseen", null, "The bot"));
+  const whole = textOf(message.content);
+  const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group message kept as context")));
+  if (!own) add(element, h("h3.unseen", null, t("The bot")));
+  if (again) add(element, h("p.remark", null, t("another answer, please")));
+  add(element, filesElement(files, session));
   if (text) add(element, body(text));
-  for (const call of message.tool_calls ?? []) {
-    const line = calls.line(message.turn, call.id).call(call.function?.name ?? "tool", call.function?.arguments ?? "", message.time);
-    // The result was loaded before its call, and had an element of its own until now.
-    line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
-    add(element, line.element);
-  }
-  if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. ", h("a", {href: "/system/dead"}, "Show the list of failed messages")));
-  if (text || own || message.answers?.length) add(element, foot(message, session, own));
+  for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));
+  if (message.stopped) add(element, h("p.remark", null, t("stopped")));
+  if (message.silent) add(element, h("p.remark", null, t("The reminder had nothing to report.")));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the list of failed messages"))));
+  if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, retry: !foreign && retry}));
   return element;
+}
+
+/** A tool call as a line, after the message that it sent to this chat. */
+function callElement(call, message, {calls, session}) {
+  const line = calls.line(message.turn, call.id).call(call.function?.name ?? t("tool"), call.function?.arguments ?? "", message.time);
+  // The result was loaded before its call, and had an element of its own until now.
+  line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
+  const sent = sentBy(call);
+  const shown = sent && Object.assign(h("div.sent", null, body(sent.text), filesElement(sent.files, session)), {said: sent.text});
+  return [shown, line.element];
 }
 
 function place(element, {index}) {
@@ -105,13 +118,31 @@ function place(element, {index}) {
   return element;
 }
 
-function foot(message, session, own) {
+function foot(message, {session, own, text, retry}) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
   return h("footer", null,
-    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index} · `), when(message.time)),
-    message.tokens ? h("span", null, `${count(message.tokens)} tokens`) : null,
-    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "Trace"));
+    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, t("Message {index} · ", {index: message.index})), when(message.time)),
+    message.tokens ? h("span", null, counted(message.tokens, "token")) : null,
+    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, t("Trace")),
+    text && copyButton(text),
+    !own && last && retry && h("button.action", {type: "button", onclick: () => retry(message)}, t("Retry")));
+}
+
+/** A message outside the log: a reply to a command, or one that the bot sends before its answer. */
+export function noticeElement({kind, text, time, attachments = []}, asked, session) {
+  const content = h("div.markdown", null);
+  show(content, text);
+  const element = h(`aside.notice.${kind}`, {dataset: {time}}, asked && h("p.who", null, asked.text), content, filesElement(attachments, session));
+  return Object.assign(element, {said: text});
+}
+
+/** The visible part of a text in progress: the whole text, or the end of a very long one, which advances in steps. */
+export function ending(text) {
+  if (text.length < 2 * ENDING) return text;
+  const from = Math.floor(text.length / ENDING - 1) * ENDING;
+  const line = text.indexOf("\n\n", from);
+  return `…${text.slice(line > 0 && line < from + ENDING / 2 ? line : from)}`;
 }
 
 /** The Markdown of a text, long ones folded. */
@@ -130,7 +161,7 @@ function folded(text, most, shown, make) {
   const more = h("button.button.show-all", {type: "button", onclick: () => {
     short.replaceWith(make(text));
     more.remove();
-  }}, `Show all ${count(text.length)} characters`);
+  }}, t("Show all {n} characters", {n: count(text.length)}));
   return [short, more];
 }
 

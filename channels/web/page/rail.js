@@ -2,20 +2,21 @@
 // and the history entries made from the older messages.
 
 import {get, ofSession} from "/page/api.js";
-import {count, fill, h} from "/page/dom.js";
+import {count, fill, h, percent} from "/page/dom.js";
 import {go} from "/page/app.js";
+import {t} from "/page/words.js";
 
 /** Pixels of a message, if there is room. */
 const ROW = 10;
 const WIDTH = 64;
 /** Pixels of the label of an entry. */
 const LABEL = 54;
-const NAMES = {u: "a person", a: "the bot", t: "a tool"};
+const NAMES = {u: t("a person"), a: t("the bot"), t: t("a tool")};
 const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
 /** Messages that the result of an audit names. */
 const LOST_SHOWN = 5;
-const SETTLED = "summarized in memory up to here";
+const SETTLED = t("summarized in memory up to here");
 
 export class Rail extends HTMLElement {
   connectedCallback() {
@@ -27,12 +28,12 @@ export class Rail extends HTMLElement {
     this.labels = h("div.rail-labels", null);
     this.tip = h("div.rail-tip", {hidden: true});
     this.track = h("div.rail-track", {
-      role: "slider", tabindex: 0, "aria-orientation": "vertical", "aria-label": "Timeline of messages",
+      role: "slider", tabindex: 0, "aria-orientation": "vertical", "aria-label": t("Timeline of messages"),
       onclick: (event) => this.open(this.at(event)), onkeydown: (event) => this.key(event),
       onpointermove: (event) => this.hint(event), onpointerleave: () => { this.tip.hidden = true; },
     }, this.ticks, this.view);
     this.stage = h("div.rail-stage", null, this.track, this.labels, this.cursor, this.tip);
-    fill(this, h("h2", null, "Timeline"), this.stage);
+    fill(this, h("h2", null, t("Timeline")), this.stage);
     const on = (name, then) => this.feed.addEventListener(name, then, {signal: this.feed.signal});
     on("message", (event) => this.longer(event.detail));
     on("cursor", (event) => this.moved(event.detail));
@@ -97,7 +98,7 @@ export class Rail extends HTMLElement {
   work(goesOn) {
     if (this.classList.toggle("at-work", goesOn) === this.working) return;
     this.working = goesOn;
-    this.says.textContent = goesOn ? "summarizing…" : SETTLED;
+    this.says.textContent = goesOn ? t("summarizing…") : SETTLED;
     this.drawSoon();
   }
 
@@ -155,7 +156,7 @@ export class Rail extends HTMLElement {
       if (at + LABEL > end + 4) continue;
       free = at + LABEL;
       const label = h("a.rail-label", {href: `/s/${encodeURIComponent(this.feed.session)}/m/${Math.max(entry.first, first)}`, title: hint},
-        h("span.rail-title", null, entry.title || "(untitled entry)"),
+        h("span.rail-title", null, entry.title || t("(untitled entry)")),
         h("span.rail-range", null, `${count(entry.first)}–${count(entry.upto - 1)}`));
       label.style.top = `${at}px`;
       // Otherwise the line of the cursor would cross the label.
@@ -185,16 +186,16 @@ export class Rail extends HTMLElement {
     const {first, tokens} = this.data ?? {first: 0, tokens: []};
     const now = Math.min(Math.max(this.range?.last ?? first + tokens.length - 1, first), Math.max(first, first + tokens.length - 1));
     this.track.setAttribute("aria-valuenow", now);
-    this.track.setAttribute("aria-valuetext", tokens.length ? this.told(now) : "no messages yet");
+    this.track.setAttribute("aria-valuetext", tokens.length ? this.told(now) : t("no messages yet"));
   }
 
   told(index) {
     const {first, tokens, roles, cursor, entries} = this.data;
     const entry = entries.find((each) => each.first <= index && index < each.upto);
-    const message = `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens`;
-    if (index >= cursor) return message;
-    if (!entry) return `${message}, summarized in memory`;
-    return [`${message}, summarized in the entry “${entry.title}”`, entry.kept].filter(Boolean).join(", ");
+    const said = t("message {index} from {name}, {n} tokens", {index: count(index), name: NAMES[roles[index - first]] ?? NAMES.t, n: count(tokens[index - first] ?? 0)});
+    if (index >= cursor) return said;
+    if (!entry) return t("{said}, summarized in memory", {said});
+    return [t("{said}, summarized in the entry “{title}”", {said, title: entry.title}), entry.kept].filter(Boolean).join(t(", "));
   }
 
   at(event) {
@@ -231,14 +232,14 @@ export class Rail extends HTMLElement {
 
 /** The result of an audit: the share of facts that are kept, the messages whose facts only the archive contains, a quiz. */
 function kept(audit) {
-  const parts = [];
-  if (audit && audit.score !== null) parts.push(`${Math.floor(100 * audit.score)} % of the facts were kept`);
+  const told = [];
+  if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
   if (audit && audit.archive) {
-    const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(", ");
-    parts.push(`facts that only the archive contains: ${count(audit.archive)} (messages ${where})`);
+    const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
+    told.push(t("facts that only the archive contains: {n} (messages {where})", {n: count(audit.archive), where}));
   }
-  if (audit && audit.questions) parts.push(`${count(audit.correct)} of ${count(audit.questions)} quiz questions answered`);
-  return parts.join("; ");
+  if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered", {correct: count(audit.correct), n: count(audit.questions)}));
+  return told.join(t("; "));
 }
 
 /** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */

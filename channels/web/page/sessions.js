@@ -1,14 +1,24 @@
-// The list of conversations of this channel and of others, with a field that searches names and messages.
+// The list of conversations, with a field that searches their titles and everything that was said, remembered and noted.
 
-import {get, ofSession, query} from "/page/api.js";
-import {ago, counted, fill, h} from "/page/dom.js";
+import {get, query, segment} from "/page/api.js";
+import {ago, counted, fill, h, visible} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
+import {Rows} from "/page/rows.js";
+import {t} from "/page/words.js";
 
 /** How often the visible list is read, and how many seconds old it may be: all viewers share one result. */
 const EVERY_MS = 15_000;
 const AGE_S = 5;
+/** Conversations per request. */
+const PAGE = 100;
 /** Delay between a key press and the search. */
 const TYPING_MS = 200;
+/** A message is in the search index after this time. */
+const FRESH_MS = 1500;
+/** Pixels of a conversation and of a heading in the list. */
+const ROW = 58;
+const HEAD = 32;
+const DAY_MS = 86_400_000;
 const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
 const WHAT = "alder brook dipper eddy fern heron lily mill otter reed river rush sluice stone trout wheel".split(" ");
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -28,34 +38,63 @@ export function ownSession(channel) {
   return kept?.startsWith(`${channel}:`) ? kept : newSession(channel);
 }
 
-/** Remember the conversation as the one that was open last. */
+/** Remember the conversation as the one that was open last; null forgets it. */
 export function keepSession(session) {
   try {
-    localStorage.setItem("session", session);
+    if (session) localStorage.setItem("session", session);
+    else localStorage.removeItem("session");
   } catch { /* no storage: "/" leads to a new one */ }
+}
+
+/** The title of a conversation, or the readable name of its session; "New conversation" where nobody has said anything. */
+export function titleOf(line, own) {
+  if (line.title) return line.title;
+  return own && !line.head && !line.waiting ? t("New conversation") : nameOf(line.session);
+}
+
+/** The menu of a conversation: rename, pin, archive, delete. Loaded when it is opened first. */
+export function menuButton(line, name) {
+  const button = h("button.icon-button.menu-button", {type: "button", "aria-haspopup": "menu", "aria-label": t("Actions for {name}", {name}), onclick: async () => {
+    const {openMenu} = await import("/page/labels.js");
+    openMenu(button, line, name);
+  }});
+  return button;
 }
 
 export class Sessions extends HTMLElement {
   #me = null;
   #current = "";
   #found = [];
+  #next = "";
   #channels = new Set();
+  #archived = false;
   #hits = null;
+  #begun = "";
 
   connectedCallback() {
     this.controller = new AbortController();
-    this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
+    this.field = h("input", {type: "search", placeholder: t("Search"), "aria-label": t("Search conversations and messages"),
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
-    this.channel = h("select", {"aria-label": "Filter conversations by channel", hidden: true, onchange: () => this.read()});
-    this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
+    this.channel = h("select", {"aria-label": t("Filter conversations by channel"), hidden: true, onchange: () => this.anew()});
+    this.shelf = h("button.quiet.shelf", {type: "button", onclick: () => this.turn()});
+    this.list = h("ul", null);
+    this.hits = h("div.hits", {hidden: true});
+    this.none = h("p", {hidden: true}, "");
+    this.nav = h("nav.session-list", {"aria-label": t("Conversations"), onkeydown: (event) => this.key(event)}, this.none, this.list, this.hits);
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
-      h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation"), this.channel), this.list);
+      h("button.button", {type: "button", onclick: () => this.begin()}, t("New conversation")), this.channel), this.nav, this.shelf);
+    this.rows = new Rows(this.nav, this.list, (row) => (row.line ? this.look(row.line) : headingOf(row.text)), () => this.more());
     this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
     const signal = this.controller.signal;
-    addEventListener("mp-said", () => this.read(), {signal});
+    for (const name of ["mp-said", "mp-labels"]) addEventListener(name, () => this.read(), {signal});
+    addEventListener("mp-line", ({detail: {session, head, waiting}}) => {
+      this.#begun = head || waiting ? "" : session;
+      this.show();
+    }, {signal});
+    addEventListener("mp-deleted", ({detail}) => this.remove(detail), {signal});
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(AGE_S); }, {signal});
-    this.read();
+    this.anew();
   }
 
   disconnectedCallback() {
@@ -71,8 +110,6 @@ export class Sessions extends HTMLElement {
   set current(session) {
     if (session === this.#current) return;
     this.#current = session;
-    this.#hits = null;
-    if (this.field?.value) this.typed();
     this.show();
   }
 
@@ -84,32 +121,78 @@ export class Sessions extends HTMLElement {
 
   begin() {
     if (!this.#me) return;
-    go(`/s/${encodeURIComponent(newSession(this.#me.channel))}`);
+    go(`/s/${segment(newSession(this.#me.channel))}`);
     document.querySelector("mp-chat textarea")?.focus();
   }
 
   typed() {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.read(), TYPING_MS);
+    this.waiting = setTimeout(() => this.anew(), TYPING_MS);
   }
 
-  async read(age = 0) {
+  /** Show the archived conversations, or the others again. */
+  turn() {
+    this.#archived = !this.#archived;
+    this.anew();
+  }
+
+  /** The list from its beginning, as for other words or another channel. */
+  anew() {
+    this.#hits = null;
+    this.nav.scrollTop = 0;
+    this.read(0, true);
+  }
+
+  get asked() {
+    return {limit: PAGE, q: this.field.value.trim(), channel: this.channel.value, archived: this.#archived ? 1 : ""};
+  }
+
+  /** Read the first page. The conversations below stay, unless the list begins `anew`. */
+  async read(age = 0, anew = false) {
     if (!this.isConnected) return;
-    const text = this.field.value.trim();
-    const channel = this.channel.value;
+    const asked = this.asked;
+    const same = () => this.isConnected && JSON.stringify(asked) === JSON.stringify(this.asked);
+    if (anew && asked.q.length > 1) this.lookFor(asked.q, same);
     try {
-      const [named, said] = await Promise.all([
-        get(`/api/sessions${query({limit: 100, q: text, channel, age: age || ""})}`, this.controller.signal),
-        text.length > 1 && this.#current ? this.lookFor(text) : null,
-      ]);
-      if (text !== this.field.value.trim() || channel !== this.channel.value) return;
-      this.#found = named.sessions;
-      this.#hits = said;
+      const {sessions, next} = await get(`/api/sessions${query({...asked, age: age || ""})}`, this.controller.signal);
+      if (!same()) return;
+      const known = new Set(sessions.map((each) => each.session));
+      const last = next ? sessions.at(-1)?.last_activity ?? "" : "";
+      const below = anew ? [] : this.#found.filter((each) => !each.pinned && !known.has(each.session) && each.last_activity <= last);
+      this.#found = [...sessions, ...below];
+      if (anew || !below.length) this.#next = next;
       this.offer();
       this.show();
     } catch (error) {
-      if (error.name !== "AbortError" && error.status && error.status !== 401) fill(this.list, h("p", {role: "alert"}, error.message));
+      this.fail(error);
     }
+  }
+
+  /** The next page, when the end of the list comes near. */
+  async more() {
+    if (!this.#next || this.reading) return;
+    const [asked, before] = [this.asked, this.#next];
+    this.reading = true;
+    try {
+      const {sessions, next} = await get(`/api/sessions${query({...asked, before})}`, this.controller.signal);
+      if (before !== this.#next || JSON.stringify(asked) !== JSON.stringify(this.asked)) return;
+      const known = new Set(this.#found.map((each) => each.session));
+      this.#found.push(...sessions.filter((each) => !known.has(each.session)));
+      this.#next = next;
+      this.offer();
+    } catch (error) {
+      this.fail(error);
+      return;
+    } finally {
+      this.reading = false;
+    }
+    this.show();
+  }
+
+  fail(error) {
+    if (error.name === "AbortError" || !error.status || error.status === 401 || this.#found.length) return;
+    this.none.hidden = false;
+    fill(this.none, error.message);
   }
 
   /** Offer all channels that were seen. */
@@ -118,63 +201,79 @@ export class Sessions extends HTMLElement {
     for (const each of this.#found) this.#channels.add(channelOf(each));
     if (this.#channels.size === before) return;
     const chosen = this.channel.value;
-    fill(this.channel, h("option", {value: ""}, "All channels"), [...this.#channels].sort().map((name) => h("option", {value: name}, name)));
+    fill(this.channel, h("option", {value: ""}, t("All channels")), [...this.#channels].sort().map((name) => h("option", {value: name}, name)));
     this.channel.value = chosen;
     this.channel.hidden = this.#channels.size < 2;
   }
 
-  async lookFor(text) {
+  async lookFor(words, same, again = true) {
     try {
-      return (await get(ofSession(this.#current, `/search${query({q: text, limit: 20})}`), this.controller.signal)).hits;
+      const [{found}, {hits, left}] = await Promise.all([
+        import("/page/found.js"), get(`/api/search${query({q: words, limit: 30})}`, this.controller.signal)]);
+      if (!same()) return;
+      this.#hits = hits.length;
+      const sign = JSON.stringify(hits);
+      if (again || sign !== this.sign) fill(this.hits, found(hits, words, left));
+      this.sign = sign;
+      this.show();
+      // A message of the last second is not in the index yet.
+      if (again) setTimeout(() => { if (same()) this.lookFor(words, same, false); }, FRESH_MS);
     } catch (error) {
-      if (error.name === "AbortError") throw error;
-      return [];
+      if (error.name !== "AbortError" && same()) fill(this.hits, h("p", {role: "alert"}, error.message));
     }
+  }
+
+  remove(session) {
+    this.#found = this.#found.filter((each) => each.session !== session);
+    this.show();
   }
 
   show() {
-    if (!this.list) return;
-    const focused = this.list.querySelector("a:focus")?.getAttribute("href");
-    const channel = this.#me?.channel;
-    const own = this.#found.filter((each) => channelOf(each) === channel);
-    const others = this.#found.filter((each) => channelOf(each) !== channel);
+    if (!this.rows) return;
+    const words = this.field.value.trim();
+    const found = [...this.#found];
     const open = this.#current;
-    if (open && !this.field.value && !this.channel?.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
-      own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
+    // A conversation that has just begun is in no list yet.
+    if (open && open === this.#begun && !words && !this.#archived && !this.channel.value && !found.some((each) => each.session === open)) {
+      found.unshift({session: open, title: "", last: "", head: 0, waiting: 0, last_activity: ""});
     }
-    const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
-    const made = h("div", null,
-      this.#hits?.length > 0 && group("Messages in this conversation", this.#hits.map((hit) => this.hit(hit))),
-      own.length > 0 && group("Your conversations", own.map((each) => this.line(each))),
-      others.length > 0 && group("Conversations on other channels", others.map((each) => this.line(each))),
-      !own.length && !others.length && !this.#hits?.length && h("p", null,
-        this.field.value ? "The search found no conversation with this name and no message in the open conversation." : "No conversations yet. Write a message to start the first conversation."));
-    // An unchanged list stays: a line that is replaced between press and release would miss the click.
-    const before = this.list.children;
-    if (made.children.length === before.length && [...made.children].every((each, at) => each.isEqualNode(before[at]))) return;
-    fill(this.list, [...made.children]);
+    const rows = [];
+    const groupOf = words || this.#archived ? () => t("Conversations") : grouping();
+    let head = "";
+    for (const line of found) {
+      const text = groupOf(line);
+      if (text !== head) rows.push({key: `head ${(head = text)}`, height: HEAD, text});
+      rows.push({key: line.session, height: ROW, link: true, line});
+    }
+    const focused = this.list.contains(document.activeElement);
+    this.rows.show(rows);
     // If the focused line is gone, focus moves to the field, so that the next key still has an effect.
-    if (focused) ([...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused) ?? this.field).focus();
+    if (focused && !this.list.contains(document.activeElement)) this.field.focus();
+    this.hits.hidden = words.length < 2 || !this.hits.firstChild;
+    this.none.hidden = found.length > 0 || (words.length > 1 && this.#hits !== 0);
+    fill(this.none, words ? t("The search found nothing.") : this.#archived ? t("No archived conversations.")
+      : t("No conversations yet. Write a message to start the first conversation."));
+    fill(this.shelf, this.#archived ? t("Back to all conversations") : t("Archived conversations"));
+    this.shelf.setAttribute("aria-pressed", String(this.#archived));
   }
 
-  line(each) {
+  /** How a conversation looks in the list. */
+  look(each) {
+    const own = channelOf(each) === this.#me?.channel;
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
-    const more = [
-      channelOf(each) !== this.#me?.channel && channelOf(each),
-      each.head ? counted(each.head, "message") : "no messages",
-      each.parked ? "waiting for a retry after a failure" : each.waiting ? counted(each.waiting, "unanswered message") : "",
-    ].filter(Boolean);
-    return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
-      h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),
-      h("span.age", null, each.last_activity && ago(each.last_activity)),
-      h("span.more", null, more.join(" · "))));
-  }
-
-  hit(hit) {
-    return h("li.hit", null, h("a", {href: `/s/${encodeURIComponent(this.#current)}/m/${hit.index}`},
-      h("span.name", null, hit.role === "user" ? "message" : hit.role === "tool" ? "tool result" : "answer"),
-      h("span.age", null, ago(hit.time)),
-      h("span.more", null, hit.excerpt)));
+    const status = each.parked ? t("waiting for a retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
+    const title = titleOf(each, own);
+    const words = this.field.value.trim().toLowerCase();
+    const name = visible(nameOf(each.session));
+    const says = words && name.toLowerCase().includes(words) && name !== title ? name : status;
+    const here = each.session === this.#current;
+    const age = each.last_activity ? ago(each.last_activity) : "";
+    const make = () => h("li.session", {class: here && "here"},
+      h("a", {href: `/s/${segment(each.session)}`, "aria-current": here && "page", title: name},
+        h("span.name", null, state && h(`span.dot.${state}`, null), title), h("span.age", null, age),
+        h("span.more", null, !own && h("span.badge", null, channelOf(each)), says)),
+      each.head || each.waiting ? menuButton(each, title) : null);
+    return {make, sign: JSON.stringify([title, says, age, here, own, each.pinned, each.archived, state])};
   }
 
   /** The arrow keys move from the field through the list. */
@@ -182,21 +281,37 @@ export class Sessions extends HTMLElement {
     if (event.key === "Escape" && event.target === this.field && this.field.value) {
       event.stopPropagation();
       this.field.value = "";
-      this.read();
+      this.anew();
       return;
     }
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (!step) {
-      if (event.key === "Enter" && event.target === this.field) this.list.querySelector("a")?.click();
+      if (event.key === "Enter" && event.target === this.field) this.nav.querySelector("a")?.click();
       return;
     }
-    const links = [...this.list.querySelectorAll("a")];
-    const at = links.indexOf(event.target) + step;
     event.preventDefault();
-    (at < 0 ? this.field : links[Math.min(at, links.length - 1)])?.focus();
+    const links = [...this.hits.querySelectorAll("a")];
+    const at = links.indexOf(event.target);
+    if (at >= 0 && links[at + step]) links[at + step].focus();
+    else if (event.target === this.field && step < 0) return;
+    else if (at > 0 || !this.rows.focus(step)) (step > 0 ? links[0] ?? event.target : this.field).focus();
   }
 }
 
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
+
+const headingOf = (text) => ({sign: text, make: () => h("li.group", null, h("h2", null, text))});
+
+/** Gives the heading under which a conversation is listed, for many conversations. */
+function grouping() {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const [today, yesterday, week] = [0, 1, 7].map((days) => new Date(midnight - days * DAY_MS).toISOString());
+  const [pinned, ...names] = [t("Pinned"), t("Today"), t("Yesterday"), t("Last seven days"), t("Earlier")];
+  return (line) => {
+    if (line.pinned) return pinned;
+    const active = line.last_activity || today;
+    return active >= today ? names[0] : active >= yesterday ? names[1] : active >= week ? names[2] : names[3];
+  };
+}
 
 customElements.define("mp-sessions", Sessions);

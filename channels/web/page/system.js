@@ -2,23 +2,25 @@
 
 import {Stream, get, post, query} from "/page/api.js";
 import {count, empty, fill, h, toast, when} from "/page/dom.js";
+import {parts, t, term} from "/page/words.js";
 import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
+const TABS = {overview: t("Overview"), usage: t("Usage"), dead: t("Dead letters"), unknown: t("Unknown delivery status"), audit: t("Audit")};
 const LIMIT = 200;
 const AUDITED = 100;
 const QUEUE = {
-  backlog: ["Unanswered", "accepted messages that have not been answered yet"],
-  ready: ["Ready", "conversations that the next free worker will process"],
-  in_flight: ["In progress", "conversations that a worker is processing"],
-  due: ["Due", "conversations whose pending work starts at a set time"],
-  parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
-  unsettled: ["Unconsolidated", "conversations with older messages that must be summarized"],
-  dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
-  unknown: ["Unknown delivery status", "parts of replies that may or may not have been delivered"],
+  backlog: [t("Unanswered"), t("accepted messages that have not been answered yet")],
+  ready: [t("Ready"), t("conversations that the next free worker will process")],
+  in_flight: [t("In progress"), t("conversations that a worker is processing")],
+  due: [t("Due"), t("conversations whose pending work starts at a set time")],
+  parked: [t("Parked"), t("conversations whose next attempt is delayed after a failure")],
+  unsettled: [t("Unconsolidated"), t("conversations with older messages that must be summarized")],
+  dead: [t("Dead letters"), t("messages that could not be answered, and replies that could not be delivered")],
+  unknown: [t("Unknown delivery status"), t("parts of replies that may or may not have been delivered")],
 };
 /** Tasks of a channel's leader, by the name that the API gives them. */
-const TASKS = {sends: "sending", asks: "polling"};
+const TASKS = {sends: t("sending"), asks: t("polling")};
 const LINKS = {dead: "/system/dead", unknown: "/system/unknown"};
 
 export class System extends View {
@@ -26,16 +28,15 @@ export class System extends View {
     const tab = this.params.tab ?? "overview";
     this.classList.add("view");
     this.live?.abort();
-    this.body = h("section.stack", {"aria-label": tab});
-    fill(this, h("div.page", null, h("h1", null, "System"),
-      tabs("System", [["/system", "Overview", tab === "overview"], ["/system/usage", "Usage", tab === "usage"], ["/system/dead", "Dead letters", tab === "dead"],
-        ["/system/unknown", "Unknown delivery status", tab === "unknown"], ["/system/audit", "Audit", tab === "audit"]]), this.body));
+    this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("System")});
+    fill(this, h("div.page", null, h("h1", null, t("System")),
+      tabs(t("System"), Object.entries(TABS).map(([name, label]) => [name === "overview" ? "/system" : `/system/${name}`, label, name === tab])), this.body));
     if (tab === "dead") this.showDead();
     else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
     else if (tab === "overview") this.watch();
-    else fill(this.body, empty("Page not found", h("p", null, h("a", {href: "/system"}, "Back to the overview"))));
+    else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/system"}, t("Back to the overview")))));
   }
 
   disconnectedCallback() {
@@ -60,7 +61,7 @@ export class System extends View {
         shown.reading = null;
         fill(shown, overview(data));
       },
-      onstate: (is) => fill(state, h(`span.dot.${is}`, null), is === "live" ? "live" : "connecting…"),
+      onstate: (is) => fill(state, h(`span.dot.${is}`, null), is === "live" ? t("live") : t("connecting…")),
       signal: this.live.signal,
     });
   }
@@ -72,20 +73,20 @@ export class System extends View {
     const reason = this.asked.get("reason");
     const act = async (what, letters) => {
       const {done} = await post(`/api/dead/${what}`, letters, this.signal);
-      toast(`${what === "replay" ? "Replayed" : "Dropped"}: ${count(done)}`);
+      toast(what === "replay" ? t("Replayed: {n}", {n: count(done)}) : t("Dropped: {n}", {n: count(done)}));
       this.changed();
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay dead letters (process them again) or drop dead letters (delete them)."));
+        return empty(t("No dead letters"), h("p", null, t("Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay dead letters (process them again) or drop dead letters (delete them).")));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
-      const all = (n) => (dead.length < LIMIT ? `all ${n} dead letters` : "all dead letters");
+      const all = dead.length >= LIMIT;
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
-      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected dead letters" : "Drop selected dead letters",
-        what === "replay" ? "Replay the selected dead letters?" : "Delete the selected dead letters permanently?", () => act(what, {ids: [...chosen]}),
+      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? t("Replay selected dead letters") : t("Drop selected dead letters"),
+        what === "replay" ? t("Replay the selected dead letters?") : t("Delete the selected dead letters permanently?"), () => act(what, {ids: [...chosen]}),
         {kind: what === "drop" ? "danger" : "primary", disabled: true}));
       const choose = (id, is) => {
         if (is) chosen.add(id);
@@ -93,34 +94,34 @@ export class System extends View {
         for (const button of buttons) button.disabled = !chosen.size;
       };
       return [
-        h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
-          h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
+        h("ul.lines.card", {"aria-label": t("Reasons")}, [...groups].map(([name, n]) => h("li", null, h("div", null,
+          h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, term(name)),
           h("span.badge", null, count(n)),
-          sure("Replay all dead letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
-          sure("Drop all dead letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
-        h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all dead letters")),
-        table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
-          h("input", {type: "checkbox", "aria-label": `Select dead letter ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
-          when(each.time), each.session ? toSession(each.session, plain(each.session)) : "unknown", each.kind, each.reason, count(each.attempts), each.excerpt,
+          sure(t("Replay all dead letters"), all ? t("Replay all dead letters?") : t("Replay all {n} dead letters?", {n}), () => act("replay", {reason: name})),
+          sure(t("Drop all dead letters"), all ? t("Delete all dead letters permanently?") : t("Delete all {n} dead letters permanently?", {n}), () => act("drop", {reason: name}), {kind: "danger"}))))),
+        h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, t("Show all dead letters"))),
+        table(t("Dead letters"), ["", t("Time"), t("Conversation"), t("Kind"), t("Reason"), {text: t("Attempts"), number: true}, t("Text")], some.map((each) => [
+          h("input", {type: "checkbox", "aria-label": t("Select dead letter {id}", {id: each.id}), onchange: (event) => choose(each.id, event.target.checked)}),
+          when(each.time), each.session ? toSession(each.session, plain(each.session)) : t("unknown"), term(each.kind), term(each.reason), count(each.attempts), each.excerpt,
         ])),
       ];
     });
   }
 
-  // Replies with unknown delivery status, audit
+  // Replies with unknown delivery, audit
 
   showUnknown() {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
-      ? table("Replies with unknown delivery status", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
-        [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, each.action]))
-      : empty("No replies with unknown delivery status", h("p", null, "If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here."))));
+      ? table(t("Replies with unknown delivery status"), [t("Time"), t("Conversation"), t("Reply"), t("Part"), t("Action")], unknown.map((each) =>
+        [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, term(each.action)]))
+      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here.")))));
   }
 
   showAudit() {
     this.into(this.body, (signal) => get(`/api/audit${query({limit: AUDITED})}`, signal), ({audit}) => (audit.length
-      ? table("Audit", ["Time", "Operator", "Action", "Target", "Outcome"], audit.map((each) =>
-        [when(each.at), h("code", null, each.who), each.action, plain(each.target ?? ""), each.outcome]))
-      : empty("No actions recorded yet", h("p", null, "Logins, replays, edits and all other actions of operators are recorded here."))));
+      ? table(t("Audit"), [t("Time"), t("Operator"), t("Action"), t("Target"), t("Outcome")], audit.map((each) =>
+        [when(each.at), h("code", null, each.who), term(each.action), plain(each.target ?? ""), term(each.outcome)]))
+      : empty(t("No actions recorded yet"), h("p", null, t("Logins, replays, edits and all other actions of operators are recorded here.")))));
   }
 }
 
@@ -129,25 +130,25 @@ const kindOf = (reason) => reason.split(":")[0];
 function overview({workers, leaders, leases, queue, paused = [], parked = [], problems = [], model_errors: errors}) {
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
-      key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`Replies queued for ${channel}`, "replies that are queued for delivery on this channel", n))),
+      key === "backlog" && queue.backlog > 0 && parts("oldest {time}", {time: age(queue.oldest_s, 1)}))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(t("Replies queued for {channel}", {channel}), t("replies that are queued for delivery on this channel"), n))),
     h("div.halves", null,
-      card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Sessions", number: true}, {text: "Last seen", number: true}],
-        workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
-        : h("p.problem", null, "No worker is running. To start a worker, run `millpond run`.")),
-      card("Model errors in the last 15 minutes", errorsOf(errors))),
+      card(t("Workers"), workers.length ? table(t("Workers"), [t("Name"), t("Role"), t("Host"), {text: t("Sessions"), number: true}, {text: t("Last seen"), number: true}],
+        workers.map((each) => [h("code", null, each.name), term(each.role), each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
+        : h("p.problem", null, t("No worker is running. To start a worker, run `millpond run`."))),
+      card(t("Model errors in the last 15 minutes"), errorsOf(errors))),
     h("div.halves", null,
-      card("Conversations in progress", leases.length ? table("Conversations in progress", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Remaining lease time", number: true}],
+      card(t("Conversations in progress"), leases.length ? table(t("Conversations in progress"), [t("Conversation"), t("Worker"), {text: t("Fence"), number: true}, {text: t("Remaining lease time"), number: true}],
         leases.map((each) => [toSession(each.session, plain(each.session)), h("code", null, each.worker), count(each.fence), age(each.left_s, -1)]))
-        : h("p.soft", null, "No conversation is in progress.")),
-      card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Remaining lease time", number: true}],
-        leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
-        : h("p.soft", null, "No chat platform is connected. To connect a platform, run `millpond init`."))),
-    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "Name of the file, tool or tool server", "Reason"],
+        : h("p.soft", null, t("No conversation is in progress."))),
+      card(t("Active channels"), leaders.length ? table(t("Active channels"), [t("Channel"), t("Task"), {text: t("Partition"), number: true}, t("Worker"), {text: t("Remaining lease time"), number: true}],
+        leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? t("all"), h("code", null, each.worker), age(each.left_s, -1)]))
+        : h("p.soft", null, t("No chat platform is connected. To connect a platform, run `millpond init`.")))),
+    problems.length > 0 && card(t("Unavailable files and tools"), table(t("Unavailable files and tools"), [t("Bot"), t("Name of the file, tool or tool server"), t("Reason")],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card("Parked (waiting for a retry) and paused conversations", table("Parked (waiting for a retry) and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
-      ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of the bot ${each.bot}`, "", h("code", null, "/resume"), "paused by an administrator"]),
+    (parked.length > 0 || paused.length > 0) && card(t("Parked (waiting for a retry) and paused conversations"), table(t("Parked (waiting for a retry) and paused conversations"), [t("Conversation"), t("Since"), t("Until"), t("Reason")], [
+      ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), term(each.reason ?? "")]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : t("all chats of the bot {bot}", {bot: each.bot}), "", h("code", null, "/resume"), t("paused by an administrator")]),
     ])),
   ];
 }
@@ -174,13 +175,18 @@ function errorsOf({minutes = [], last = ""} = {}) {
   const sum = minutes.reduce((all, n) => all + n, 0);
   const most = Math.max(1, ...minutes);
   return [
-    h("div.bars", {role: "img", "aria-label": `Model errors in the last 15 minutes: ${sum}`}, minutes.map((n, at) => {
-      const bar = h("span", {title: `Model errors ${minutes.length - 1 - at} min ago: ${n}`, class: n ? "some" : ""});
+    h("div.bars", {role: "img", "aria-label": t("Model errors in the last 15 minutes: {n}", {n: sum})}, minutes.map((n, at) => {
+      const bar = h("span", {title: t("Model errors {minutes} min ago: {n}", {minutes: minutes.length - 1 - at, n}), class: n ? "some" : ""});
       bar.style.height = `${n ? Math.max(12, (100 * n) / most) : 4}%`;
       return bar;
     })),
-    h("p.soft.small", null, sum ? [`Errors in total: ${count(sum)}`, last && `The last error was: ${last}`].filter(Boolean).join(". ") : "No model call failed in the last 15 minutes."),
+    h("p.soft.small", null, sum ? totalOf(sum, last) : t("No model call failed in the last 15 minutes.")),
   ];
+}
+
+function totalOf(sum, last) {
+  const n = count(sum);
+  return last ? t("Errors in total: {n}. The last error was: {last}", {n, last}) : t("Errors in total: {n}", {n});
 }
 
 customElements.define("mp-system", System);

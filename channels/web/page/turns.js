@@ -2,6 +2,7 @@
 
 import {get, ofSession, segment} from "/page/api.js";
 import {count, empty, fill, h, percent, took, when} from "/page/dom.js";
+import {t, term} from "/page/words.js";
 import {View, plain, table} from "/page/views.js";
 
 const RECENT = 20;
@@ -28,8 +29,8 @@ export class Turn extends View {
   changed() {
     const {session, turn} = this.params;
     this.classList.add("view");
-    const body = h("section.stack", {"aria-label": `Turn ${turn}`});
-    const list = h("section", {"aria-label": "Recent turns"});
+    const body = h("section.stack", {"aria-label": t("Turn {turn}", {turn})});
+    const list = h("section", {"aria-label": t("Recent turns")});
     fill(this, h("div.page", null, body, list));
     this.into(body, async (signal) => {
       try {
@@ -38,9 +39,9 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? waterfall(trace) : empty("No trace of this turn is stored",
-      h("p", null, "Millpond keeps the traces of the last 100 turns of each conversation for one week."),
-      h("p", null, h("a", {href: `/s/${segment(session)}`}, "Back to the conversation")))));
+    }, (trace) => (trace ? waterfall(trace) : empty(t("No trace of this turn is stored"),
+      h("p", null, t("Millpond keeps the traces of the last 100 turns of each conversation for one week.")),
+      h("p", null, h("a", {href: `/s/${segment(session)}`}, t("Back to the conversation"))))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
   }
@@ -53,41 +54,41 @@ function waterfall(trace) {
   const back = `/s/${segment(trace.session)}/m/${trace.turn}`;
   return [
     h("header.page-head", null,
-      h("div", null, h("p.small", null, h("a", {href: back}, "Back to the conversation")), h("h2", null, `Turn ${trace.turn}`),
+      h("div", null, h("p.small", null, h("a", {href: back}, t("Back to the conversation"))), h("h2", null, t("Turn {turn}", {turn: trace.turn})),
         h("p.soft.small", null, when(trace.received ?? trace.claimed), " · ", plain(trace.worker ?? ""))),
-      h("p.row.wrap", null, h("span.badge", {class: OUTCOMES[trace.outcome]}, trace.outcome), h("span.badge.accent", null, took(whole)))),
+      h("p.row.wrap", null, h("span.badge", {class: OUTCOMES[trace.outcome]}, term(trace.outcome)), h("span.badge.accent", null, took(whole)))),
     totals(trace.totals),
-    h("div.card.scroll-x", {tabindex: 0, role: "region", "aria-label": "Waterfall"},
+    h("div.card.scroll-x", {tabindex: 0, role: "region", "aria-label": t("Waterfall")},
       h("table.waterfall", null,
-        h("thead", null, h("tr", null, ["Step", "Timeline", "Duration", "Details"].map((head) => h("th", {scope: "col", class: head === "Duration" && "number"}, head)))),
+        h("thead", null, h("tr", null, [t("Step"), t("Timeline"), t("Duration"), t("Details")].map((head, at) => h("th", {scope: "col", class: at === 2 && "number"}, head)))),
         h("tbody", null, rows.map((row) => h("tr", null,
-          h("th", {scope: "row"}, h("span.kind", null, row.kind), row.name && h("code", null, row.name)),
+          h("th", {scope: "row"}, h("span.kind", null, term(row.kind)), row.name && h("code", null, row.name)),
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
-    (trace.missing_servers ?? []).map((each) => h("p.problem", null, `The tool server ${each.server} is unavailable: ${each.reason}`)),
-    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not included in the trace.`),
-    h("p.soft.small", null, "To show this turn in a terminal, run this command: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
+    (trace.missing_servers ?? []).map((each) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", each))),
+    trace.left_out > 0 && h("p.soft.small", null, t("{n} more steps are not included in the trace.", {n: trace.left_out})),
+    h("p.soft.small", null, t("To show this turn in a terminal, run this command:"), " ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
 
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
-  return calls > 0 && h("p.soft.small", {"aria-label": "Tokens and cost of this turn"}, [
-    `prompt tokens: ${count(prompt)}`,
-    share !== null && `cached share of the prompt: ${percent(share)}`,
-    `completion tokens: ${count(completion)}`,
-    cost && `cost: ${cost}`,
+  return calls > 0 && h("p.soft.small", {"aria-label": t("Tokens and cost of this turn")}, [
+    t("prompt tokens: {n}", {n: count(prompt)}),
+    share !== null && t("cached share of the prompt: {share}", {share: percent(share)}),
+    t("completion tokens: {n}", {n: count(completion)}),
+    cost && t("cost: {cost}", {cost}),
   ].filter(Boolean).join(" · "));
 }
 
 function bar(row, begin, whole) {
   const place = (ms) => `${(100 * ms) / whole}%`;
-  const node = h(`span.span.${row.kind}`, {title: `${row.name ?? row.kind}: ${took(row.ended - row.began)}`, class: (row.outcome ?? "done") === "done" ? "" : "failed"});
+  const node = h(`span.span.${row.kind}`, {title: `${row.name ?? term(row.kind)}: ${took(row.ended - row.began)}`, class: (row.outcome ?? "done") === "done" ? "" : "failed"});
   node.style.left = place(row.began - begin);
   node.style.width = place(row.ended - row.began);
   if (row.first_token_ms) {
-    const first = h("span.first", {title: `first token after ${took(row.first_token_ms)}`});
+    const first = h("span.first", {title: t("first token after {time}", {time: took(row.first_token_ms)})});
     first.style.width = `${Math.min(100, (100 * row.first_token_ms) / Math.max(1, row.ended - row.began))}%`;
     node.append(first);
   }
@@ -96,26 +97,26 @@ function bar(row, begin, whole) {
 
 function moreOf(row) {
   return [
-    row.part !== undefined && row.part !== null && `part ${row.part} of the reply`,
-    row.first_token_ms && `first token after ${took(row.first_token_ms)}`,
-    row.prompt_tokens && `prompt tokens: ${count(row.prompt_tokens)}`,
-    row.prompt_tokens && row.cached_tokens !== undefined && `cached tokens: ${count(row.cached_tokens)}`,
-    row.cached_cost && `cost of cached tokens: ${row.cached_cost}`,
-    row.completion_tokens && `completion tokens: ${count(row.completion_tokens)}`,
-    row.cost && `cost: ${row.cost}`,
-    row.outcome !== "done" && row.outcome,
+    row.part !== undefined && row.part !== null && t("part {n} of the reply", {n: row.part}),
+    row.first_token_ms && t("first token after {time}", {time: took(row.first_token_ms)}),
+    row.prompt_tokens && t("prompt tokens: {n}", {n: count(row.prompt_tokens)}),
+    row.prompt_tokens && row.cached_tokens !== undefined && t("cached tokens: {n}", {n: count(row.cached_tokens)}),
+    row.cached_cost && t("cost of cached tokens: {cost}", {cost: row.cached_cost}),
+    row.completion_tokens && t("completion tokens: {n}", {n: count(row.completion_tokens)}),
+    row.cost && t("cost: {cost}", row),
+    row.outcome !== "done" && term(row.outcome),
   ].filter(Boolean).join(" · ");
 }
 
 function recent(session, turns, current) {
-  return h("div.card", null, h("h2", null, "Recent turns"),
-    table("Recent turns", ["Turn", "Time", {text: "Duration", number: true}, {text: "Model calls", number: true}, {text: "Tool calls", number: true}, {text: "Cached", number: true}, "Outcome"],
+  return h("div.card", null, h("h2", null, t("Recent turns")),
+    table(t("Recent turns"), [t("Turn"), t("Time"), ...[t("Duration"), t("Model calls"), t("Tool calls"), t("Cached")].map((text) => ({text, number: true})), t("Outcome")],
       turns.map((each) => [
         h("a", {href: `/s/${segment(session)}/turns/${each.turn}`, "aria-current": each.turn === current && "page"}, String(each.turn)),
         when(each.received ?? each.claimed), took(Date.parse(each.committed) - Date.parse(each.received ?? each.claimed)),
         count(each.spans.filter((span) => span.kind === "model").length), count(each.spans.filter((span) => span.kind === "tool").length),
         each.totals.cached_share === null ? "" : percent(each.totals.cached_share),
-        h("span.badge", {class: OUTCOMES[each.outcome]}, each.outcome),
+        h("span.badge", {class: OUTCOMES[each.outcome]}, term(each.outcome)),
       ])));
 }
 

@@ -1,6 +1,7 @@
 // Shared parts of the views of memory, turns and the system: loading, buttons with confirmation, tabs, tables.
 
 import {failed, fill, h, toast} from "/page/dom.js";
+import {t} from "/page/words.js";
 
 /** How long a button waits for the second press that confirms the first. */
 const ARMED_MS = 5000;
@@ -39,7 +40,7 @@ export class View extends HTMLElement {
   /** Fill `holder` with `show(await read())`. If calls overlap, the last one counts. */
   async into(holder, read, show) {
     const mine = (holder.reading = Symbol("reading"));
-    if (!holder.firstChild) fill(holder, h("p.soft", {role: "status"}, "Loading…"));
+    if (!holder.firstChild) fill(holder, h("p.soft", {role: "status"}, t("Loading…")));
     try {
       const found = await read(this.signal);
       if (holder.reading === mine) fill(holder, show(found));
@@ -105,16 +106,15 @@ export function table(label, heads, rows) {
     h("td", {class: cells[at].number && "number", "data-label": cells[at].text}, cell)));
   return h("div.scroll-x", {tabindex: 0, role: "region", "aria-label": label}, h("table.plain", null,
     h("thead", null, h("tr", null, cells.map((each) =>
-      h("th", {scope: "col", class: each.number && "number"}, each.text || h("span.unseen", null, "select"))))),
+      h("th", {scope: "col", class: each.number && "number"}, each.text || h("span.unseen", null, t("select")))))),
     h("tbody", null, rows.map(row))));
 }
 
 /** Seconds → "4.2 s", "3 min", "2 h", "5 d" */
 export function lasting(seconds) {
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-  return seconds < 129_600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+  if (seconds < 90) return t("{n} s", {n: seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)});
+  if (seconds < 5400) return t("{n} min", {n: Math.round(seconds / 60)});
+  return seconds < 129_600 ? t("{n} h", {n: Math.round(seconds / 3600)}) : t("{n} d", {n: Math.round(seconds / 86_400)});
 }
 
 /** A link to a conversation or to one of its messages. */

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import before_of, limit_of, segments_of, session_in_path, turn_in
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from channels.web.problem import problem
 from channels.web.site import Site
 from daemon.traces import Found, Traces, told

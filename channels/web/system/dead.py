@@ -11,8 +11,7 @@ from starlette.responses import Response
 
 from channels.web.access import audited
 from channels.web.ask import LIMIT_MAX, limit_of
-from channels.web.body import decoded
-from channels.web.messages import json_response
+from channels.web.body import decoded, json_response
 from channels.web.site import Site
 from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork, dropped, excerpt_of, replayed, time_of, work_off
 from daemon.overview import read_unknown

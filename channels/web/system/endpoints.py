@@ -7,7 +7,7 @@ from starlette.responses import Response
 from channels.web.site import Site
 from channels.web.streaming import Streams, Write
 from channels.web.system.snapshots import FRESH_S, Snapshot, Snapshots
-from channels.web.viewer import KEEP_ALIVE_S, RETRY_MS
+from channels.web.viewer import RETRY_MS
 from daemon.errors import BusError
 
 AGES_EVERY_S = 10.0
@@ -33,15 +33,11 @@ class SystemPages:
     async def _watch(self, write: Write) -> None:
         await write(b"retry: %d\n\n" % RETRY_MS)
         shown: Snapshot | None = None
-        said_at = anyio.current_time()
         while True:
             newest = await self._newest()
             if newest is not None and (shown is None or _is_news(shown, newest)):
                 await write(b"event: system\ndata: %s\n\n" % newest.body)
-                shown, said_at = newest, anyio.current_time()
-            elif anyio.current_time() - said_at >= KEEP_ALIVE_S:
-                await write(b": keep-alive\n\n")
-                said_at = anyio.current_time()
+                shown = newest
             await anyio.sleep(FRESH_S)
 
     async def _newest(self) -> Snapshot | None:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.ask import days_of
-from channels.web.messages import json_response
+from channels.web.body import json_response
 from channels.web.site import Site
 from daemon.usage import NANO, Amount, By, Left, UsageBook, last_days, nearest
 

@@ -166,14 +166,18 @@ class Scoring:
         return names_any(text, said, self._dates)
 
     def _from_neighbors(self, row: int, chunk: _Chunk) -> float:
-        """The largest share of a neighbor's score. A chunk without words of the query may only answer a question."""
-        most, has_words = 0.0, self._scores[row] > 0
+        """The largest share of a neighbor's score. A chunk without words of the query may only answer a question.
+
+        No chunk gets more than the score of its neighbor by it: talk beside a good hit is no better than the hit.
+        """
+        most, own = 0.0, self._scores[row]
         for step, share in _MESSAGE_SHARES if chunk.kind == "message" else _LINE_SHARES:
-            score = share * self._scores.get(row + step, 0.0)
+            beside = self._scores.get(row + step, 0.0)
+            score = min(share * beside, beside - own)
             if score <= most:
                 continue
             near = self._chunks[row + step]
-            if (has_words or (near.form in ASKING and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
+            if (own > 0 or (near.form in ASKING and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
                 most = score
         return most
 

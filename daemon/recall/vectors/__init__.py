@@ -1,7 +1,7 @@
 """Semantic search: vectors of the texts of a scope, beside the keyword index.
 
-The extras ``vectors`` (numpy: with a server's embeddings) and ``wordllama`` (with the weights that it ships, and no
-network) are needed for it. Without them ``VectorEngine`` hands everything on to the index of words.
+The extras ``vectors`` (numpy: with a server's embeddings), ``sentences`` or ``wordllama`` (with weights that they ship,
+and no network) are needed for it. Without them ``VectorEngine`` hands everything on to the index of words.
 """
 
 from daemon.recall.vectors.embedder import Embedder

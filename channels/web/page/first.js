@@ -1,0 +1,23 @@
+// The first screen of a conversation: who answers here, and three examples of a message.
+
+import {fill, h} from "/page/dom.js";
+import {t} from "/page/words.js";
+
+const EXAMPLES = [
+  [t("Remember something"), t("Remember that my sister's birthday is on 12 May, and that she likes tea.")],
+  [t("Explain something"), t("Explain in five sentences how tides work.")],
+  [t("Write a text"), t("Write a short, polite e-mail that moves a meeting from Thursday to Friday.")],
+];
+
+/** The first screen; `write(text)` puts an example into the message field. Without it, nobody can write here. */
+export function firstScreen(bot, write) {
+  const screen = h("div.empty.first", null);
+  if (!write) return fill(screen, h("h2", null, t("No messages yet")));
+  return fill(screen,
+    h("img", {src: "/page/icon.svg", alt: "", width: 48, height: 48}),
+    h("h2", null, t("Talk to {bot}", {bot})),
+    h("p", null, t("{bot} remembers what is important, however long the conversation becomes.", {bot})),
+    h("ul.examples", {"aria-label": t("Examples")}, EXAMPLES.map(([title, text]) =>
+      h("li", null, h("button.example", {type: "button", onclick: () => write(text)}, h("strong", null, title), h("span", null, text))))),
+    h("p.small", null, t("Type / to see the commands.")));
+}

@@ -1,0 +1,53 @@
+"""Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
+
+from daemon.reminders.actions import Action, act, all_reminders
+from daemon.reminders.commands import Commanded, parsed
+from daemon.reminders.plan import (
+    Place,
+    Wish,
+    confirmed,
+    following,
+    is_late,
+    listed,
+    place_of,
+    planned,
+    resumed,
+    shown_time,
+)
+from daemon.reminders.preferences import Preferences, prefer, preferences_of
+from daemon.reminders.refusal import ReminderRefused
+from daemon.reminders.reminder import Reminder, id_of, reminder_from
+from daemon.reminders.store import Fired, Overdue, Reminders, Stored, Tenure, member_of
+from daemon.reminders.times import zone_of
+
+__all__ = [
+    "Action",
+    "Commanded",
+    "Fired",
+    "Overdue",
+    "Place",
+    "Preferences",
+    "Reminder",
+    "ReminderRefused",
+    "Reminders",
+    "Stored",
+    "Tenure",
+    "Wish",
+    "act",
+    "all_reminders",
+    "confirmed",
+    "following",
+    "id_of",
+    "is_late",
+    "listed",
+    "member_of",
+    "parsed",
+    "place_of",
+    "planned",
+    "prefer",
+    "preferences_of",
+    "reminder_from",
+    "resumed",
+    "shown_time",
+    "zone_of",
+]

@@ -1,0 +1,19 @@
+-- Change, pause, put off or delete a reminder that is still as its caller saw it.
+--
+-- KEYS  1 reminders (hash)  2 upcoming (zset)
+-- ARGV  1 its member of upcoming  2 its id  3 the reminder as it was (JSON)  4 as it is to be, or '' to delete it
+--       5 when it is looked at next (ms), or '' while it is paused
+-- Returns 1; 0 when it is another one by now, or gone
+
+if redis.call('HGET', KEYS[1], ARGV[2]) ~= ARGV[3] then return 0 end
+if ARGV[4] == '' then
+  redis.call('HDEL', KEYS[1], ARGV[2])
+else
+  redis.call('HSET', KEYS[1], ARGV[2], ARGV[4])
+end
+if ARGV[4] == '' or ARGV[5] == '' then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+else
+  redis.call('ZADD', KEYS[2], ARGV[5], ARGV[1])
+end
+return 1

@@ -1,0 +1,176 @@
+"""Repeating reminders: recurrence rules (RFC 5545, by python-dateutil) and cron expressions (by cronsim). Pure.
+
+Both count on the clock of the person's zone, without a zone: "every day at eight" is eight o'clock in summer and in
+winter. ``times.on_clock`` says when that is.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, pairwise, takewhile
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+from dateutil.rrule import rrule, rruleset, rrulestr
+
+from daemon.reminders.refusal import ReminderRefused
+from daemon.reminders.times import FAR_S, Moment, on_clock
+
+CRON = "cron "
+"""How the rule of a cron expression begins."""
+
+RULE_MAX_CHARS = 200
+
+SOONEST_S = 900.0
+"""Shortest time between two occurrences: a quarter of an hour."""
+
+SHIFT_YEARS = 19 * 400
+"""Rules are worked out so many years ahead. The calendar repeats every 400 years, weekdays included. python-dateutil
+looks for an occurrence until the year 9999 (``rrule._iter``). For a rule that has none, this takes several seconds from
+today, and less than a second from here."""
+
+LOOKED_AT = 60
+"""Occurrences whose distances are looked at; a cron expression for some minutes of an hour shows within so many."""
+
+WORDS = {
+    **dict.fromkeys(("daily", "每天"), "FREQ=DAILY"),
+    **dict.fromkeys(("weekdays", "工作日"), "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    **dict.fromkeys(("weekly", "每周"), "FREQ=WEEKLY"),
+    **dict.fromkeys(("monthly", "每月"), "FREQ=MONTHLY"),
+    **dict.fromkeys(("yearly", "每年"), "FREQ=YEARLY"),
+}
+"""What people say for the most usual rules."""
+
+_INTERVAL = re.compile(r"[1-9]\d{0,3}")
+"""Of none, python-dateutil looks for the next occurrence for ever."""
+
+_OFTEN = ("SECONDLY", "MINUTELY")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A rule that was read."""
+
+    text: str
+    """As it is stored: without the start, end and number of occurrences."""
+    until: dt.datetime | None = None
+    """Its own end, on the zone's clock unless it has a zone itself."""
+    count: int = 0
+    """Its own number of occurrences; 0: no limit."""
+
+
+def rule_from(text: str) -> Rule:
+    """The rule of ``FREQ=…``, ``daily`` and the like, or ``cron 0 8 * * 1-5``.
+
+    Raises:
+        ReminderRefused: it is none, or repeats too often.
+    """
+    given = " ".join(text.split())
+    if given.lower().startswith(CRON):
+        cron = given[len(CRON) :]
+        try:
+            CronSim(cron, dt.datetime(2026, 1, 1))  # noqa: DTZ001 - on the clock of any zone
+        except CronSimError as error:
+            raise ReminderRefused("remind_cron", rule=cron[:60], problem=str(error)) from error
+        if len(cron.split()) != 5:
+            raise ReminderRefused("remind_cron", rule=cron[:60], problem="5 fields are needed")
+        return Rule(text=CRON + cron)
+    return _rrule_from(WORDS.get(given.lower(), given.upper().removeprefix("RRULE:")))
+
+
+def _rrule_from(text: str) -> Rule:
+    parts = _parts(text)
+    until, count = parts.pop("UNTIL", ""), parts.pop("COUNT", "")
+    plain = ";".join(f"{name}={value}" for name, value in parts.items())
+    if not text.isascii() or len(text) > RULE_MAX_CHARS or "FREQ" not in parts:
+        raise ReminderRefused("remind_rule", rule=text[:60])
+    if not _INTERVAL.fullmatch(parts.get("INTERVAL", "1")):
+        raise ReminderRefused("remind_rule", rule=text[:60])
+    if parts["FREQ"] in _OFTEN or "BYSECOND" in parts:
+        raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
+    try:
+        _rrule(plain, dt.datetime(2026, 1, 1))  # noqa: DTZ001 - on the clock of any zone
+        return Rule(text=plain, until=_end(until) if until else None, count=int(count or 0))
+    except (ValueError, TypeError, OverflowError, AttributeError, KeyError) as error:
+        raise ReminderRefused("remind_rule", rule=text[:60]) from error
+
+
+def _parts(rule: str) -> dict[str, str]:
+    return {name: value for name, _, value in (part.partition("=") for part in rule.split(";"))}
+
+
+def _end(text: str) -> dt.datetime:
+    end = dt.datetime.fromisoformat(text)
+    return end if "T" in text else end + dt.timedelta(days=1, seconds=-1)  # a day counts to its end
+
+
+def _rrule(text: str, start: dt.datetime) -> rrule:
+    found: rrule | rruleset = rrulestr(text, dtstart=start)
+    if not isinstance(found, rrule):
+        raise TypeError(text)
+    return found.replace(dtstart=_shifted(start, SHIFT_YEARS))
+
+
+def _shifted(local: dt.datetime, years: int) -> dt.datetime:
+    return local.replace(year=local.year + years)
+
+
+def occurrences(rule: str, after: Moment, zone: ZoneInfo) -> Iterator[Moment]:
+    """The occurrences after one of them, each later than the one before; at most ten years ahead.
+
+    Two that a skipped hour would put at the same time are one.
+    """
+    last = after.utc
+    for local in _locals(rule, after.local):
+        found = on_clock(local, zone)
+        if found.utc > last:
+            last = found.utc
+            yield found
+
+
+def _locals(rule: str, after: dt.datetime) -> Iterator[dt.datetime]:
+    latest = after + dt.timedelta(seconds=FAR_S)
+    if rule.startswith(CRON):
+        found: Iterator[dt.datetime] = CronSim(rule.removeprefix(CRON), after)
+    else:
+        far = _rrule(rule, after).xafter(_shifted(after, SHIFT_YEARS))
+        found = (_shifted(local, -SHIFT_YEARS) for local in far)
+    yield from takewhile(lambda local: local <= latest, found)
+
+
+def first_of(rule: Rule, start: Moment, zone: ZoneInfo) -> Moment:
+    """The first occurrence at or after ``start``.
+
+    Raises:
+        ReminderRefused: there is none, or the rule repeats too often.
+    """
+    second = dt.timedelta(seconds=1)
+    before = Moment(local=start.local - second, utc=start.utc - second)
+    found = _first(rule.text, start, before, zone)
+    if found is None:
+        raise ReminderRefused("remind_never")
+    near = [found, *islice(occurrences(rule.text, found, zone), LOOKED_AT)]
+    if any((late.utc - soon.utc).total_seconds() < SOONEST_S for soon, late in pairwise(near)):
+        raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
+    return found
+
+
+def _first(rule: str, start: Moment, before: Moment, zone: ZoneInfo) -> Moment | None:
+    if rule.startswith(CRON):
+        return next(occurrences(rule, before, zone), None)
+    # A rule counts from its start, which belongs to it only if it fits.
+    local = _rrule(rule, start.local).after(_shifted(start.local, SHIFT_YEARS), inc=True)
+    return None if local is None else on_clock(_shifted(local, -SHIFT_YEARS), zone)
+
+
+def skips_months(rule: str, local: dt.datetime) -> bool:
+    """Whether a rule whose occurrence is at ``local`` is for a day that not every month has."""
+    if rule.startswith(CRON):
+        fields = rule.removeprefix(CRON).split()
+        return fields[2].isdecimal() and int(fields[2]) > 28 and fields[3] == "*"
+    parts = _parts(rule)
+    if parts.get("FREQ") != "MONTHLY" or "BYDAY" in parts:
+        return False
+    days = parts.get("BYMONTHDAY", str(local.day)).split(",")
+    return all(day.isdecimal() and int(day) > 28 for day in days)

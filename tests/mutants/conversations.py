@@ -1,0 +1,180 @@
+"""Mutants of conversations in lists: titles, pins, archives, deletions, search, and whose memory they share."""
+
+from tests.mutants.mutant import mutants_of
+
+_TESTS = "integration/test_web_conversations.py"
+_ONE = "test_all_conversations_of_an_operator_share_one_memory"
+_NAMED = "test_a_link_names_the_person_who_logs_in"
+_OLDER = "test_an_older_conversation_keeps_its_memory_until_it_is_joined"
+_PAGES = "test_a_list_is_read_page_by_page_with_pinned_sessions_first"
+_LINE = "test_a_line_has_a_title_and_the_last_message"
+_LABELS = "test_a_session_is_renamed_pinned_and_archived"
+_DELETED = "test_a_deleted_session_is_forgotten_with_its_labels"
+_WAITING = "test_waiting_messages_are_listed_with_the_reason"
+_SEARCH = "test_a_search_finds_what_was_said_and_noted_in_all_conversations"
+_TITLES = "integration/test_titles.py"
+
+MUTANTS = (
+    *mutants_of(
+        "channels/web/messages.py",
+        _TESTS,
+        (
+            "All browsers of an operator are one person.",
+            "return key.chat if owner == own else operator.person",
+            "return key.chat",
+            _ONE,
+        ),
+        (
+            "In an older conversation, an operator writes as its person.",
+            "return key.chat if owner == own else operator.person",
+            "return operator.person",
+            _OLDER,
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/logins.py",
+        _TESTS,
+        (
+            "The person of a link is the person of the browser.",
+            'channel, _, person = whose.decode().partition("\\n")',
+            'channel, person = whose.decode().partition("\\n")[0], ""',
+            _NAMED,
+        ),
+    ),
+    *mutants_of(
+        "daemon/people/operators.py",
+        "integration/test_web_members.py",
+        (
+            "A session named after an operator gives a member no rights.",
+            "sender == OPERATOR\n",
+            "False\n",
+            "test_a_session_gives_a_member_no_rights_of_another_person",
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/reader.py",
+        _TESTS,
+        (
+            "Sessions of the same time are on one page each.",
+            "if before is None or (ms, name) < before",
+            "if before is None or ms < before[0]",
+            _PAGES,
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/listing.py",
+        _TESTS,
+        (
+            "A pinned session stands in the list once.",
+            "is_there = self.archived or not label.pinned_ms",
+            "is_there = True",
+            _PAGES,
+        ),
+        (
+            "An archived session is not in the list.",
+            "return is_there and bool(label.archived_ms) == self.archived and self.fits(session, label)",
+            "return is_there and self.fits(session, label)",
+            _PAGES,
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/lines.py",
+        _TESTS,
+        (
+            "A session that waits for its first answer has a title.",
+            'first, role = pending[0].text if pending else "", "user"',
+            'first, role = "", "user"',
+            _LINE,
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/labels.py",
+        _TESTS,
+        (
+            "An empty title removes the title.",
+            "        if value:\n",
+            "        if True:\n",
+            _LABELS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/labels.py",
+        _TITLES,
+        (
+            "A title that a person gave stays.",
+            'await self._bus.call("HSETNX", self._bus.keys.labels',
+            'await self._bus.call("HSET", self._bus.keys.labels',
+            "test_a_title_that_a_person_gave_stays",
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/whole.py",
+        _TESTS,
+        (
+            "A forgotten session loses its labels.",
+            "    await Labels(bus).remove(session)\n",
+            "",
+            _DELETED,
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/logs.py",
+        _TESTS,
+        (
+            "A title is a place where forgotten words can stand.",
+            '        work.found("titles", hits)\n',
+            "        pass\n",
+            _DELETED,
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/filled.py",
+        "integration/test_web_sessions.py",
+        (
+            "Memories beside the newest message are a part of the prompt.",
+            "    if beside:\n",
+            "    if False:\n",
+            "test_memories_beside_the_newest_message_are_a_part_of_the_prompt",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/session/waiting.py",
+        _TESTS,
+        (
+            "A parked session says so.",
+            'reason: Reason = "parked" if state.parked_why else "backing_off"',
+            'reason: Reason = "backing_off"',
+            _WAITING,
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/everywhere.py",
+        _TESTS,
+        (
+            "Hits with more of the words stand first.",
+            "return sum(word in text for word in words) / max(1, len(words)), each.hit.score, each.hit.time",
+            "return 0.0, -each.hit.score, each.hit.time",
+            _SEARCH,
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/titles.py",
+        _TITLES,
+        (
+            "A model is asked for a title only if the bot's configuration says so.",
+            "if not kit.titles.by_model or not exchange.answered:",
+            "if not exchange.answered:",
+            "test_a_conversation_is_named_by_a_model_if_one_is_chosen_and_answers",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/summary/title.py",
+        _TITLES,
+        (
+            "A title is paid for within the limits of the bot.",
+            "        titles.calls = self.calls.paid_by(payer)\n",
+            "",
+            "test_a_conversation_is_named_by_a_model_if_one_is_chosen_and_answers",
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""Mutants of reminders: firing once and in time, limits, and what a stop leaves."""
+
+from tests.mutants.mutant import mutants_of
+
+_REMINDERS = "integration/test_reminders.py"
+_TIMES = "unit/test_reminder_times.py"
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/reminders/fire.lua",
+        _REMINDERS,
+        (
+            "An occurrence that has fired does not fire again.",
+            "if not due or redis.call('HGET', KEYS[1], ARGV[2]) ~= ARGV[3] then return 'gone' end",
+            "if not due then return 'gone' end",
+            "test_a_call_to_fire_that_arrives_twice_or_late_fires_nothing",
+        ),
+        (
+            "A reminder fires by the server's clock, and not before its time.",
+            "if due > now then return 'early' end",
+            "",
+            "test_a_reminder_never_fires_before_its_time_on_the_servers_clock",
+        ),
+        (
+            "A full session gets its reminder later.",
+            "if waiting >= tonumber(ARGV[10]) or",
+            "if",
+            "test_a_full_session_gets_its_reminder_when_there_is_room_again",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/create.lua",
+        _REMINDERS,
+        (
+            "A call that is repeated sets no second reminder.",
+            "if redis.call('EXISTS', KEYS[5]) == 1 then return 'again' end",
+            "",
+            "test_a_call_that_a_successor_repeats_sets_no_second_reminder",
+        ),
+        (
+            "A chat has a limited number of reminders.",
+            "if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[8]) then return 'full' end",
+            "",
+            "test_a_model_that_sets_reminders_in_a_loop_meets_a_limit",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/create.lua",
+        "integration/test_zombies.py",
+        (
+            "A worker that lost its lease sets no reminder.",
+            "if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1] then return 'stale' end",
+            "",
+            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[daemon/reminders/create.lua-expired]",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/reminder_bounds.py",
+        _REMINDERS,
+        (
+            "A person who wants no reminders gets none.",
+            'return Delay(held="stopped", until=None)',
+            "pass",
+            "test_a_person_can_stop_all_reminders_and_start_them_again",
+        ),
+        (
+            "A person who is not admitted gets no reminder.",
+            "if not await self._is_admitted(reminder, bot):",
+            "if False:",
+            "test_a_person_who_is_no_longer_admitted_gets_no_reminder",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/outcome.py",
+        _REMINDERS,
+        (
+            "A stop does not take a pending reminder back.",
+            "return inbound.reminder is None or inbound.id in covered",
+            "return True",
+            "test_a_reminder_is_a_turn_of_its_own_and_no_stop_takes_it_back",
+        ),
+        (
+            "A proactive turn may send nothing.",
+            "answer.strip() == NO_REPLY",
+            "False",
+            "test_a_request_is_answered_as_a_proactive_turn_that_may_say_nothing",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/reminding.py",
+        _REMINDERS,
+        (
+            "A reminder cannot set reminders.",
+            'if action in ("set", "change") and any(each.reminder for each in said):',
+            "if False:",
+            "test_a_reminder_cannot_set_reminders",
+        ),
+        (
+            "Members of a group set no reminders there.",
+            'if inbound.chat_kind == "group" and not may(bot, inbound, "remind"):',
+            "if False:",
+            "test_in_a_group_only_administrators_set_reminders_and_others_in_their_direct_chat",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/times.py",
+        _TIMES,
+        (
+            "A time that has passed is refused.",
+            "if found.utc <= now:",
+            "if False:",
+            "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
+        ),
+        (
+            "A time that the clocks skip is told.",
+            'clock="missing" if is_missing else "twice"',
+            'clock="twice"',
+            "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/recurrence.py",
+        _TIMES,
+        (
+            "Two occurrences that a skipped hour puts at the same time are one.",
+            "if found.utc > last:",
+            "if True:",
+            "test_two_occurrences_that_a_skipped_hour_puts_at_the_same_time_are_one",
+        ),
+    ),
+)

@@ -1,0 +1,199 @@
+"""The message field: files with limits and progress, drafts, models, and messages that wait."""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from anyio.from_thread import BlockingPortal
+from playwright.sync_api import Browser, Page, expect
+
+from tests.fakes.openai_server import FakeOpenAI, fake_openai
+from tests.page.browsing import Visit, visiting
+from tests.page.conftest import Pond, log_in
+from tests.page.talking import answer
+
+pytestmark = pytest.mark.timeout(300)
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFklEQVR4nGNk+M+AFTBhFx6VGJUYlQAAwTkBD1q3HpwAAAAASUVORK5CYII="
+)
+TEXT = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"The sluice is open."}
+PICTURE = {"name": "a pond.png", "mimeType": "image/png", "buffer": PNG}
+
+CONFIG = """
+agent.attachment_max_bytes = 100_000
+
+[bots.pond]
+admins = ["web:ann"]
+model = {{ base_url = "{url}", api_key = "none", name = "talker", fallbacks = [{{ name = "thinker" }}] }}
+transcription.name = "hearer"
+"""
+
+GIVE = """([kind, name, text]) => {
+  const files = new DataTransfer();
+  files.items.add(new File([text], name, {type: "text/plain"}));
+  const target = document.querySelector(kind === "paste" ? "mp-composer textarea" : "mp-chat");
+  const more = {bubbles: true, cancelable: true};
+  target.dispatchEvent(kind === "paste" ? new ClipboardEvent("paste", {clipboardData: files, ...more})
+    : new DragEvent("drop", {dataTransfer: files, ...more}));
+}"""
+"""Pastes or drops a file."""
+
+
+@pytest.fixture(scope="module")
+def server(portal: BlockingPortal) -> Iterator[FakeOpenAI]:
+    with portal.wrap_async_context_manager(fake_openai(answer)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def plant(server: FakeOpenAI) -> Callable[[Path], None]:
+    return lambda folder: (folder / "millpond.toml").write_text(CONFIG.format(url=server.base_url)) and None
+
+
+@pytest.fixture
+def chat(visit: Visit) -> Page:
+    """A conversation that nobody had yet, ready to be written in."""
+    visit.page.wait_for_selector("mp-composer textarea")
+    visit.page.get_by_role("button", name="New conversation").click()
+    expect(visit.page.get_by_text("Talk to pond")).to_be_visible()
+    return visit.page
+
+
+def attach(page: Page, *files: dict[str, object]) -> None:
+    page.locator("input[type=file]").set_input_files(list(files))  # type: ignore[arg-type]
+
+
+def test_a_picture_and_a_file_are_sent_and_shown_in_the_conversation(chat: Page, server: FakeOpenAI) -> None:
+    attach(chat, PICTURE, TEXT)
+    expect(chat.get_by_role("list", name="Attached files").get_by_role("listitem")).to_have_count(2)
+    chat.get_by_label("Message", exact=True).fill("look at this")
+    chat.get_by_role("button", name="Send").click()
+
+    sent = chat.locator("article.user:not(.pending)")
+    expect(sent.locator(".markdown")).to_have_text("look at this")
+    picture = sent.get_by_role("img", name="a pond.png")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("each => each.decode().then(() => each.naturalWidth)") == 8
+    with chat.expect_download() as download:
+        sent.get_by_role("link", name="notes.txt").click()
+    assert download.value.path().read_bytes() == TEXT["buffer"]
+    expect(chat.get_by_role("list", name="Attached files")).to_be_hidden()
+    expect(chat.locator("article.assistant footer")).to_be_visible()
+    assert any("image_url" in json.dumps(request.body) for request in server.requests)
+
+
+@pytest.mark.parametrize("kind", ["paste", "drop"])
+def test_a_file_is_taken_that_is_pasted_or_dropped(chat: Page, kind: str) -> None:
+    chat.evaluate(GIVE, [kind, "walk.txt", "to the mill"])
+
+    expect(chat.get_by_role("list", name="Attached files")).to_contain_text("walk.txt")
+    chat.get_by_role("button", name="Remove walk.txt").click()
+    expect(chat.get_by_role("list", name="Attached files")).to_be_hidden()
+    expect(chat.get_by_role("button", name="Send")).to_be_disabled()
+
+
+def test_a_file_above_the_limit_of_the_bot_is_refused(chat: Page) -> None:
+    attach(chat, {"name": "large.bin", "mimeType": "application/octet-stream", "buffer": b"x" * 100_001})
+
+    expect(chat.get_by_text("large.bin is larger than 100 kB")).to_be_visible()
+    expect(chat.get_by_role("list", name="Attached files")).to_be_hidden()
+
+
+def test_a_draft_with_its_files_is_kept_for_each_conversation(chat: Page) -> None:
+    chat.get_by_label("Message", exact=True).fill("half a thought")
+    attach(chat, TEXT)
+    expect(chat.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+    address = chat.url
+    chat.get_by_role("button", name="New conversation").click()
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("")
+
+    chat.goto(address)
+
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("half a thought")
+    expect(chat.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+
+
+def test_two_tabs_with_the_same_draft_lose_no_message(chat: Page) -> None:
+    attach(chat, TEXT)
+    chat.get_by_label("Message", exact=True).fill("the first one")
+    other = chat.context.new_page()
+    other.goto(chat.url)
+    expect(other.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+
+    chat.get_by_role("button", name="Send").click()
+    expect(other.get_by_label("Message", exact=True)).to_have_value("")
+    other.get_by_label("Message", exact=True).fill("the second one")
+    other.get_by_role("button", name="Send").click()
+
+    said = chat.locator("article.user:not(.pending) .markdown")
+    expect(said).to_have_text(["the first one", "the second one"])
+    other.close()
+
+
+def test_a_message_that_waits_is_edited_and_one_that_is_answered_is_not(chat: Page) -> None:
+    field = chat.get_by_label("Message", exact=True)
+    field.fill("a slow one")
+    field.press("Enter")
+    expect(chat.locator("article.live")).to_contain_text("One word")
+    field.fill("the secnd one")
+    field.press("Enter")
+    expect(chat.locator(".pending.accepted").get_by_role("button", name="Edit")).to_be_visible()
+
+    field.press("ArrowUp")
+    expect(field).to_have_value("the secnd one")
+    field.fill("the second one")
+    field.press("Enter")
+
+    expect(chat.locator("article.user:not(.pending) .markdown")).to_have_text(["a slow one", "the second one"])
+    expect(chat.locator("article.assistant .markdown").last).to_have_text("You said the second one")
+
+
+def test_commands_are_listed_with_a_line_each_for_everybody(chat: Page, visit: Visit) -> None:
+    chat.get_by_label("Message", exact=True).press_sequentially("/")
+
+    options = chat.get_by_role("option")
+    expect(options.first).to_have_text("/helpList my commands")
+    assert all(re.fullmatch(r"/[a-z]+\s+[A-Z].+", text) for text in options.all_inner_texts()), (
+        options.all_inner_texts()
+    )
+    assert visit.axe() == []
+
+
+def test_an_administrator_chooses_the_model(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("ann", "hello")
+    page = visit.open("/s/web%3Aann")
+    expect(page.get_by_label("Model", exact=True)).to_have_value("talker")
+
+    page.get_by_label("Model", exact=True).select_option("thinker")
+
+    expect(page.locator(".notice")).to_contain_text("thinker")
+    page.reload()
+    expect(page.get_by_label("Model", exact=True)).to_have_value("thinker")
+
+
+def test_people_without_the_right_are_offered_no_model(chat: Page) -> None:
+    expect(chat.locator(".sum")).to_contain_text("tokens")
+    expect(chat.get_by_label("Model", exact=True)).to_be_hidden()
+
+
+def test_a_voice_message_is_recorded_and_uploaded(browser: Browser, millpond: Pond) -> None:
+    with visiting(browser, millpond.url) as visit:
+        visit.page.context.grant_permissions(["microphone"])
+        log_in(visit, millpond)
+        visit.page.get_by_role("button", name="Record a voice message").click()
+        visit.page.get_by_role("button", name="End the recording").click()
+
+        name = visit.page.get_by_role("list", name="Attached files").get_by_role("listitem")
+        expect(name).to_contain_text(re.compile(r"voice-[\dT-]+\.webm"))
+
+
+def test_an_example_of_the_first_screen_is_put_into_the_field(chat: Page) -> None:
+    examples = chat.get_by_role("list", name="Examples").get_by_role("button")
+    expect(examples).to_have_count(3)
+    examples.first.click()
+
+    expect(chat.get_by_label("Message", exact=True)).to_have_value(re.compile("^Remember that"))

@@ -1,0 +1,234 @@
+"""Times of reminders: on the clock of a zone, where an hour may be missing or come twice; what is refused says why."""
+
+import datetime as dt
+from itertools import islice, pairwise
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.reminders import (
+    ReminderRefused,
+    Wish,
+    confirmed,
+    following,
+    is_late,
+    parsed,
+    planned,
+    reminder_from,
+    resumed,
+)
+from daemon.reminders.recurrence import WORDS, first_of, occurrences, rule_from
+from daemon.reminders.times import on_clock
+from tests.remindlab import place_of
+from tests.tables import each_row
+from workers.agent.reminder_bounds import quiet_until, tomorrow
+
+NOW = dt.datetime(2026, 11, 26, 8, 0, tzinfo=dt.UTC)
+PLACE = place_of("web:ann")
+ZONES = ("UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Shanghai", "Pacific/Apia")
+
+zones = st.sampled_from(ZONES).map(ZoneInfo)
+locals_ = st.datetimes(dt.datetime.fromisoformat("2026-12-01"), dt.datetime.fromisoformat("2034-12-31"))
+rules = st.one_of(
+    st.sampled_from(sorted(WORDS)),
+    st.builds(
+        lambda freq, every, day: f"FREQ={freq};INTERVAL={every}{day}",
+        st.sampled_from(["HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
+        st.integers(1, 40),
+        st.sampled_from(["", ";BYDAY=MO,FR", ";BYMONTHDAY=31", ";BYHOUR=2,14"]),
+    ),
+    st.builds(
+        lambda minute, hour, day, week: f"cron {minute} {hour} {day} * {week}",
+        st.integers(0, 59),
+        st.sampled_from(["2", "*/2", "8,20"]),
+        st.sampled_from(["*", "1", "31"]),
+        st.sampled_from(["*", "1-5", "0"]),
+    ),
+)
+
+
+def plan(**wish: object) -> str:
+    """What is confirmed of a wish, or the reason why it is refused."""
+    fields = {"text": "tea", "when": "", "zone": "Europe/Berlin", **wish}
+    try:
+        reminder = planned(Wish(**fields), PLACE, reminder_id="abc", now=NOW)  # type: ignore[arg-type]
+    except ReminderRefused as error:
+        assert error.said("zh") != str(error)
+        return str(error)
+    assert reminder_from(reminder.raw) == reminder
+    return confirmed(reminder, "en")
+
+
+@each_row(
+    "wish, sentence",
+    [
+        ({"when": "09:30"}, "Reminder abc is set. It fires on 2026-11-26 09:30 (Europe/Berlin, UTC+0100)."),
+        ({"when": "09:00"}, "It fires on 2026-11-27 09:00"),
+        ({"when": "tomorrow 9:00"}, "It fires on 2026-11-27 09:00"),
+        ({"when": "明天 09:00"}, "It fires on 2026-11-27 09:00"),
+        ({"when": "90m"}, "It fires on 2026-11-26 10:30"),
+        ({"when": "2026-12-24T18:00"}, "It fires on 2026-12-24 18:00"),
+        ({"when": "2026-12-24T18:00Z"}, "It fires on 2026-12-24 19:00"),
+        ({"when": "2027-03-28 02:30"}, "The clocks skip 2027-03-28 02:30 when summer time begins"),
+        ({"when": "2027-03-28 02:30"}, "It fires on 2027-03-28 03:30 (Europe/Berlin, UTC+0200)."),
+        ({"when": "2027-10-31 02:30"}, "The clocks show 2027-10-31 02:30 twice when summer time ends."),
+        ({"when": "2027-10-31 02:30"}, "It fires on 2027-10-31 02:30 (Europe/Berlin, UTC+0200)."),
+        ({"when": "2020-01-01 10:00"}, "2020-01-01 10:00 (Europe/Berlin, UTC+0100) has already passed. It is now 2026"),
+        ({"when": "today 08:00"}, "has already passed."),
+        ({"when": "2099-01-01 10:00"}, "This time is more than ten years ahead."),
+        ({"when": "soon"}, "“soon” is not a time. Write, for example, 20m"),
+        ({"when": "2026-02-30 10:00"}, "“2026-02-30 10:00” is not a time."),
+        ({"when": "25:00"}, "“25:00” is not a time."),
+        ({"when": "9" * 40 + "d"}, "is not a time."),
+        ({"when": "20m", "zone": "Europe/Berln"}, "The time zone “Europe/Berln” was not found. Use a name such as"),
+        ({"when": "20m", "text": " \n"}, "The reminder has no text."),
+        ({"when": "20m", "text": "x" * 4_001}, "The text has 4001 characters, but a reminder can have at most 4000."),
+        ({"rule": "weekdays", "when": "08:00"}, "It fires on 2026-11-27 08:00 (Europe/Berlin, UTC+0100), repeated by "),
+        (
+            {"rule": "cron 0 8 * * 6"},
+            "It fires on 2026-11-28 08:00 (Europe/Berlin, UTC+0100), repeated by cron 0 8 *",
+        ),
+        ({"rule": "RRULE:FREQ=DAILY;COUNT=2", "when": "10:00"}, "repeated by FREQ=DAILY, 2 more times."),
+        ({"rule": "daily", "when": "10:00", "until": "2026-12-01 12:00"}, ", until 2026-12-01 12:00 (Europe/Berlin, "),
+        (
+            {"rule": "monthly", "when": "2027-01-31 09:00"},
+            "Months without this day are skipped. To be reminded on ",
+        ),
+        ({"rule": "cron 0 9 31 * *"}, "Months without this day are skipped."),
+        ({"rule": "FREQ=MONTHLY;BYMONTHDAY=-1", "when": "09:00"}, "FREQ=MONTHLY;BYMONTHDAY=-1."),
+        ({"rule": "cron */5 * * * *"}, "A reminder can fire at most once in 15 minutes."),
+        ({"rule": "FREQ=DAILY;BYMINUTE=0,5"}, "A reminder can fire at most once in 15 minutes."),
+        ({"rule": "FREQ=MINUTELY"}, "A reminder can fire at most once in 15 minutes."),
+        ({"rule": "FREQ=DAILY;INTERVAL=0"}, "“FREQ=DAILY;INTERVAL=0” is not a recurrence rule."),
+        ({"rule": "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30"}, "This rule has no occurrence in the given time."),
+        ({"rule": "daily", "until": "2026-11-26 09:30", "when": "10:00"}, "This rule has no occurrence in the given"),
+        ({"rule": "sometimes"}, "“SOMETIMES” is not a recurrence rule."),
+        ({"rule": "cron 0 8 * *"}, "“0 8 * *” is not a cron expression ("),
+        ({"rule": "cron 0 0 30 2 *"}, "“0 0 30 2 *” is not a cron expression ("),
+    ],
+)
+def test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy(wish: dict[str, str], sentence: str) -> None:
+    assert sentence in plan(**wish)
+
+
+@given(locals_, zones)
+def test_a_time_that_the_clocks_skip_moves_forward_and_one_that_comes_twice_is_the_first(
+    local: dt.datetime, zone: ZoneInfo
+) -> None:
+    found = on_clock(local, zone)
+    shown = found.utc.astimezone(zone).replace(tzinfo=None)
+
+    assert shown == local if found.clock != "missing" else shown > local
+    if found.clock == "twice":
+        earlier = found.utc - dt.timedelta(hours=2)
+        assert earlier.astimezone(zone).replace(tzinfo=None) != local
+
+
+@given(rules, locals_, zones)
+def test_occurrences_rise_and_are_a_quarter_of_an_hour_apart_in_every_zone(
+    text: str, local: dt.datetime, zone: ZoneInfo
+) -> None:
+    start = on_clock(local.replace(microsecond=0), zone)
+    try:
+        rule = rule_from(text)
+        first = first_of(rule, start, zone)
+    except ReminderRefused:
+        return
+    found = [first, *islice(occurrences(rule.text, first, zone), 20)]
+
+    assert first.utc >= start.utc
+    assert all(late.utc - soon.utc >= dt.timedelta(minutes=15) for soon, late in pairwise(found))
+
+
+def test_two_occurrences_that_a_skipped_hour_puts_at_the_same_time_are_one() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    before = on_clock(dt.datetime.fromisoformat("2027-03-27T12:00"), zone)
+
+    found = [f"{each.utc:%d %H:%M}" for each in islice(occurrences("cron 0 2,3 * * *", before, zone), 3)]
+
+    assert found == ["28 01:00", "29 00:00", "29 01:00"]
+
+
+@given(st.sampled_from(["daily", "weekdays", "cron 30 7 * * *"]), zones)
+def test_every_day_at_a_time_is_that_time_on_the_clock_in_summer_and_in_winter(text: str, zone: ZoneInfo) -> None:
+    start = on_clock(dt.datetime.fromisoformat("2027-01-04T07:30"), zone)
+    rule = rule_from(text).text
+
+    clocks = {f"{found.utc.astimezone(zone):%H:%M}" for found in islice(occurrences(rule, start, zone), 400)}
+
+    assert clocks == {"07:30"}
+
+
+@given(rules, st.integers(0, 400 * 24), st.integers(0, 5))
+def test_the_next_occurrence_lies_ahead_however_long_an_outage_was(text: str, hours: int, count: int) -> None:
+    wish = Wish(text="tea", when="", rule=text, count=count, zone="Europe/Berlin")
+    try:
+        reminder = planned(wish, PLACE, reminder_id="abc", now=NOW)
+    except ReminderRefused:
+        return
+    due = dt.datetime.fromisoformat(reminder.due)
+    now = due + dt.timedelta(hours=hours)
+
+    after = following(reminder, now=now)
+
+    if after is not None:
+        assert dt.datetime.fromisoformat(after.due) > now
+        assert (after.rule, after.id, after.text) == (reminder.rule, "abc", "tea")
+        assert not count or 0 < after.left < count
+    assert resumed(reminder, NOW) == reminder
+    assert is_late(reminder.due, now) == (hours > 0)
+
+
+def test_a_text_that_is_no_reminder_is_read_as_none() -> None:
+    for raw in (b"", b"{", b"[]", b'{"id":"a"}', b"\xff", b"[" * 100_000):
+        assert reminder_from(raw) is None
+
+
+@given(st.text(max_size=60))
+def test_whatever_is_written_after_remind_is_read(text: str) -> None:
+    command = parsed(text, zone="UTC")
+
+    assert (command.wish is None) == (command.action != "set")
+
+
+@each_row(
+    "text, when, rule, said, kind",
+    [
+        ("20m tea", "20m", "", "tea", "text"),
+        ("18:30 dinner at 19:00", "18:30", "", "dinner at 19:00", "text"),
+        ("2026-12-24 18:00 gifts", "2026-12-24 18:00", "", "gifts", "text"),
+        ("Weekdays 08:00 standup", "08:00", "Weekdays", "standup", "text"),
+        ("cron 0 8 * * 1-5 standup", "", "cron 0 8 * * 1-5", "standup", "text"),
+        ("ask daily 08:00 What is new?", "08:00", "daily", "What is new?", "prompt"),
+        ("明天 09:00 给牙医打电话", "明天 09:00", "", "给牙医打电话", "text"),
+        ("20分钟后喝茶", "20分钟后", "", "喝茶", "text"),
+        ("每天08:00起床", "08:00", "每天", "起床", "text"),
+    ],
+)
+def test_a_command_names_the_time_and_the_text(text: str, when: str, rule: str, said: str, kind: str) -> None:
+    wish = parsed(text, zone="UTC").wish
+
+    assert wish == Wish(text=said, when=when, rule=rule, kind=kind, zone="UTC")  # type: ignore[arg-type]
+
+
+@each_row(
+    "hours, local, ends",
+    [
+        ("", "03:00", None),
+        ("22:00-07:00", "21:59", None),
+        ("22:00-07:00", "22:00", "2026-11-27 07:00"),
+        ("22:00-07:00", "06:59", "2026-11-26 07:00"),
+        ("22:00-07:00", "07:00", None),
+        ("12:00-14:00", "13:00", "2026-11-26 14:00"),
+        ("12:00-12:00", "12:00", None),
+    ],
+)
+def test_quiet_hours_end_on_the_clock_of_the_person(hours: str, local: str, ends: str | None) -> None:
+    zone = ZoneInfo("Asia/Shanghai")
+    now = dt.datetime.fromisoformat(f"2026-11-26 {local}").replace(tzinfo=zone)
+
+    until = quiet_until(hours, now, zone)
+
+    assert (until and f"{until.astimezone(zone):%Y-%m-%d %H:%M}") == ends
+    assert f"{tomorrow(now, zone).astimezone(zone):%Y-%m-%d %H:%M}" == "2026-11-27 00:00"

@@ -1,0 +1,50 @@
+"""The ``remind`` tool: sets, lists and changes the reminders of this chat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.tools.registry import Tool, ToolContext
+
+
+async def _remind(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await context.remind(context, arguments)
+
+
+REMIND = Tool(
+    name="remind",
+    description=(
+        "Set, list or change reminders that fire later in this chat, once or repeatedly. Set a reminder only if the "
+        "person asked for the reminder or agreed. Tell the person the time that the result names."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["set", "list", "change", "pause", "resume", "delete"]},
+            "id": {"type": "string", "description": "Of the reminder to change, pause, resume or delete."},
+            "text": {"type": "string", "description": "What to send, or the request that you will answer then."},
+            "kind": {
+                "type": "string",
+                "enum": ["text", "prompt"],
+                "description": "text (default): sent as it is. prompt: you answer it then, with your tools.",
+            },
+            "at": {
+                "type": "string",
+                "description": "Local time of the person, such as 2026-11-27T09:00, or from now on: 20m, 2h, 3d. "
+                "Required unless it repeats.",
+            },
+            "repeat": {
+                "type": "string",
+                "description": "iCalendar rule such as FREQ=WEEKLY;BYDAY=MO,FR, or cron 0 8 * * 1-5.",
+            },
+            "until": {"type": "string", "description": "Last possible time of a repeated reminder."},
+            "count": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "How often it repeats."},
+            "time_zone": {"type": "string", "description": "IANA name; default: the person's time zone."},
+            "direct": {"type": "boolean", "description": "True: fires in the person's direct chat, not in this group."},
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+    run=_remind,
+    # A reminder is identified by turn and call, and a change by what is changed: repeating a call does nothing more.
+    repeatable=True,
+)
