@@ -34,8 +34,8 @@ APART = dt.timedelta(hours=6)
 """Messages that are further apart belong to different conversations."""
 
 SIGN_SHARE, PAIR_SHARE = 0.5, 0.7
-"""The shares of their weights that a single Chinese or Japanese character and a pair of them keep. Each character stands
-in three terms, so that a common phrase would outweigh a rare name. (On MADial R@5 grows by 0.5 points.)"""
+"""The shares of their weights that a single Chinese or Japanese character and a pair of characters keep. Each character
+stands in three terms, so that a common phrase would outweigh a rare name. (On MADial R@5 grows by 0.5 points.)"""
 
 FIRST_SIGN = "\u2e80"
 """Where the characters of texts without spaces begin in Unicode (CJK Radicals Supplement)."""
