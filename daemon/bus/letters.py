@@ -46,7 +46,7 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     found = await letters.named(name)
     if not found:
         raise InboundError(
-            f"dead letter {name} was not found. A dead letter with this name was replayed or deleted, or never existed."
+            f"there is no dead letter with the name {name}. It may have been replayed or deleted."
         )
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
