@@ -49,7 +49,9 @@ class Reranked:
     """Of the query and the texts, as the server says; 0: it does not."""
 
 
-_decode = msgspec.json.Decoder(_Answer | list[_Scored]).decode
+_decode = msgspec.json.Decoder(_Answer).decode
+_decode_list = msgspec.json.Decoder(list[_Scored]).decode
+"""As TEI answers."""
 
 
 class Reranker:
@@ -94,8 +96,8 @@ class Reranker:
         await self._client.close()
 
     def _read(self, body: bytes, count: int) -> Reranked:
-        answer = _decode(body)
-        results, usage = (answer, None) if isinstance(answer, list) else (answer.results, answer.usage)
+        answer = _Answer(results=_decode_list(body)) if body.lstrip()[:1] == b"[" else _decode(body)
+        results, usage = answer.results, answer.usage
         if sorted(each.index for each in results) != list(range(count)):
             raise InvalidAnswer(f"{self._endpoint} did not return one score for each of {count} texts")
         results.sort(key=lambda each: each.index)

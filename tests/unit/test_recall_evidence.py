@@ -91,7 +91,8 @@ def test_the_score_of_a_hit_is_relative_to_the_best_statement() -> None:
 
 
 def test_a_question_counts_less_than_a_statement_with_the_same_words() -> None:
-    told = ["Which harbor has the red boat?", "Hm.", "On Sunday.", "Fine.", "The red boat came into the harbor."]
+    between = ["Hm.", "On Sunday.", "Fine.", "Well.", "Oh."]
+    told = ["Which harbor has the red boat?", *between, "The red boat came into the harbor."]
 
     best, *_ = _found("red boat harbor", told)
 

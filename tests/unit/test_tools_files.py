@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,9 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
     async def compact(_focus: str) -> str:
         raise AssertionError("nothing is compacted here")
 
+    async def remind(_context: ToolContext, _arguments: Mapping[str, Any]) -> str:
+        raise AssertionError("nobody is reminded here")
+
     return ToolContext(
         clock=ManualClock(),
         time_zone="UTC",
@@ -51,6 +54,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         say=say,
         compact=compact,
         recaller=NO_RECALL,
+        remind=remind,
         call="1-0",
     )
 
