@@ -59,6 +59,8 @@ FACTS = (
     ("The {0} gate opens with the number {2}.", "What opens the {0} gate?"),
     ("Always feed the {0} carp with {1}.", "What do I feed the {0} carp with?"),
     ("Please remember that my neighbour {0} cannot stand {1}.", "What can my neighbour {0} not stand?"),
+    ("以后都用{1}喂{0}池的鲤鱼。", "{0}池的鲤鱼用什么喂？"),
+    ("请记住我的邻居{0}受不了{1}。", "我的邻居{0}受不了什么？"),
 )
 """Names, numbers, rules, and what is to be remembered: how each is told, and how it is asked for."""
 

@@ -279,4 +279,14 @@ MUTANTS = (
             "test_after_a_month_means_from_the_day_behind_it_until_today",
         ),
     ),
+    *mutants_of(
+        "daemon/recall/index/scoring.py",
+        "unit/test_recall_ranking.py",
+        (
+            "A Chinese phrase is no more than its words.",
+            "return weight * (SIGN_SHARE if len(term) == 1 else PAIR_SHARE)",
+            "return weight",
+            "test_a_rare_name_is_worth_more_than_a_common_phrase_of_chinese_characters",
+        ),
+    ),
 )

@@ -45,6 +45,21 @@ def test_a_day_that_is_named_is_found_among_hundreds_of_others_with_the_same_wor
     index.close()
 
 
+def test_a_rare_name_is_worth_more_than_a_common_phrase_of_chinese_characters() -> None:
+    ponds = [("Kepulani", "Lazetila"), ("Lamofiwa", "Rapuniba"), ("Dovonipu", "Nilawani"), ("Kemotiti", "Vobawara")]
+    told = [f"以后都用{food}喂{pond}池的鲤鱼。" for food, pond in ponds] * 8
+    wanted = "以后都用Pusetivo喂Voradogu池的鲤鱼。 " + "carp and reeds return when rain fills the pond again " * 4
+    texts = [*told[:16], wanted, *told[16:], *("The pond is deep.",) * 200]
+    index = Index.in_memory(forgets=0)
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
+    query = query_terms("Voradogu池的鲤鱼用什么喂？", NOW)
+
+    hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=5))
+
+    assert "Pusetivo" in hits[0].snippet
+    index.close()
+
+
 COMMON, RARE = ("pond", "heron", "rain"), ("otter", "violin", "geneva", "saffron")
 TEXTS = st.lists(st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=6), min_size=1, max_size=60)
 

@@ -99,7 +99,7 @@ def _postings(connection: sqlite3.Connection, terms: Sequence[str], held: _Held)
         # What a word weighs that is the only one does not matter.
         is_known = docs < ROWS_EACH or len(read) == 1
         every = docs if is_known else _one(connection, "SELECT doc FROM term WHERE term = ?", term)
-        found.append(_Posting(every, term, weight_of(every, last), rows))
+        found.append(_Posting(every, term, weight_of(term, every, last), rows))
     return sorted(found)
 
 
