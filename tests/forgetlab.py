@@ -27,7 +27,7 @@ from daemon.jobs import JobRecord, Jobs, Tell
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from daemon.scope import folder_of
-from daemon.session import Claim, Commit
+from daemon.session import Claim, Commit, Labels
 from daemon.tokens import load
 from tests.conftest import Lab, an_inbound, dump
 from tests.datalab import a_reminder
@@ -150,6 +150,7 @@ class Pond:
             await self.bus.call("HSET", self.bus.keys.reminders(session), "kept", a_reminder("kept", text=KEPT).raw)
             await self.write_files(scope, canary)
             await self.orphan(session, canary)
+        await Labels(self.bus).rename(ANN, f"My {canary}")
         await self.asking.keep(ANNS, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")
         await self.turn(ANNS, f"Is there a boat called {canary}?", answer=f"No, but one called {KEPT}.")
         typed = self.process.data_dir / "terminal_history"

@@ -687,7 +687,7 @@ async def test_the_doctor_says_why_nothing_leaves_redis(place: Place, tmp_path: 
     await place.archive.write(ANN, 0, place.raws)
 
     assert (await told(place, other))["trimming"].startswith("warning: ")
-    assert "holds no millpond.json" in (await told(place, other))["trimming"]
+    assert "contains no millpond.json" in (await told(place, other))["trimming"]
     await place.archive_of(storage=other).files.opened()
     for each in (None, other):
         assert "warning: messages stay in Redis and are not archived" in (await told(place, each))["trimming"]

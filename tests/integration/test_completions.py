@@ -206,7 +206,7 @@ async def test_a_completions_token_opens_nothing_else_and_names_no_other_person(
             assert (await client.get(path)).status_code == 401, path
         assert (await client.post("/api/messages", json={"session": "ann", "text": "x"})).status_code == 401
         assert (await stranger.get("/v1/models")).status_code == 401
-        with pytest.raises(APIError, match="belongs to another user, to an administrator"):
+        with pytest.raises(APIError, match="belongs to another user, to an operator, to an administrator"):
             await site.ask("hello", user="boss")
         with pytest.raises(APIError, match="belongs to the channel 'telegram'"):
             await site.ask("hello", site.client(**{"X-Millpond-Session": "telegram:1"}))

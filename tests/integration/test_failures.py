@@ -346,6 +346,20 @@ async def test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later
     assert await dead_letters(lab) == []
 
 
+async def test_a_large_prompt_that_is_refused_for_its_words_is_sent_without_older_messages(
+    process: Process, lab: Lab
+) -> None:
+    """Each of two attempts halved the prompt, and no attempt left the older messages out."""
+    long = "poison " + "word " * 4_000
+    model = Picky("poison", REFUSED, long)
+    for message_id in ("a", "b"):
+        await lab.publish(message_id)
+        await worked_off(configured(process), lab, model)
+
+    assert [text for role, text in said(await lab.log()) if role == "assistant"] == [long, "fine"]
+    assert await dead_letters(lab) == []
+
+
 async def test_a_stop_does_not_wait_for_the_answer_to_a_test_message(process: Process, lab: Lab) -> None:
     gate = Gate()
     await lab.publish("a")

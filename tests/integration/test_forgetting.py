@@ -56,7 +56,8 @@ async def test_what_was_forgotten_stands_nowhere_and_what_was_not_is_still_there
     before = await world.places()
     kinds = {place.removeprefix(f"{world.bus.keys.prefix}:").split(":")[1] for place in before if "{" in place}
     said = {kind for kind, said in rows().items() if not said.startswith("No tier. ")}
-    assert said - kinds == {"preferences", "usage"}  # which hold names alone
+    assert said - kinds == {"labels", "preferences", "usage"}  # which belong to no session; two hold names alone
+    assert f"{world.bus.keys.labels}" in " ".join(before)
 
     record = await world.forget()
 

@@ -52,7 +52,7 @@ async def test_scopes_that_are_missing_are_named() -> None:
         remarks = await found(of(slack))
 
     assert [each.state for each in remarks] == ["ok", "warning", "ok"]
-    assert "files:read (to download files that people send), mpim:history" in remarks[1].text
+    assert "files:read (permission to download files that people send), mpim:history" in remarks[1].text
     assert "chat:write" not in remarks[1].text
 
 

@@ -251,7 +251,7 @@ async def test_commands_are_registered_once_in_two_languages_and_for_groups_too(
     assert len(telegram.called("setMyCommands")) == 6
     assert {language for _, language in telegram.bot.commands} == {"", "zh"}
     shown = {len(commands) for (scope, _), commands in telegram.bot.commands.items() if "all_group_chats" in scope}
-    assert shown == {6}, "members of groups are offered what they may use"
+    assert shown == {7}, "members of groups are offered what they may use"
 
 
 async def test_a_group_that_moved_goes_on_as_the_same_conversation(process: Process) -> None:

@@ -224,6 +224,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/agent/model_calls.py",
+        TESTS,
+        (
+            "A large prompt that is refused for its words is sent without older messages.",
+            "with suppress(ModelRefused):  # then its size is not the cause",
+            "if True:",
+            "test_a_large_prompt_that_is_refused_for_its_words_is_sent_without_older_messages",
+        ),
+    ),
+    *mutants_of(
         "daemon/session/claim.lua",
         TESTS,
         (

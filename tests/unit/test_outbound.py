@@ -27,6 +27,7 @@ PLACES = {
     "channels/slack/socket.py": {"ClientSession", "ws_connect"},  # at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
+    "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/objects.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/sdk.py": {"AsyncOpenAI", "http_client"},  # base_url

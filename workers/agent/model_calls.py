@@ -6,7 +6,7 @@ continued, and one that holds reasoning alone is asked for again.
 
 import math
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 import msgspec
 import structlog
@@ -35,9 +35,9 @@ from workers.paid import needs_of, paid
 CONTINUED_MOST = 2
 """How often an answer that reached ``max_completion_tokens`` is continued."""
 
-LARGE_TOKENS = 2_000
+LARGE_TOKENS = 3_000
 """A prompt above this that is refused for no known reason may be too large: servers say that in many ways, and the
-smallest windows in use hold 4,096 tokens."""
+smallest windows in use hold 4,096 tokens, of which an answer needs a quarter."""
 
 _log = structlog.get_logger()
 
@@ -128,7 +128,8 @@ class ModelCalls:
             _log.warning("model.blind", reason=brief(error), model=self._kit.model.name)
             return await self._streamed(await self._request(cut_off), goes_on=bool(cut_off))
         if error.status in (400, 413, 422) and request.tokens >= LARGE_TOKENS:
-            return await self._halved(error, request, cut_off)
+            with suppress(ModelRefused):  # then its size is not the cause
+                return await self._halved(error, request, cut_off)
         return await self._without_history(error, cut_off)
 
     async def _without_history(self, error: ModelRefused, cut_off: Sequence[LogEntry]) -> Answer:

@@ -175,6 +175,7 @@ class Requests:
         had = bool(self.past.history or self._recalled)
         if had:
             self._renew(replace(self.past, history=History()))
+            self._tokens_max = sys.maxsize  # the size is not the cause
             # Recall would bring the same messages back.
             self._recalled, self._recalled_beside = "", Shown(past=self.past, first=sys.maxsize)
         return had
