@@ -12,7 +12,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_left": ", {count} more times",
     "remind_missing": ("The clocks skip {local} when summer time begins, so the reminder fires later, on {time}."),
     "remind_twice": (
-        "The clocks show {local} twice when summer time ends. The reminder fires the first time, on {time}."
+        "The clocks show {local} twice when summer time ends. The reminder fires at the earlier of these times, {time}."
     ),
     "remind_months": (
         "Months without this day are skipped. To be reminded on the last day of each month, use "
@@ -33,7 +33,7 @@ ENGLISH: Mapping[str, str] = {
         "/remind WHEN TEXT sets a reminder. WHEN is, for example, 20m, 2h, 18:30, tomorrow 09:00, 2026-12-24 18:00, "
         "daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, or cron 0 8 * * 1-5. You can "
         "also ask me in your own words.\n"
-        "/remind ask WHEN REQUEST answers a request at that time, for example /remind ask daily 08:00 What is new?\n"
+        "/remind ask WHEN REQUEST: I answer REQUEST at the time WHEN. Example: /remind ask daily 08:00 What is new?\n"
         "/reminders lists the reminders of this chat\n"
         "/remind pause ID, /remind resume ID and /remind delete ID change a reminder\n"
         "/remind zone Europe/Berlin sets your time zone; now: {zone}\n"

@@ -45,9 +45,7 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     """
     found = await letters.named(name)
     if not found:
-        raise InboundError(
-            f"dead letter {name} was not found. A dead letter with this name was replayed or deleted, or never existed."
-        )
+        raise InboundError(f"dead letter {name} was not found. It may have been replayed or deleted.")
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
         raise InboundError(f"several dead letters have the name {name}. Use one of these full names: {names}.")

@@ -192,7 +192,7 @@ def _named(ctx: click.Context, person: str) -> tuple[str, str]:
     channel = loaded(ctx).config.channels.get(key.channel)
     if channel is None or key.thread:
         raise InboundError(
-            f"{person} is not a person's ID. Write <channel>:<sender> with a channel of the "
-            "configuration, or the person's scope."
+            f"{person} is not a person's ID. Enter <channel>:<sender>, where <channel> is a channel in the "
+            "configuration, or enter the person's scope."
         )
     return encode_part(channel.bot), str(key)

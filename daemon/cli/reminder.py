@@ -91,7 +91,7 @@ def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
 @ID
 @click.pass_context
 def resume(ctx: click.Context, name: str, reminder_id: str) -> None:
-    """Activate a paused reminder of SESSION. A reminder whose only time has passed is removed."""
+    """Resume a paused reminder in SESSION. A reminder whose only time has passed is removed."""
     due = _act(ctx, key_of(ctx, name), reminder_id, "resume")
     say(f"reminder {reminder_id} fires on {due}" if due else f"the time of reminder {reminder_id} has passed")
 

@@ -34,10 +34,10 @@ def _cost(path: str, bot: BotConfig, config: Config) -> Iterator[Finding]:
     if not first.offline:
         for there, prices in priced:
             if prices == PricesConfig():
-                text = f"a cost limit needs the prices of each model, but {there} is not set. Set input and output"
+                text = f"a cost limit requires a price for every model, but {there} is not set. Set input and output"
                 yield Finding(here, text, (there,))
     currencies = {prices.currency for _, prices in priced if prices != PricesConfig()}
     if len(currencies) > 1:
         names = ", ".join(sorted(repr(currency) for currency in currencies))
-        text = f"a cost limit needs the prices of all models in the same currency. Got {names}"
+        text = f"a cost limit requires a price for every model, all in the same currency. Got {names}"
         yield Finding(here, text, tuple(there for there, _ in priced))

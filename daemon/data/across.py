@@ -93,8 +93,8 @@ class Across:
                 owner=session,
             )
             text = (
-                f"the session's consolidated part ends before message {cursor} (of {head}), but the memory contains "
-                f"all messages before {upto}"
+                f"the session and the memory disagree: the session's consolidated messages end before message {cursor} "
+                f"(of {head}), but the memory contains all messages before {upto}"
             )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 

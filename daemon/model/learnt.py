@@ -33,9 +33,9 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         found: list[str] = []
         if self.window_tokens is not None:
             found.append(
-                f"the server refused prompts above {self.window_tokens} tokens, so prompts of this model stay below "
-                f"that; set model.context_window_tokens (now {model.context_window_tokens}) to the model's real "
-                "window"
+                f"the server refused prompts larger than {self.window_tokens} tokens, so Millpond now keeps prompts "
+                f"for this model below that size; set model.context_window_tokens (now {model.context_window_tokens}) "
+                "to the model's real window"
             )
         if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
             found.append(f"requests are adapted to this server: {', '.join(words)}")

@@ -20,6 +20,9 @@ CODE = re.compile(r"`[^`]*`|\b\w*[_/]\w*\b")
 PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
 """Code, paths and names, and the words beside them. A cell of a table without such words is no sentence of prose."""
 
+CUT = re.compile(r"\b(a|an|the|and|or|of|in|on|to|for|from|with|by|is|are|that)$")
+"""The end of a string that a program completes, which is no sentence."""
+
 EXAMPLES = "docs/style.md"
 """The page that quotes bad sentences, and lists words to replace in a table. Neither is prose of the page."""
 
@@ -46,6 +49,8 @@ def main() -> None:
 def is_judged(sentence: Sentence) -> bool:
     words = len(re.findall(r"[A-Za-z][\w'’-]*", re.sub(r"\{\w*\}", "", sentence.text)))
     if sentence.kind in ("readme", "docs") and not PROSE.search(CODE.sub("", sentence.text)):
+        return False
+    if CUT.search(sentence.text):
         return False
     if sentence.path == EXAMPLES and ('"' in sentence.text or not re.search(r"[.?!:]$", sentence.text)):
         return False

@@ -65,7 +65,8 @@ def _python() -> Iterator[Sentence]:
 
 def _browser() -> Iterator[Sentence]:
     folder = ROOT / "channels" / "web" / "page"
-    for path in sorted([*folder.glob("*.js"), *folder.glob("*.html")]):
+    own = [path for path in folder.glob("*.js") if not path.name.endswith(".min.js")]  # without libraries
+    for path in sorted([*own, *folder.glob("*.html")]):
         of = of_script if path.suffix == ".js" else of_html
         yield from of("page", path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
 

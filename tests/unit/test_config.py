@@ -1206,7 +1206,7 @@ def test_a_limit_of_costs_needs_prices_of_all_models_in_one_currency(file, more,
         return
     (line,) = problems(file, text)
 
-    assert line.startswith("bots.pond.limits.cost_per_day: a cost limit needs")
+    assert line.startswith("bots.pond.limits.cost_per_day: a cost limit requires")
     assert problem in line
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ATTACKERS = (
-    *("stranger", "approved person", "group member", "local user", "injected model", "tool server", "model server"),
+    *("stranger", "approved person", "group member", "local user", "prompt injection", "tool server", "model server"),
     *("malicious file or link", "package index", "Redis neighbor", "process of one role", "operator's mistake"),
 )
 NAMED = re.compile(r"`(tests/[\w/]+/test_\w+\.py)::(test_\w+)`")
