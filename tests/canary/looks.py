@@ -74,8 +74,13 @@ class Looks:
             after = page["messages"][-1]["index"]
 
     async def sessions(self, client: httpx2.AsyncClient, url: str) -> None:
-        text = json.dumps(await self._page(client, f"{url}/api/sessions"))
-        for word in sorted(words_in(text)):
+        before = {session: self._knowledge.may(scope) for session, scope in SCOPE_OF.items()}
+        page = await self._page(client, f"{url}/api/sessions?limit={PAGE}")
+        for line in page.pop("sessions"):
+            # A line holds the title and the last message, of its own session alone.
+            text = json.dumps(line, ensure_ascii=False)
+            self.judge("answers", line["session"], text, kinder=before.get(line["session"], frozenset()))
+        for word in sorted(words_in(json.dumps(page))):
             self._findings.add("answers", f"list of sessions: {word}")
 
     @staticmethod
