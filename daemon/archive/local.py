@@ -34,6 +34,8 @@ class LocalStorage:
         self._base, self._inside = root, inside
         self._root = root.joinpath(*inside)
         self._threads = Threads(THREADS)
+        self._was_written = False
+        """Whether the folder existed for a write of this process; it is not made again then."""
 
     @property
     def where(self) -> str:
@@ -76,6 +78,10 @@ class LocalStorage:
 
     def _write(self, name: str, content: bytes, *, replace: bool) -> bool:
         folders, file = _parted(self._inside, name)
+        if self._was_written:
+            # Made again, the folder of a lost mount would hide what is written until the mount is back.
+            with folder_below(self._base, *self._inside, make=False):
+                pass
         with (
             folder_below(self._base, *folders, make=True) as folder,
             folder_lock(folder, wait_s=LOCK_WAIT_S),
@@ -83,6 +89,7 @@ class LocalStorage:
             if not replace and _is_there(folder, file):
                 return False
             write_whole(folder, file, content)
+        self._was_written = True
         return True
 
     def _read(self, name: str, max_bytes: int) -> bytes:

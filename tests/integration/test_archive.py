@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.archive import Archive, Shelf
+from daemon.archive.local import LocalStorage
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
 from daemon.clock import stamp
-from daemon.errors import ArchiveError
+from daemon.errors import ArchiveError, ArchiveUnavailable
 from daemon.testing import START, ManualClock
 from tests.conftest import Lab
 
@@ -246,3 +247,18 @@ def test_a_line_feed_inside_a_message_does_not_make_two_of_it() -> None:
 
     assert raws_of(lines_of(raws)) == [b'{"time": "2026-11-20T09:00:00Z"}', b"{}"]
     assert segment.name == "transcript_1795165200_web%3aann_7-9.jsonl.gz"
+
+
+async def test_the_folder_of_a_lost_mount_is_not_made_again(tmp_path: Path) -> None:
+    """What was written there meanwhile was gone when the mount was back."""
+    storage = LocalStorage(tmp_path, "transcripts")
+    await storage.put("web/one", b"1")
+    (tmp_path / "transcripts").rename(tmp_path / "away")
+
+    with pytest.raises(ArchiveUnavailable):
+        await storage.put("web/two", b"2")
+    assert not (tmp_path / "transcripts").exists()
+
+    (tmp_path / "away").rename(tmp_path / "transcripts")
+    await storage.put("web/two", b"2")
+    assert await storage.get("web/two") == b"2"

@@ -291,4 +291,14 @@ MUTANTS = (
             "test_the_archived_part_waits_for_the_archive_and_is_deleted_then",
         ),
     ),
+    *mutants_of(
+        "daemon/archive/local.py",
+        "integration/test_archive.py",
+        (
+            "The folder of a lost mount is not made again.",
+            "        if self._was_written:\n",
+            "        if False:\n",
+            "test_the_folder_of_a_lost_mount_is_not_made_again",
+        ),
+    ),
 )
