@@ -149,9 +149,9 @@ ifdef LONG
 	$(BIN)/python -m tests.chaos --long
 	$(BIN)/python -m tests.canary
 	$(BIN)/python -m pytest -m long tests/faults
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m long tests/integration
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow or long' tests/integration
 else
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not long' tests/faults tests/integration
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not long' tests/faults
 endif
 
 soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
