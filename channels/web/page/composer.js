@@ -113,7 +113,7 @@ export class Composer extends HTMLElement {
       rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": "commands",
       oninput: () => this.changed(), onkeydown: (event) => this.pressed(event), onblur: () => this.close(), onpaste: (event) => this.paste(event),
     });
-    this.options = h("ul.commands", {id: "commands", role: "listbox", tabindex: -1, "aria-label": t("Commands"), hidden: true});
+    this.options = h("ul.commands", {id: "commands", role: "listbox", tabindex: 0, "aria-label": t("Commands"), hidden: true});
     this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
     this.sender = h("button.button.primary", {type: "submit"}, t("Send"));
     this.model = h("select.model", {"aria-label": t("Model"), hidden: true, onchange: () => this.outbox.send(`/model ${this.model.value}`, {silent: true})});
