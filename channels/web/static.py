@@ -24,7 +24,7 @@ KINDS = {
 }
 """File types of the page; other files in its folder are not served."""
 
-PLACES = ("/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system", "/system/{rest:path}", "/login")
+PLACES = ("/s/{rest:path}", "/memory", "/memory/{rest:path}", "/reminders", "/system", "/system/{rest:path}", "/login")
 """Addresses of the page besides ``/``; its script ``app.js`` decides what each shows."""
 
 POLICY = (
