@@ -6,7 +6,7 @@ import click
 
 from daemon.cli.connected import with_process
 from daemon.cli.memory import scope_named
-from daemon.cli.table import print_json, say, table
+from daemon.cli.table import print_json, table, tell
 
 if TYPE_CHECKING:
     from daemon.process import Process
@@ -65,7 +65,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
     for each in found:
         for lost in each["lost"]:
-            say(f"in the archive alone: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}")
+            tell(f"in the archive alone: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}")
 
 
 def _session(ctx: click.Context, name: str) -> str:

@@ -10,7 +10,7 @@ import click
 from daemon.cli.connected import loaded, with_bus
 from daemon.cli.draft import edited_draft, text_of
 from daemon.cli.session import key_of, unknown
-from daemon.cli.table import print_json, say, table
+from daemon.cli.table import print_json, say, table, tell
 from daemon.errors import BadSessionKey, ConfigError, InboundError
 
 if TYPE_CHECKING:
@@ -332,6 +332,6 @@ def _print_stored(stored: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(stored)
     elif stored["changed"]:
-        click.echo(f"the memory of {stored['scope']} is now at version {stored['version']}")
+        tell(f"the memory of {stored['scope']} is now at version {stored['version']}")
     else:
-        click.echo(f"no changes: the memory of {stored['scope']} stays at version {stored['version']}")
+        tell(f"no changes: the memory of {stored['scope']} stays at version {stored['version']}")

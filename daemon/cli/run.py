@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from daemon.cli.connected import config_path
+from daemon.cli.table import tell
 from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def is_read_by_one(output: TextIO, first: Path = FIRST_OUTPUT) -> bool:
 
 
 def _say(line: str) -> None:
-    click.echo(line)
+    tell(line)
     sys.stdout.flush()
 
 
