@@ -37,7 +37,7 @@ export class Chat extends HTMLElement {
     this.spoken = h("div.unseen", {"aria-live": "polite"});
     this.writer = h("div.writer", null);
     fill(this, this.scroller, this.newest, this.writer, this.spoken);
-    this.along = true;
+    Object.assign(this, {along: true, top: 0});
     this.growth = new ResizeObserver(() => { if (this.along) this.scroller.scrollTop = this.scroller.scrollHeight; });
     this.growth.observe(this.flow);
     this.growth.observe(this.scroller);
@@ -224,7 +224,9 @@ export class Chat extends HTMLElement {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       const {scrollTop, scrollHeight, clientHeight} = this.scroller;
-      this.along = this.atEnd && scrollHeight - clientHeight - scrollTop < ALONG;
+      // A message may have grown since, by a formula for example: only scrolling up stops the view from following.
+      this.along = this.atEnd && (scrollHeight - clientHeight - scrollTop < ALONG || (this.along && scrollTop >= this.top));
+      this.top = scrollTop;
       if (scrollTop < NEAR) this.readOlder();
       if (scrollHeight - clientHeight - scrollTop < NEAR) this.readNewer();
       if (this.along) this.unread = 0;
