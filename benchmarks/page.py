@@ -169,6 +169,7 @@ def _scrolled(browser: Browser, daemon: Daemon, cookie: str) -> Result:
     page.set_default_timeout(SCROLL_LIMIT_MS)
     page.goto(f"{daemon.url}/s/web%3Along")
     page.wait_for_selector(f'article[data-index="{MESSAGES - 1}"]')
+    page.wait_for_selector(".rail-stage path", state="attached")
     found, result = slowest_task(page, browser, SCROLLED, name=f"{MESSAGES:,} messages")
     if found["first"] > 0:
         raise RuntimeError(f"the first message was not reached: {found}")

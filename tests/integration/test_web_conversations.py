@@ -272,3 +272,11 @@ async def test_the_command_line_renames_a_session_and_names_the_person_of_a_link
     assert [(each["session"], each["title"]) for each in listed] == [(ANN, "The mill")]
     assert unknown.exit_code and isinstance(unknown.exception, InboundError | SystemExit)
     assert me["person"] == "operator-ann"
+
+
+async def test_a_line_does_not_contain_the_names_of_files(page: Page, process: Process, lab: Lab) -> None:
+    await lab.publish("m1", text="What is this?\n[image: pond.png, 50 kB, saved as inbox/2026-11-26-pond-m1.png]")
+    await MemoryLab(process, lab).talk(1)
+
+    assert (await page.get("/api/sessions/web%3Aann"))["title"].startswith("What is this?")
+    assert "pond.png" not in (await page.get("/api/sessions/web%3Aann"))["title"]
