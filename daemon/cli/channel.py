@@ -188,7 +188,7 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
         why = "too many wrong codes were entered. Try again in ten minutes"
         if found == "wrong":
             why = (
-                f"code {code} is wrong, was used already, or is older than {round(VALID_S / 60)} minutes. "
+                f"code {code} is wrong, was already used, or is older than {round(VALID_S / 60)} minutes. "
                 "Ask for a new code"
             )
         raise InboundError(f"channel {name}: {why}, or approve the person with --id.")

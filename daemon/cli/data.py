@@ -85,7 +85,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the original database also contains: {_line(flaw)}")
+        say(f"inconsistency that was also found in the original database: {_line(flaw)}")
 
 
 @data.command()

@@ -181,7 +181,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         if other.offline and other.api != first.api:
             text = (
                 "this setting is missing, and the API key of the bot's own model belongs to a different API. Set this "
-                "key, "
+                "configuration key, "
                 f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))

@@ -52,7 +52,7 @@ def _own(path: str, channel: WebhookChannelConfig) -> Iterator[Finding]:
     if not channel.path.startswith("/"):
         yield Finding(f"{path}.path", f"expected a path that begins with /, got {got(channel.path)}")
     if channel.reaction and "reactions" not in channel.supports:
-        text = f"the bridge shows no reactions. Remove the key, or add reactions to {path}.supports"
+        text = f"the bridge does not support reactions. Remove the key, or add reactions to {path}.supports"
         yield Finding(f"{path}.reaction", text, (f"{path}.supports",))
 
 

@@ -161,7 +161,7 @@ class Across:
                     Flaw(
                         rule="jobs.index",
                         where=job,
-                        text="the job is unfinished, but the job is not scheduled",
+                        text="the job is unfinished but not scheduled",
                         mend=mend,
                     )
                 )

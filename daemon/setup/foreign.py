@@ -195,7 +195,9 @@ def _folder(path: Path, left: list[str]) -> Path:
     """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
-    left.append(f"{path.name}: this is a link. Name the target of the link with --from, or copy the files by hand")
+    left.append(
+        f"{path.name}: this is a symbolic link. Name the target of the link with --from, or copy the files by hand"
+    )
     return path / ".none"
 
 

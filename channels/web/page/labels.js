@@ -73,7 +73,7 @@ function remove(line, name) {
 }
 
 function join(line) {
-  const says = t("This conversation has a memory of its own. Your other conversations do not know its facts. After joining, all of them share one memory.");
+  const says = t("This conversation has its own memory, which your other conversations cannot use. After joining, all your conversations share one memory.");
   ask(t("Join the memories?"), [h("p", null, says)], t("Join with my memory"), async () => {
     try {
       const {done} = await request("POST", ofSession(line.session, "/join"), {body: {}});
