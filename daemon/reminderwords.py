@@ -73,7 +73,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "remind_cron": "“{rule}” is not a cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
-    "remind_never": "This rule has no occurrence in the given period. Choose another rule or a later end.",
+    "remind_never": "This rule has no occurrence in the given period. Choose another rule or a later end date.",
     "runtime_reminder": (
         "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the "
         "chat. If the person needs no message, answer only NO_REPLY, and nothing is sent."

@@ -71,8 +71,8 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
         yield Remark(
             state="warning",
             text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "
-            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and "
-            "install the app to the workspace again.",
+            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and reinstall the app in "
+            "the workspace.",
         )
 
 

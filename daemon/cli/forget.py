@@ -63,7 +63,7 @@ def forget_memory(
 ) -> None:
     """Delete the text WHAT everywhere in the data of a memory. If WHAT is not given, delete all data of the memory.
 
-    The data of a memory consists of the memory itself, its history, its notes, its conversations and its files.
+    This data consists of the memory itself, its history, notes, conversations and files.
     """
     if only and not what:
         raise click.UsageError("--only can be used only together with WHAT, because --only selects matches of WHAT")

@@ -60,7 +60,7 @@ def _secret_problem(secret: Secret) -> str:
     if not secret:
         return (
             "this setting is missing. Run `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, save the "
-            "result in a file, and set secret_file to the path of the file"
+            "result in a file, and set secret_file to its path"
         )
     try:
         key = signing_key(secret)
