@@ -39,8 +39,8 @@ ENGLISH: Mapping[str, str] = {
         "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
     ),
     "forget_untouched": (
-        "The following copies were not deleted: earlier backups, and copies kept by the chat platform, by the "
-        "model's provider and by tools that call external services."
+        "The following copies were not deleted: backups, and copies on the chat platform, at the model's provider and "
+        "in external services that tools called."
     ),
     "tier_memory": "memory",
     "tier_history": "history",

@@ -59,9 +59,7 @@ ENGLISH: Mapping[str, str] = {
         "/link in your other chat to get a new code."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
-    "link_own": (
-        "This code was created in this chat or in a chat that is linked with this chat. Send the code in another chat."
-    ),
+    "link_own": ("This code was created in this chat or in a linked chat. Send the code in another chat."),
     "link_bot": (
         "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."
     ),

@@ -48,8 +48,8 @@ def backup(
 ) -> None:
     """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
 
-    The backup contains the data in Redis, the archive, and the workspaces of this configuration's bots, with their
-    memory and the files that came with messages. The backup contains the configuration only if you add --with-config.
+    The backup contains the data in Redis, the archive, and the workspaces of the configured bots. The workspaces
+    include the bots' memory and received files. The backup contains the configuration only if you add --with-config.
 
     The exit code is 1 if the backup is incomplete, because messages were not found or data could not be read.
     """

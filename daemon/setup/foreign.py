@@ -95,7 +95,7 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
     if (workspace / "MEMORY.md").is_file() or any(True for _ in _days(memory)) or (workspace / "SOUL.md").is_file():
         return "OpenClaw", None, workspace
     raise InboundError(
-        f"--from {folder}: no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) was found there. "
+        f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
         "Name the folder with its config.json or openclaw.json, or its workspace."
     )
 
