@@ -139,5 +139,5 @@ export default {
   "The model cannot be reached. The next attempt is at {until}.": "无法连接模型。下一次尝试在 {until}。",
   "about {used} of {budget} tokens": "约 {used} / {budget} token",
   "{messages} since {time}.": "{messages}，自 {time} 起。",
-  "{n} waiting messages": "{n} 条等待中的消息",
+  "{n} pending messages": "{n} 条等待中的消息",
 };

@@ -68,7 +68,7 @@ export default {
   "The memories are being merged.": "正在合并记忆。",
   "The search found nothing.": "没有找到任何内容。",
   "The search took too long, so the oldest conversations were not searched.": "搜索用时过长，因此没有搜索最旧的对话。",
-  "This conversation has its own memory, which your other conversations cannot use. After the merge, all your conversations share one memory.": "这段对话有自己的记忆。你的其他对话不知道其中的事实。合并之后，它们共用一份记忆。",
+  "This conversation has its own memory, which your other conversations cannot use. After the merge, all your conversations share one memory.": "这段对话有自己的记忆，你的其他对话无法使用。合并之后，你的所有对话共用一份记忆。",
   "Merge the memories?": "合并记忆？",
   "This conversation now shares your memory.": "这段对话现在使用你的记忆。",
 };
