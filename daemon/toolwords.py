@@ -6,7 +6,7 @@ ENGLISH: Mapping[str, str] = {
     "server_slow": "The tool server {server} did not respond in time, so its tools are unavailable for this answer.",
     "server_broken": "The tool server {server} cannot be used right now, so its tools are unavailable for this answer.",
     "server_large": (
-        "The tools of the tool server {server} do not fit into your context window, so these tools are unavailable."
+        "The tools of the tool server {server} do not fit into your context window, so they are unavailable."
     ),
 }
 

@@ -16,7 +16,7 @@ export function firstScreen(bot, write) {
   return fill(screen,
     h("img", {src: "/page/icon.svg", alt: "", width: 48, height: 48}),
     h("h2", null, t("Talk to {bot}", {bot})),
-    h("p", null, t("{bot} remembers what is important, however long the conversation becomes.", {bot})),
+    h("p", null, t("{bot} remembers important facts, however long the conversation becomes.", {bot})),
     h("ul.examples", {"aria-label": t("Examples")}, EXAMPLES.map(([title, text]) =>
       h("li", null, h("button.example", {type: "button", onclick: () => write(text)}, h("strong", null, title), h("span", null, text))))),
     h("p.small", null, t("Type / to see the commands.")));
