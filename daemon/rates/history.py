@@ -100,9 +100,7 @@ async def read_history(bus: Bus, clock: Clock, period: Period) -> History:
 
     async def read(hour: int) -> None:
         for field, value in pairs(await bus.call("HGETALL", bus.keys.rates(hour))):
-            minute = int(field.partition(b" ")[0])
-            if first <= minute < upto:
-                found[(minute - first) // step].append(_numbers(value))
+            found[(int(field.partition(b" ")[0]) - first) // step].append(_numbers(value))
 
     async with anyio.create_task_group() as tg:  # one tick, one pipeline
         for hour in range(first // 60, (upto - 1) // 60 + 1):

@@ -28,7 +28,8 @@ class Recorder:
     def __init__(self, bus: Bus, clock: Clock, process: str) -> None:
         """Counting begins now. ``process`` is the unique name of the process."""
         self._bus, self._clock, self._process = bus, clock, process
-        self._begun, self._minute = counted(), _minute(clock)
+        self._begun = counted()
+        self._minute: int = _minute_of(clock)
         self._saved: Numbers = {}
 
     async def save(self) -> None:
@@ -37,7 +38,7 @@ class Recorder:
         Raises:
             BusUnavailable: Redis is unavailable. The numbers will be part of the next save.
         """
-        now, upto = _minute(self._clock), counted()
+        now, upto = _minute_of(self._clock), counted()
         done = grown(upto, self._begun)
         if done != self._saved:
             key, field = self._bus.keys.rates(self._minute // 60), f"{self._minute} {self._process}"
@@ -60,5 +61,5 @@ async def record(bus: Bus, clock: Clock, process: str) -> None:
             await recorder.save()
 
 
-def _minute(clock: Clock) -> int:
+def _minute_of(clock: Clock) -> int:
     return int(clock.now().timestamp() // 60)

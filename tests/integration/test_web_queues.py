@@ -145,10 +145,3 @@ async def test_a_link_in_place_of_a_log_file_is_not_followed(page: Page, logs: P
     (logs / "millpond.log").symlink_to(logs / "elsewhere")
 
     assert await page.get("/api/logs/c-1") == {"files": [], "lines": []}
-
-
-@pytest.mark.parametrize(
-    "path", ["/api/system/history", "/api/queues/backlog", "/api/queues/dead/1-1", "/api/logs/c-1"]
-)
-async def test_only_operators_see_history_queues_texts_and_logs(page: Page, path: str) -> None:
-    assert (await page.stranger.get(path)).status_code == 401
