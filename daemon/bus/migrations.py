@@ -57,7 +57,9 @@ MIGRATIONS: tuple[Migration, ...] = (
         run=_nothing,
         only_adds=True,
     ),
-    Migration(schema=3, what="new keys for reminders and for the titles of sessions", run=_nothing, only_adds=True),
+    Migration(
+        schema=3, what="new keys for reminders, for the titles of sessions, and for rates", run=_nothing, only_adds=True
+    ),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
 

@@ -3,6 +3,7 @@
 import api from "/page/zh-api.js";
 import chat from "/page/zh-chat.js";
 import side from "/page/zh-side.js";
+import system from "/page/zh-system.js";
 import views from "/page/zh-views.js";
 
-export default {...api, ...chat, ...side, ...views};
+export default {...api, ...chat, ...side, ...system, ...views};
