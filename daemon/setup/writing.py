@@ -18,7 +18,7 @@ from daemon.setup.toml import changed, toml_of
 TEMPLATES = Path(__file__).with_name("templates")
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md")
 HEAD = (
-    "# Written by `millpond init`. docs/configuration.md describes all keys. Check this file with `millpond "
+    "# Written by the setup of Millpond. docs/configuration.md describes all keys. Check this file with `millpond "
     "config check`.\n\n"
 )
 
