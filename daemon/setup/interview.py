@@ -7,7 +7,7 @@ from typing import Literal, cast
 from daemon.config import BotConfig, Secret, TelegramConfig
 from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
-from daemon.errors import ConfigError, MillpondError, ModelError
+from daemon.errors import MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
@@ -244,9 +244,8 @@ class Interview:
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:
-                    raise ConfigError(
-                        "--telegram-token is not set. Get a token from BotFather (https://t.me/BotFather)."
-                    )
+                    text = "a token is needed. Get one from BotFather (https://t.me/BotFather)"
+                    raise AnswerRefused("--telegram-token", "", text)
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
             tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)

@@ -125,7 +125,7 @@ class SlackInterview:
             return bot_token_problem(token)
 
         def tried(token: Secret) -> None:
-            self._me = me = run(lambda: _me(answer.base_url, token))
+            self._me = me = run(lambda: me_at(answer.base_url, token))
             self._asker.say(f"  The bot is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
             if me.scopes and (missing := missing_of(me.scopes)):
                 self._asker.say(f"  The app lacks permissions: {', '.join(missing)}.")
@@ -153,14 +153,7 @@ class SlackInterview:
         """With the means to receive events: the token for Socket Mode, or the signing secret for an address."""
 
         def tried(token: Secret) -> None:
-            app = _APP.fullmatch(token.reveal())
-            me = self._me
-            if app and me and me.app_id and app[1] != me.app_id:
-                raise SlackSaysNo(
-                    f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app "
-                    f"{me.app_id}"
-                )
-            run(lambda: _socket(answer.base_url, token))
+            run(lambda: check_socket(answer.base_url, token, self._me))
             self._asker.say("  The app can receive messages over Socket Mode.")
 
         where = ("channels", answer.channel)
@@ -301,12 +294,23 @@ def link_of(me: Me) -> str:
     return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}" if me.app_id else ""
 
 
-async def _me(base_url: str, token: Secret) -> Me:
+async def me_at(base_url: str, token: Secret) -> Me:
+    """The app's identity; errors as for ``SlackApi.me``."""
     async with slack_api(base_url) as api:
         return await api.me(token)
 
 
-async def _socket(base_url: str, token: Secret) -> None:
+async def check_socket(base_url: str, token: Secret, me: Me | None) -> None:
+    """Try the token for Socket Mode of the app that ``me`` belongs to.
+
+    Raises:
+        SlackSaysNo: it is another app's, or Slack refuses it or cannot be asked.
+    """
+    app = _APP.fullmatch(token.reveal())
+    if app and me and me.app_id and app[1] != me.app_id:
+        raise SlackSaysNo(
+            f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app {me.app_id}"
+        )
     async with slack_api(base_url) as api:
         await api.socket_url(token)
 

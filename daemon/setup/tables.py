@@ -7,7 +7,7 @@ from typing import cast
 
 from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer
+from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,18 @@ def set_channel(tables: Table, bot: str, answer: TelegramAnswer | SlackAnswer) -
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
     return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
+
+
+def set_webhook(tables: Table, bot: str, answer: WebhookAnswer) -> list[SecretFile]:
+    """Change a channel of type ``webhook`` in ``tables``; the files that come with it."""
+    channel = _channel(tables, answer.channel, "webhook", bot)
+    channel |= {"url": answer.url, "port": answer.port}
+    _inner(channel, "access")["policy"] = POLICIES[answer.access]
+    if answer.secret is None:
+        return []
+    file = SecretFile(name=f"{answer.channel}.secret", secret=answer.secret)
+    _secret(channel, "secret", file)
+    return [file]
 
 
 def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:

@@ -75,13 +75,13 @@ def _value(value: object) -> str:
 
 
 def _edited(lines: list[str], before: Table, after: Table) -> list[str]:
-    for path, key, value in _differences((), before, after):
+    for path, key, value in differences(before, after):
         lines = _with_value(lines, path, key, value)
     return lines
 
 
-def _differences(
-    path: tuple[str, ...], before: Table, after: Table
+def differences(
+    before: Table, after: Table, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str, object | None]]:
     """Each key that is another afterwards, with its section; None: it is gone."""
     for key in before:
@@ -90,7 +90,7 @@ def _differences(
     for key, value in after.items():
         old = before.get(key)
         if is_table(value) and (old is None or is_table(old)):
-            yield from _differences((*path, key), old or {}, value)
+            yield from differences(old or {}, value, (*path, key))
         elif value != old or type(value) is not type(old):
             yield path, key, value
 
