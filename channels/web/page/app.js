@@ -19,14 +19,17 @@ const ROUTES = [
   [/^\/memory\/([^/]+)\/versions\/(\d+)$/, "memory", "mp-memory", (scope, n) => ({scope, version: Number(n)})],
   [/^\/system$/, "system", "mp-system", () => ({})],
   [/^\/system\/([a-z]+)$/, "system", "mp-system", (tab) => ({tab})],
+  [/^\/settings$/, "settings", "mp-settings", () => ({})],
+  [/^\/settings\/([a-z]+)$/, "settings", "mp-settings", (tab) => ({tab})],
   [/^\/login$/, "login", "", () => ({})],
 ];
 const MODULES = {
   "mp-conversation": () => import("/page/conversation.js"),
   "mp-memory": () => import("/page/memory.js"),
   "mp-system": () => import("/page/system.js"),
+  "mp-settings": () => import("/page/settings.js"),
 };
-const TITLES = {chat: t("Chat"), memory: t("Memory"), system: t("System"), login: t("Log in")};
+const TITLES = {chat: t("Chat"), memory: t("Memory"), system: t("System"), settings: t("Settings"), login: t("Log in")};
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -210,6 +213,7 @@ document.addEventListener("click", (event) => {
 });
 
 addEventListener("popstate", show);
+addEventListener("mp-restarted", meet);
 addEventListener("hashchange", () => { if (location.pathname === "/login") logIn(); });
 
 document.addEventListener("keydown", (event) => {
