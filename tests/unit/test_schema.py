@@ -13,6 +13,7 @@ RECORDED = {
     ),
     2: "audit deliveries errors failing learnt linking login retaining traces visitor",
     3: "labels preferences proactive reminders upcoming",
+    4: "web",
 }
 
 
