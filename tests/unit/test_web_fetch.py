@@ -119,7 +119,7 @@ async def test_a_page_that_cannot_be_read_is_refused_in_a_sentence(answer: objec
 
 async def test_a_server_that_says_nothing_is_given_up() -> None:
     async with web_site({"/": hanging}) as site:
-        with pytest.raises(ToolError, match="did not arrive within 0.05 s"):
+        with pytest.raises(ToolError, match=r"did not arrive within 0\.05 s"):
             await fetch(f"{site.url}/", msgspec.structs.replace(CONFIG, timeout_s=0.05))
 
 
