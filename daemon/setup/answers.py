@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.config import Secret
+from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
 from daemon.setup.apis import Api
 from daemon.wording import Language
@@ -88,6 +89,19 @@ class SlackAnswer:
         return _admins(self.channel, self.owner)
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebAnswer:
+    """What the bot may do on the web."""
+
+    search: Provider
+    """Empty: it does not search."""
+    search_url: str
+    """Empty: the provider's own address."""
+    api_key: Secret
+    fetch: bool
+    """Whether it reads pages."""
+
+
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
@@ -109,6 +123,8 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    web: WebAnswer | None = None
+    """None: nothing about the web is changed."""
 
     @property
     def admins(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import cast
 
 from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer
+from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,8 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
         files.append(_telegram(tables, answers.bot, answers.telegram))
     if answers.slack:
         files.extend(_slack(tables, answers.bot, answers.slack))
+    if answers.web:
+        files.append(_web(bot, answers.bot, answers.web))
     return tables, [file for file in files if file is not None]
 
 
@@ -90,6 +92,26 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
         events.pop("url", None)
     _access(channel, answer, ())
     return files
+
+
+def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
+    wanted = [*(["web_search"] if answer.search else []), *(["web_fetch"] if answer.fetch else [])]
+    given = bot.get("tools")
+    tools = cast("list[str]", given) if isinstance(given, list) else []
+    bot["tools"] = [*(tool for tool in tools if tool not in ("web_search", "web_fetch")), *wanted]
+    if not answer.search and not is_table(bot.get("web")):
+        return None
+    web = _inner(bot, "web")
+    for key in ("search", "search_url", "api_key", "api_key_file"):
+        web.pop(key, None)
+    web |= {key: value for key, value in (("search", answer.search), ("search_url", answer.search_url)) if value}
+    if not web:
+        del bot["web"]
+    if not answer.api_key:
+        return None
+    file = SecretFile(name=f"{name}.web.key", secret=answer.api_key)
+    _secret(web, "api_key", file)
+    return file
 
 
 def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:

@@ -1,7 +1,7 @@
 """A web site on loopback, by raw sockets: each path answers as the test says, also in every way that is wrong.
 
-    async with web_site({"/": page(b"<p>hello</p>")}) as site:
-        await fetcher.get(site.url)
+async with web_site({"/": page(b"<p>hello</p>")}) as site:
+    await fetcher.get(site.url)
 """
 
 import gzip
