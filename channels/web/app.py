@@ -17,6 +17,7 @@ from channels.web.problem import http_refusal, refusal
 from channels.web.rate_limit import RateLimit
 from channels.web.search import SearchPages
 from channels.web.session import Sessions, session_routes
+from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.static import Page
 from channels.web.system import DeadPages, HistoryPages, LogPages, QueuePages, SystemPages, UsagePages
@@ -37,6 +38,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/sessions/{session:path}/messages", messages.read),
             *session_routes(site, messages, only),
             *memory_routes(site, only),
+            *settings_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),
             Route("/api/logout", login.logout, methods=["POST"]),

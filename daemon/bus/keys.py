@@ -391,6 +391,10 @@ class Keys(ChannelNames):
         """``bucket``, hash, TTL two minutes: the remaining message rate of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
 
+    def web(self, place: int) -> str:
+        """``web``, string, TTL ``bots.<name>.web.cache_ttl_s``: a search or a page; 256 places, all in one slot."""
+        return f"{self.prefix}:web:{{web}}:{place}"
+
     def pace(self, channel: str, bucket: str) -> str:
         """``pace``, list, TTL twice the bucket's time: the times of the last messages sent to a platform (ms)."""
         return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"

@@ -58,7 +58,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         only_adds=True,
     ),
     Migration(
-        schema=3, what="new keys for reminders, for the titles of sessions, and for rates", run=_nothing, only_adds=True
+        schema=3,
+        what="new keys for reminders, for the titles of sessions, for rates, and for results of the web tools",
+        run=_nothing,
+        only_adds=True,
     ),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""

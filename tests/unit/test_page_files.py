@@ -29,6 +29,7 @@ LATER = frozenset(
         "labels.js",
         "memory.js",
         "prompt.js",
+        "reminders.js",
         "system.js",
         "logs.js",
         "queues.js",

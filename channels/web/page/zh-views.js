@@ -70,7 +70,7 @@ export default {
   "messages {first}–{last}": "消息 {first}–{last}",
   "Entry {index}": "条目 {index}",
   "verbatim": "原文",
-  "This entry summarizes messages that the Redis server lost later.": "这个条目包含 Redis 服务器丢失的消息。",
+  "This entry summarizes messages that the Redis server lost later.": "这个条目概括了 Redis 服务器后来丢失的消息。",
   "relevance score {n}": "相关度 {n}",
   "The two versions are identical.": "两个版本完全相同。",
   "Differences": "差异",
