@@ -50,7 +50,7 @@ TOO_MANY = f"A message can have at most {FILES_MAX} pictures. Send the pictures 
 TOO_LARGE = "A picture can be at most {most:,} bytes large (agent.attachment_max_bytes). Send a smaller picture."
 ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
 NO_TASKS = (
-    "This request is an automatic task of the client, such as finding a title. The task was refused, since its text "
+    "This request is an automatic task of the client, such as writing a title. The task was refused, because its text "
     "would become part of the conversation. Select another model for automatic tasks in the client's settings."
 )
 

@@ -20,6 +20,8 @@ const ROUTES = [
   [/^\/reminders$/, "reminders", "mp-reminders", () => ({})],
   [/^\/system$/, "system", "mp-system", () => ({})],
   [/^\/system\/([a-z]+)$/, "system", "mp-system", (tab) => ({tab})],
+  [/^\/settings$/, "settings", "mp-settings", () => ({})],
+  [/^\/settings\/([a-z]+)$/, "settings", "mp-settings", (tab) => ({tab})],
   [/^\/login$/, "login", "", () => ({})],
 ];
 const MODULES = {
@@ -27,8 +29,11 @@ const MODULES = {
   "mp-memory": () => import("/page/memory.js"),
   "mp-reminders": () => import("/page/reminders.js"),
   "mp-system": () => import("/page/system.js"),
+  "mp-settings": () => import("/page/settings.js"),
 };
-const TITLES = {chat: t("Chat"), memory: t("Memory"), reminders: t("Reminders"), system: t("System"), login: t("Log in")};
+const TITLES = {
+  chat: t("Chat"), memory: t("Memory"), reminders: t("Reminders"), system: t("System"), settings: t("Settings"), login: t("Log in"),
+};
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -212,6 +217,7 @@ document.addEventListener("click", (event) => {
 });
 
 addEventListener("popstate", show);
+addEventListener("mp-restarted", meet);
 addEventListener("hashchange", () => { if (location.pathname === "/login") logIn(); });
 
 document.addEventListener("keydown", (event) => {
