@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.language import translated
-from daemon.cli.table import tell
+from daemon.cli.table_output import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,8 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
     # Imported here: the help of every command would wait for it.
     import msgspec
 
+    from daemon.config import config_output as showing
     from daemon.config import load
-    from daemon.config import show as showing
 
     loaded = _loaded(ctx, load)
     if not as_json:
@@ -52,7 +52,7 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 def check(ctx: click.Context) -> None:
     """Check the configuration. If the configuration has errors, list them and exit with code 78."""
     from daemon.cli.preflight import missing_programs, usable
-    from daemon.config.expected import readable
+    from daemon.config.type_descriptions import readable
 
     loaded = _loaded(ctx, usable)
     tell(

@@ -30,7 +30,7 @@ def language() -> "Language":
 def _of_file() -> object:
     import click
 
-    from daemon.config.file import read_tables
+    from daemon.config.config_file import read_tables
     from daemon.errors import ConfigError
 
     options = ctx.find_root().obj if (ctx := click.get_current_context(silent=True)) else None

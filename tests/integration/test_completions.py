@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from openai import APIError, APIStatusError, AsyncOpenAI, NotFoundError
 
-from channels.web.completions import answer as answers
+from channels.web.completions import completion_answer as answers
 from channels.web.service import serve
 from daemon.config import AgentConfig, BotConfig, ModelConfig, Secret, WebConfig
 from daemon.events import Notice
