@@ -12,7 +12,7 @@ import msgspec
 
 from daemon.config import TOOLS, BotConfig, Config, PushConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.asking import AnswerRefused
+from daemon.setup.questions import AnswerRefused
 
 Value = str | bool | int | float | list[str] | None
 """A value from a form; None: the setting gets its default."""

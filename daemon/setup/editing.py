@@ -11,11 +11,11 @@ from pathlib import Path
 from daemon.config import Config, Finding, Loaded, load
 from daemon.config.environment import PREFIX, Table
 from daemon.errors import OutputError
-from daemon.setup.asking import AnswerRefused
-from daemon.setup.place import Place, place_of
-from daemon.setup.tables import SecretFile
-from daemon.setup.toml import differences
-from daemon.setup.writing import checked, write, write_templates
+from daemon.setup.config_place import Place, place_of
+from daemon.setup.config_tables import SecretFile
+from daemon.setup.questions import AnswerRefused
+from daemon.setup.setup_files import checked, write, write_templates
+from daemon.setup.toml_editor import differences
 
 _FROM = "environment "
 """The beginning of the source of a key that a variable sets."""
@@ -59,7 +59,7 @@ class Editor:
     def __init__(
         self, file: Path | None, environ: Mapping[str, str], faults: Callable[[Config], Iterable[Finding]]
     ) -> None:
-        """``file``: as the command line names it; ``faults``: as for ``daemon.config.load``."""
+        """``file``: as the command line names it; ``faults``: as for ``daemon.config.config_loader``."""
         self._file = file
         self._environ = dict(environ)
         self._faults = faults

@@ -8,15 +8,15 @@ from msgspec import Meta
 
 from daemon.config import Secret, SlackConfig, TelegramConfig
 from daemon.config.address import SERVER, is_server
-from daemon.config.keys import NAME_RULE, is_name
-from daemon.config.show import shown_url
+from daemon.config.config_keys import NAME_RULE, is_name
+from daemon.config.config_output import shown_url
 from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
-from daemon.setup.apis import Api
-from daemon.setup.asking import AnswerRefused, Form
 from daemon.setup.editing import Settings
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview
+from daemon.setup.model_apis import Api
+from daemon.setup.questions import AnswerRefused, Form
 from daemon.setup.slack_interview import SlackInterview
 
 Text = Annotated[str, Meta(max_length=2_000)]

@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import Handler, audited
-from channels.web.body import decoded, json_response
+from channels.web.json_body import decoded, json_response
 from channels.web.settings.file import SettingsFile, refused
 from daemon.config import BotConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, load
 from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
-from daemon.setup.bot_api import bot_api
+from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_webhook
 from daemon.setup.editing import Settings
 from daemon.setup.forms import (
     BotForm,
@@ -37,12 +37,12 @@ from daemon.setup.forms import (
     webhook_answer,
 )
 from daemon.setup.interview import pair as pair_telegram
-from daemon.setup.pairing import new_code
+from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.slack_interview import check_socket, link_of, me_at
 from daemon.setup.slack_interview import pair as pair_slack
 from daemon.setup.slack_scopes import manifest, missing_of
-from daemon.setup.tables import SecretFile, set_channel, set_model, set_webhook
-from daemon.setup.trial import model_config, models_at, try_model
+from daemon.setup.telegram_api import bot_api
+from daemon.setup.telegram_pairing import new_code
 
 FORM = "The fields of this form are described in docs/api-settings.md."
 PROBE_S = 90.0

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.body import json_response
-from channels.web.problem import body_of, problem
+from channels.web.error_response import body_of, problem
+from channels.web.json_body import json_response
 from channels.web.site import Site
 from daemon.cli.preflight import faults
 from daemon.config import bot_workspace
@@ -20,11 +20,11 @@ from daemon.config.environment import Table
 from daemon.errors import ConfigError, MillpondError, ModelError, OutputError
 from daemon.process import Launch
 from daemon.services import ROLES
-from daemon.setup.asking import AnswerRefused
-from daemon.setup.bot_api import TelegramSaysNo
+from daemon.setup.config_tables import SecretFile
 from daemon.setup.editing import Change, Editor, Settings, first_files
+from daemon.setup.questions import AnswerRefused
 from daemon.setup.slack_api import SlackSaysNo
-from daemon.setup.tables import SecretFile
+from daemon.setup.telegram_api import TelegramSaysNo
 
 NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed over the API."
 CHANGED = (

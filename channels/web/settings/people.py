@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.body import decoded, json_response
-from channels.web.jobs import OrderedJobs
-from channels.web.problem import problem
+from channels.web.error_response import problem
+from channels.web.json_body import decoded, json_response
+from channels.web.ordered_jobs import OrderedJobs
 from channels.web.site import Site
 from daemon.access import VALID_S, Access, Lines, Pairing, Stranger, welcome
 from daemon.clock import stamp

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.body import decoded, json_response
-from channels.web.problem import problem
+from channels.web.error_response import problem
+from channels.web.json_body import decoded, json_response
 from channels.web.settings.file import SettingsFile, refused
 from channels.web.site import Site
 from daemon.config import (
@@ -21,12 +21,12 @@ from daemon.config import (
     TelegramConfig,
     WebhookChannelConfig,
 )
-from daemon.config.show import shown_url
+from daemon.config.config_output import shown_url
 from daemon.errors import MillpondError
 from daemon.overview import read_workers
-from daemon.setup.apis import APIS
 from daemon.setup.editable import Value, values_of, with_changes
 from daemon.setup.editing import Settings
+from daemon.setup.model_apis import APIS
 
 FORM = 'The body must be {"digest": "…", "changes": {"bots.pond.language": "zh"}}.'
 CHANGES_BYTES = 131_072

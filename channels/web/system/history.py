@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.shown import encode
+from channels.web.message_view import encode
 from channels.web.site import Site
 from daemon.clock import stamp
 from daemon.rates import EVERY_S, Period, Step, read_history

@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.ask import limit_of, segments_of
-from channels.web.body import json_response
+from channels.web.json_body import json_response
+from channels.web.request_params import limit_of, segments_of
 from channels.web.site import Site
 from daemon.durable import folder_below, plain_file
 from daemon.errors import UNREADABLE

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.ask import limit_of, segments_of, session_in_query
-from channels.web.body import json_response
+from channels.web.json_body import json_response
+from channels.web.request_params import limit_of, segments_of, session_in_query
 from channels.web.site import Site
 from daemon.overview import Contents, MessageQueue, SessionQueue, push_channels
 
