@@ -1,7 +1,7 @@
 """Snapshots of the whole system for the page, computed once for all viewers."""
 
-from channels.web.system.dead import DeadPages
-from channels.web.system.endpoints import SystemPages
-from channels.web.system.usage import UsagePages
+from channels.web.system.dead_letter_endpoints import DeadPages
+from channels.web.system.system_endpoints import SystemPages
+from channels.web.system.usage_endpoints import UsagePages
 
 __all__ = ["DeadPages", "SystemPages", "UsagePages"]
