@@ -11,7 +11,7 @@ class Preview:
     """The text of one answer at a time."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.text: str = ""
         self._of = (-1, -1)
         """Turn and fence of the text."""
         self._sequence = -1
@@ -40,6 +40,6 @@ class Preview:
 
     def close(self, turn: int, *, ended: bool) -> None:
         """The log holds the answer now; ``ended`` when it was the turn's last."""
-        self.text = ""
+        self.text: str = ""
         if ended:
             self._over = max(self._over, turn)
