@@ -10,7 +10,7 @@ from daemon.model import Failures, read_failures
 from daemon.overview.bot_problems import Problem, read_problems
 from daemon.overview.leaders import Leader, read_leaders
 from daemon.overview.paused_sessions import Parked, Paused, parked, read_paused
-from daemon.overview.queues import Queues, push_channels, read_queues
+from daemon.overview.queue_lengths import Queues, push_channels, read_queues
 from daemon.overview.workers import LIMIT, Lease, Worker, read_workers
 from daemon.session import SessionReader, standings
 

@@ -16,15 +16,17 @@ from starlette.responses import Response
 
 from channels.web.access import Handler, audited
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.file import SettingsFile, refused
+from channels.web.settings.settings_file import SettingsFile, refused
 from daemon.config import BotConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, load
 from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
+from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_webhook
-from daemon.setup.editing import Settings
-from daemon.setup.forms import (
+from daemon.setup.interview import pair as pair_telegram
+from daemon.setup.model_trial import model_config, models_at, try_model
+from daemon.setup.settings_forms import (
     BotForm,
     ModelForm,
     OwnerForm,
@@ -36,8 +38,6 @@ from daemon.setup.forms import (
     telegram_answer,
     webhook_answer,
 )
-from daemon.setup.interview import pair as pair_telegram
-from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.slack_interview import check_socket, link_of, me_at
 from daemon.setup.slack_interview import pair as pair_slack
 from daemon.setup.slack_scopes import manifest, missing_of

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from channels.web.access import audited
 from channels.web.error_response import problem
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.file import SettingsFile, refused
+from channels.web.settings.settings_file import SettingsFile, refused
 from channels.web.site import Site
 from daemon.config import (
     BotConfig,
@@ -24,8 +24,8 @@ from daemon.config import (
 from daemon.config.config_output import shown_url
 from daemon.errors import MillpondError
 from daemon.overview import read_workers
-from daemon.setup.editable import Value, values_of, with_changes
-from daemon.setup.editing import Settings
+from daemon.setup.config_editor import Settings
+from daemon.setup.editable_settings import Value, values_of, with_changes
 from daemon.setup.model_apis import APIS
 
 FORM = 'The body must be {"digest": "…", "changes": {"bots.pond.language": "zh"}}.'

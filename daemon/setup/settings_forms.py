@@ -11,7 +11,7 @@ from daemon.config.address import SERVER, is_server
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.config_output import shown_url
 from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
-from daemon.setup.editing import Settings
+from daemon.setup.config_editor import Settings
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview

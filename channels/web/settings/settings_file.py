@@ -20,8 +20,8 @@ from daemon.config.environment import Table
 from daemon.errors import ConfigError, MillpondError, ModelError, OutputError
 from daemon.process import Launch
 from daemon.services import ROLES
+from daemon.setup.config_editor import Change, Editor, Settings, first_files
 from daemon.setup.config_tables import SecretFile
-from daemon.setup.editing import Change, Editor, Settings, first_files
 from daemon.setup.questions import AnswerRefused
 from daemon.setup.slack_api import SlackSaysNo
 from daemon.setup.telegram_api import TelegramSaysNo
