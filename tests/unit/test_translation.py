@@ -28,7 +28,7 @@ CODE = re.compile(
 )
 """Names, versions and errors of programmers stay English."""
 
-SETUP = frozenset(["init.py", "generate.py"])
+SETUP = frozenset(["init_command.py", "generate_command.py"])
 """Commands that have no configuration, or only developers as users."""
 
 ASSEMBLED = re.compile(
