@@ -30,6 +30,7 @@ from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
+from daemon.config.web_tools_rules import web_tools_findings
 from daemon.config.webhook_rules import webhook_findings
 from daemon.errors import ConfigError
 
@@ -187,6 +188,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
+    yield from web_tools_findings(path, bot.web, bot.tools)
 
 
 def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:

@@ -100,6 +100,7 @@ class Login:
                 "memory": await self._memory(operator),
                 "channel": site.name,
                 "bot": site.config.bot,
+                "offline": bot is not None and bot.model.offline,
                 "address": site.address,
                 "files": {
                     "max": FILES_MAX,

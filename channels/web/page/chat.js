@@ -390,7 +390,7 @@ export class Chat extends HTMLElement {
     this.tail.querySelector(".empty.first")?.remove();
     this.closest("mp-conversation")?.classList.toggle("blank", Boolean(nothing) && !this.foreign);
     if (!nothing) return;
-    const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text));
+    const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text), this.#me?.offline);
     this.tail.prepend(first);
   }
 }

@@ -315,11 +315,8 @@ class Summarizer:
         return taken
 
     async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> Saved:
-        """The answer to ``request``, which is sent again if no usable one comes in time.
-
-        Two requests for half as many messages would be paid for with all that stands beside them. They can help only a
-        model to which ``request`` is too large.
-        """
+        """The answer to ``request``, which is sent again if no usable one comes in time: two requests for half as many
+        messages cost more, and can help only a model to which ``request`` is too large."""
         read = partial(saved, memory="" if shown.is_cut else shown.memory)
         for _ in range(2 if self.calls.has_answered(request.tokens) else 1):
             with suppress(InvalidAnswer, ModelTimeout):
