@@ -22,7 +22,7 @@ const RULES = {
   "FREQ=MONTHLY": t("every month"),
   "FREQ=YEARLY": t("every year"),
 };
-const KINDS = {text: t("Send the text as it is"), prompt: t("Let the bot answer the text")};
+const KINDS = {text: t("Send the text unchanged"), prompt: t("Let the bot answer the text")};
 const HELD = {
   quiet: t("delayed until the end of the quiet hours"),
   person: t("delayed until tomorrow, because the person's limit for today is reached"),

@@ -25,7 +25,7 @@ export default {
   "every month": "每月",
   "every year": "每年",
   "At this time": "到时",
-  "Send the text as it is": "原样发送文字",
+  "Send the text unchanged": "原样发送文字",
   "Let the bot answer the text": "由机器人回答",
   "answered by the bot": "由机器人回答",
   "paused": "已暂停",
