@@ -31,6 +31,7 @@ def _of_file() -> object:
     import click
 
     from daemon.config.config_file import read_tables
+    from daemon.config.environment import is_table
     from daemon.errors import ConfigError
 
     options = ctx.find_root().obj if (ctx := click.get_current_context(silent=True)) else None
@@ -39,5 +40,5 @@ def _of_file() -> object:
     except ConfigError:
         return None
     bots = tables.get("bots")
-    first = next(iter(bots.values()), None) if isinstance(bots, dict) else None
-    return first.get("language") if isinstance(first, dict) else None
+    first = next(iter(bots.values()), None) if is_table(bots) else None
+    return first.get("language") if is_table(first) else None
