@@ -6,7 +6,7 @@ ENGLISH: Mapping[str, str] = {
     "server_slow": "The tool server {server} did not respond in time, so its tools are unavailable for this answer.",
     "server_broken": "The tool server {server} cannot be used right now, so its tools are unavailable for this answer.",
     "server_large": (
-        "The tools of the tool server {server} do not fit into your context window, so these tools are unavailable."
+        "The tools of the tool server {server} do not fit into your context window, so they are unavailable."
     ),
     "identity_web_search": (
         "- Use web_search for facts that may have changed since your training or that you are not sure of. Name the "

@@ -24,7 +24,17 @@ KINDS = {
 }
 """File types of the page; other files in its folder are not served."""
 
-PLACES = ("/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system", "/system/{rest:path}", "/login")
+PLACES = (
+    "/s/{rest:path}",
+    "/memory",
+    "/memory/{rest:path}",
+    "/reminders",
+    "/system",
+    "/system/{rest:path}",
+    "/login",
+    "/settings",
+    "/settings/{rest:path}",
+)
 """Addresses of the page besides ``/``; its script ``app.js`` decides what each shows."""
 
 POLICY = (
@@ -107,4 +117,6 @@ def wants_page(request: Request) -> bool:
 
 def is_page(path: str) -> bool:
     """Whether ``path`` belongs to the page, which contains no secret and needs no token."""
-    return path in ("/memory", "/system", "/login") or path.startswith(("/page/", "/s/", "/memory/", "/system/"))
+    return path in ("/memory", "/system", "/settings", "/login") or path.startswith(
+        ("/page/", "/s/", "/memory/", "/system/", "/settings/")
+    )

@@ -328,6 +328,10 @@ class Keys(ChannelNames):
         """``errors``, hash, TTL 20 minutes: model errors in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
 
+    def rates(self, hour: int) -> str:
+        """``rates``, hash, TTL 26 hours: the numbers of each minute and process of an hour of the epoch (JSON)."""
+        return f"{self.prefix}:rates:{hour}"
+
     @property
     def lost(self) -> str:
         """``lost``, sorted set, TTL 7 days: accepted messages that a failover lost, by when it was found (s)."""

@@ -63,7 +63,7 @@ class Rights:
 EVERY = Rights(
     # Of /metrics, of `millpond doctor`, and of the heartbeat.
     reads="in,ready,due,grew,dead,unsettled,unknown,out,session",
-    writes="meta,archives,workers,sessions,lost",
+    writes="meta,archives,workers,sessions,lost,rates",
     hears="listeners,replicated",
     calls=(
         "info, time, ping, echo x, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "

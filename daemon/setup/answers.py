@@ -102,6 +102,21 @@ class WebAnswer:
     """Whether it reads pages."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebhookAnswer:
+    """A bridge to another platform, with which messages are exchanged by HTTP."""
+
+    channel: str
+    """Name of the channel's section."""
+    url: str
+    """The address of the bridge."""
+    secret: Secret | None
+    """The key that both directions are signed with; None: it stays as it is."""
+    port: int
+    """Port at which messages of people are accepted."""
+    access: Access = "pairing"
+
+
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 

@@ -267,7 +267,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
-        (("--telegram",), "--telegram-token is not set"),
+        (("--telegram",), "--telegram-token: a token is needed"),
         (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
         (
             ("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"),
