@@ -18,6 +18,7 @@ from daemon.config.channels import (
     WebLimitsConfig,
 )
 from daemon.config.embedding import embeddings_of
+from daemon.config.exec_tool import ExecConfig
 from daemon.config.foreign import Adapter, connect_of
 from daemon.config.limits import CostConfig, EachConfig, LimitsConfig
 from daemon.config.load import Loaded, load
@@ -77,6 +78,7 @@ __all__ = [
     "CostConfig",
     "EachConfig",
     "EmbeddingsConfig",
+    "ExecConfig",
     "FallbackConfig",
     "Finding",
     "HealthConfig",

@@ -1428,6 +1428,7 @@ _SECTION_PATHS = {
     *(
         "bots",
         "bots.pond.web",
+        "bots.pond.exec",
         "bots.pond.memory",
         "bots.pond.model",
         "bots.pond.model.prices",
@@ -1487,6 +1488,7 @@ def _sections():
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
     yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
+    yield "[bots.<name>.exec]", daemon_config.ExecConfig, "bots.pond.exec"
     yield "[bots.<name>.web]", daemon_config.WebToolsConfig, "bots.pond.web"
     yield "[channels.<name>.limits]", daemon_config.WebLimitsConfig, "channels.web.limits"
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"

@@ -17,6 +17,7 @@ from workers.tools.arguments import Checker
 from workers.tools.folders import Folders
 from workers.tools.result import Result, failure
 from workers.tools.results import fitted
+from workers.tools.shell import Shell
 from workers.tools.web import WebAccess
 
 NAME_MAX_CHARS = 64
@@ -63,6 +64,8 @@ class ToolContext:
     """Consolidates older messages now. Its argument says what to preserve. Gives a sentence on the result."""
     recaller: Recaller
     """Searches memories; a tool uses it for its own scope only."""
+    shell: Shell
+    """Runs commands in a sandbox."""
     web: WebAccess
     """Searches and reads the web."""
     remind: Callable[["ToolContext", Mapping[str, Any]], Awaitable[str]]
