@@ -74,7 +74,7 @@ async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tm
         "ip link | grep -v 'lo:' | grep UP",
         "mount -t tmpfs none /work",
         "unshare -Ur mount -t tmpfs none /usr",
-        "head -c 200000000 /dev/zero > /tmp/full",
+        "for n in 1 2 3; do head -c 40000000 /dev/zero > /tmp/$n || exit 1; done",
         "head -c 200000000 /dev/zero > full",
     ],
 )
