@@ -90,19 +90,6 @@ class SlackAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WebAnswer:
-    """What the bot may do on the web."""
-
-    search: Provider
-    """Empty: it does not search."""
-    search_url: str
-    """Empty: the provider's own address."""
-    api_key: Secret
-    fetch: bool
-    """Whether it reads pages."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class WebhookAnswer:
     """A bridge to another platform, with which messages are exchanged by HTTP."""
 
@@ -115,6 +102,19 @@ class WebhookAnswer:
     port: int
     """Port at which messages of people are accepted."""
     access: Access = "pairing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebAnswer:
+    """What the bot may do on the web."""
+
+    search: Provider
+    """Empty: it does not search."""
+    search_url: str
+    """Empty: the provider's own address."""
+    api_key: Secret
+    fetch: bool
+    """Whether it reads pages."""
 
 
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     files = set_model(tables, answers.bot, answers.model)
     for channel in (answers.telegram, answers.slack):
         files += set_channel(tables, answers.bot, channel) if channel else []
-    if answers.web:
-        files += _web(bot, answers.bot, answers.web)
+    if answers.web and (file := _web(bot, answers.bot, answers.web)):
+        files.append(file)
     return tables, files
 
 
@@ -117,13 +117,13 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
     return files
 
 
-def _web(bot: Table, name: str, answer: WebAnswer) -> list[SecretFile]:
+def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
     wanted = [*(["web_search"] if answer.search else []), *(["web_fetch"] if answer.fetch else [])]
     given = bot.get("tools")
     tools = cast("list[str]", given) if isinstance(given, list) else []
     bot["tools"] = [*(tool for tool in tools if tool not in ("web_search", "web_fetch")), *wanted]
     if not answer.search and not is_table(bot.get("web")):
-        return []
+        return None
     web = _inner(bot, "web")
     for key in ("search", "search_url", "api_key", "api_key_file"):
         web.pop(key, None)
@@ -131,10 +131,10 @@ def _web(bot: Table, name: str, answer: WebAnswer) -> list[SecretFile]:
     if not web:
         del bot["web"]
     if not answer.api_key:
-        return []
+        return None
     file = SecretFile(name=f"{name}.web.key", secret=answer.api_key)
     _secret(web, "api_key", file)
-    return [file]
+    return file
 
 
 def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:
