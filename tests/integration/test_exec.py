@@ -25,7 +25,7 @@ from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
-from workers.agent.examining import examine
+from workers.agent.workspace_checks import examine
 from workers.tools import sandbox
 from workers.tools.sandbox import NOT_HERE, Outcome, arguments, run
 
