@@ -26,8 +26,8 @@ from tests.integration.test_turns import worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
 from workers.agent.workspace_checks import examine
-from workers.tools import sandbox
-from workers.tools.sandbox import NOT_HERE, Outcome, arguments, run
+from workers.tools import command_sandbox as sandbox
+from workers.tools.command_sandbox import NOT_HERE, Outcome, arguments, run
 
 CONFIG = ExecConfig(timeout_s=HANG_S)
 

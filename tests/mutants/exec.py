@@ -7,7 +7,7 @@ _ENDLESS = "test_a_command_without_end_is_stopped_with_all_that_it_started"
 
 MUTANTS = (
     *mutants_of(
-        "workers/tools/sandbox.py",
+        "workers/tools/command_sandbox.py",
         "integration/test_exec.py",
         ("A command has no namespace of the machine's.", '["--unshare-all", ', '["--unshare-pid", ', _REACH),
         ("Devices of the sandbox keep nothing.", '"/dev", "--remount-ro", "/dev"]', '"/dev"]', _REACH),

@@ -16,8 +16,8 @@ from daemon.errors import ToolError
 from daemon.memory.unreadable_memories import refused_memories
 from daemon.process import workspace_of
 from workers.agent.workspace import read_files
+from workers.tools.command_sandbox import problem
 from workers.tools.mcp.tool_servers import LIST_WAIT_S
-from workers.tools.sandbox import problem
 from workers.tools.web import search
 
 TRIED = "weather"

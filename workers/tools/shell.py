@@ -7,7 +7,7 @@ from daemon.bus import Bus
 from daemon.config import ExecConfig
 from daemon.errors import ToolError
 from daemon.operators import Audit
-from workers.tools.sandbox import run
+from workers.tools.command_sandbox import run
 
 
 @dataclass(frozen=True, kw_only=True)
