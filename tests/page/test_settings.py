@@ -1,6 +1,5 @@
 """The settings in a browser: from an empty folder to the first real answer, and what operators change afterwards."""
 
-import re
 import stat
 import tomllib
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
-from tests.page.browsing import Visit, visiting
+from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
+from tests.page.browsing import visiting
 from tests.page.conftest import Pond, log_in
 from tests.places import TEMPORARY
 from tests.ports import free_port

@@ -5,9 +5,9 @@ import {fill, h, toast} from "/page/dom.js";
 import {botChoice, findings, settingField, settingsForm, typed} from "/page/settings.js";
 import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
-import {parts, t, term} from "/page/words.js";
+import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", webhook: "Webhook"};
+const KINDS = {telegram: "Telegram", slack: "Slack", webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -19,10 +19,10 @@ export function showChannels(view, settings) {
   return [
     h("div.card.stack", null, h("h2", null, t("Connect a chat platform")),
       h("div.row.wrap", null, Object.entries(KINDS).map(([each, label]) =>
-        h("a.button", {href: `/settings/channels${query({add: each})}`, "aria-current": each === kind && "true"}, term(label)))),
+        h("a.button", {href: `/settings/channels${query({add: each})}`, "aria-current": each === kind && "true"}, label))),
       KINDS[kind] && connection(view, kind, settings.free[kind], {bot: Object.keys(settings.bots)[0], set: []})),
     there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
-      h("span.soft.small", null, `${term(KINDS[channel.type] ?? channel.type)} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
+      h("span.soft.small", null, `${KINDS[channel.type] ?? channel.type} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
     h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
     !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without one.")),
   ];

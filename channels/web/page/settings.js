@@ -17,7 +17,7 @@ export class SettingsView extends View {
   changed() {
     const tab = this.params.tab ?? "model";
     this.classList.add("view");
-    this.bar = h("div", {role: "status"});
+    this.bar = h("div.settings-bar", {role: "status"});
     this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("Settings")});
     fill(this, h("div.page", null, h("h1", null, t("Settings")),
       tabs(t("Settings"), Object.entries(TABS).map(([name, label]) => [name === "model" ? "/settings" : `/settings/${name}`, label, name === tab])),
@@ -105,7 +105,7 @@ function showModel(view, settings) {
     key.value = "";
     await view.renew();
     if (view.settings.in_use || !(await view.restart())) return;
-    fill(result, h("div.card.stack", null, h("h2", null, t("{bot} is ready", {bot: name})),
+    fill(view.body, h("div.card.stack", {role: "status"}, h("h2", null, t("{bot} is ready", {bot: name})),
       h("p", null, given.url === "-" ? t("The offline mock model answers.") : t("{model} answers.", {model: given.name})),
       h("div.row.wrap", null, h("a.button.primary", {href: "/"}, t("Start a conversation")), h("a.button", {href: "/settings/channels"}, t("Connect a chat platform")))));
   };
@@ -174,7 +174,7 @@ function showBots(view, settings) {
       make("tools", t("Tools"), "lines", {hint: t("One tool per line.")}),
       h("h3", null, t("Limits")),
       h("p.soft.small", null, t("0 means that a limit is not set. Costs are counted with the prices below.")),
-      ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, `${label}, ${of}`, "number"))),
+      ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
       make("limits.reserved_for_memory", t("Share of the daily limits that is reserved for memory"), "number"),
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),

@@ -2,7 +2,8 @@
 
 import api from "/page/zh-api.js";
 import chat from "/page/zh-chat.js";
+import settings from "/page/zh-settings.js";
 import side from "/page/zh-side.js";
 import views from "/page/zh-views.js";
 
-export default {...api, ...chat, ...side, ...views};
+export default {...api, ...chat, ...settings, ...side, ...views};

@@ -14,9 +14,9 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.access import Handler, audited
+from channels.web.access import audited
 from channels.web.body import decoded, json_response
-from channels.web.settings.file import SettingsFile, refused
+from channels.web.settings.file import SettingsFile
 from daemon.config import BotConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
@@ -59,17 +59,6 @@ class Connecting:
 
     def __init__(self, file: SettingsFile) -> None:
         self._file = file
-
-    def translated(self, handler: Handler) -> Handler:
-        """``handler`` with responses for answers that will not do, and for servers that refuse them."""
-
-        async def handled(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except MillpondError as error:
-                return refused(error)
-
-        return handled
 
     async def names(self, request: Request) -> Response:
         """The names of the models that a server lists; none if it lists none."""

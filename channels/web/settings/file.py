@@ -6,11 +6,10 @@ from typing import TypeVar
 
 import anyio
 from anyio import to_thread
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.access import audited
+from channels.web.access import Handler, audited
 from channels.web.body import json_response
 from channels.web.problem import body_of, problem
 from channels.web.site import Site
@@ -38,6 +37,10 @@ Draft = Callable[[Settings], tuple[Table, list[SecretFile]]]
 """What a request makes of the tables of the file."""
 
 
+class NotEditable(MillpondError):
+    """The process was not started from a configuration that it may change."""
+
+
 class SettingsFile:
     """The configuration file of the process of one site."""
 
@@ -51,10 +54,10 @@ class SettingsFile:
         """How the process was started.
 
         Raises:
-            HTTPException: 409, in a way that allows no changes.
+            NotEditable: in a way that allows no changes.
         """
         if self._process.launch is None:
-            raise HTTPException(409, NO_LAUNCH)
+            raise NotEditable(NO_LAUNCH)
         return self._process.launch
 
     def editor(self) -> Editor:
@@ -94,7 +97,19 @@ class SettingsFile:
         return json_response({"keys": change.keys, "copy": copy})
 
 
-def refused(error: MillpondError) -> Response:
+def translated(handler: Handler) -> Handler:
+    """``handler`` with responses for settings that cannot be used, and for servers that refuse them."""
+
+    async def handled(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except MillpondError as error:
+            return _refused(error)
+
+    return handled
+
+
+def _refused(error: MillpondError) -> Response:
     """The response to a setting that cannot be used, or to a server that refuses it.
 
     Raises:
@@ -103,6 +118,8 @@ def refused(error: MillpondError) -> Response:
     match error:
         case AnswerRefused():
             return _with_field(error)
+        case NotEditable():
+            return problem(409, "not_editable", str(error))
         case ConfigError():
             return problem(422, "bad_setting", str(error))
         case ModelError():

@@ -4,7 +4,7 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.settings.connecting import Connecting
-from channels.web.settings.file import SettingsFile
+from channels.web.settings.file import SettingsFile, translated
 from channels.web.settings.people import People
 from channels.web.settings.reading import Reading
 from channels.web.site import Site
@@ -30,13 +30,13 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
         "unlink": people.unlink,
     }
     return [
-        Route("/api/settings", only(reading.read), methods=["GET"]),
-        Route("/api/settings", only(reading.change), methods=["PUT"]),
-        Route("/api/settings/restart", only(reading.restart), methods=["POST"]),
-        Route("/api/settings/manifest", only(connecting.manifest)),
+        Route("/api/settings", only(translated(reading.read)), methods=["GET"]),
+        Route("/api/settings", only(translated(reading.change)), methods=["PUT"]),
+        Route("/api/settings/restart", only(translated(reading.restart)), methods=["POST"]),
+        Route("/api/settings/manifest", only(translated(connecting.manifest))),
         Route("/api/settings/people", only(people.read)),
         *(
-            Route(f"/api/settings/{name}", only(connecting.translated(handler)), methods=["POST"])
+            Route(f"/api/settings/{name}", only(translated(handler)), methods=["POST"])
             for name, handler in forms.items()
         ),
         *(
