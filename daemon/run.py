@@ -16,6 +16,7 @@ from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
 from daemon.config import Config
 from daemon.errors import Interrupted, MillpondError
 from daemon.process import Launch, Process
+from daemon.rates import record
 from daemon.services import Service
 
 SWITCH_AFTER_S = 0.0005
@@ -78,6 +79,7 @@ async def run_services(
         background.start_soon(_limit_stop, process, grace)
         background.start_soon(metrics.watch_loop)
         background.start_soon(process.ledger.run)
+        background.start_soon(record, process.bus, process.clock, process.name)
         for serve in beside:
             await background.start(serve, process)
         async with anyio.create_task_group() as tg:

@@ -28,6 +28,7 @@ PLACES = (
     "/s/{rest:path}",
     "/memory",
     "/memory/{rest:path}",
+    "/reminders",
     "/system",
     "/system/{rest:path}",
     "/login",

@@ -37,7 +37,7 @@ _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 WHERE_MEMBER = "in your Slack profile, open the menu with three dots and choose Copy member ID"
 
 STEPS = """
-Slack: create an app from a manifest, which lists the app's permissions.
+Slack: create an app from a manifest, which lists its permissions.
 `millpond init --slack-manifest` prints the manifest.
   1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
      Choose the workspace, paste the manifest, and choose Create.

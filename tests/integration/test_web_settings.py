@@ -264,7 +264,8 @@ async def test_a_failing_model_and_wrong_answers_are_told_by_their_field(desk: D
 
     for change, of in (
         ({"url": "ftp://x"}, "model-url"), ({"url": "http://a:b@c"}, "model-url"),
-        ({"url": "http://a\nb"}, "model-url"), ({"name": ""}, "model"), ({"bot": "no"}, "bot"), ({"bot": "../x"}, "bot"),
+        ({"url": "http://a\nb"}, "model-url"), ({"name": ""}, "model"),
+        ({"bot": "no"}, "bot"), ({"bot": "../x"}, "bot"),
     ):  # fmt: skip
         body = {**MODEL, "url": "http://127.0.0.1:9/v1", "digest": await desk.digest(), **change}
         error = await desk.post("/model", body, 422)

@@ -673,7 +673,7 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
         ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not Base64"),
         ({"secret": "whsec_c2hvcnQ="}, "secret: expected a secret of at least"),
         ({"path": "in"}, "path: expected a path that begins with /"),
-        ({"reaction": "👀"}, "reaction: the bridge shows no reactions"),
+        ({"reaction": "👀"}, "reaction: the bridge does not support reactions"),
         ({"port": "8791"}, "port: 8791 is also used by channels.first"),
     ],
 )  # fmt: skip
@@ -867,7 +867,7 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         assert line.startswith(
             f"{path}.api_key: this setting is missing, and the API key of the bot's own model belongs to a different "
             "API. "
-            "Set this key, "
+            "Set this configuration key, "
             "ANTHROPIC_API_KEY"
         ), line
 

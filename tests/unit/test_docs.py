@@ -40,6 +40,7 @@ EXAMPLES = (
         "bucket": "<bucket>",
         "digest": "<hash>",
         "minute": "<minute>",
+        "hour": "<hour>",
         "server": "<host>",
         "model": "<model>",
         "account": "<account>",
@@ -89,7 +90,7 @@ def key_patterns():
 @functools.cache
 def key_sections():
     """Text below each key's heading in the pages about keys, by the key."""
-    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md", "reminders.md")
+    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md", "reminders.md", "metrics.md")
     pages = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
     parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {

@@ -17,6 +17,7 @@ const ROUTES = [
   [/^\/memory$/, "memory", "mp-memory", () => ({})],
   [/^\/memory\/([^/]+)$/, "memory", "mp-memory", (scope) => ({scope})],
   [/^\/memory\/([^/]+)\/versions\/(\d+)$/, "memory", "mp-memory", (scope, n) => ({scope, version: Number(n)})],
+  [/^\/reminders$/, "reminders", "mp-reminders", () => ({})],
   [/^\/system$/, "system", "mp-system", () => ({})],
   [/^\/system\/([a-z]+)$/, "system", "mp-system", (tab) => ({tab})],
   [/^\/settings$/, "settings", "mp-settings", () => ({})],
@@ -26,10 +27,13 @@ const ROUTES = [
 const MODULES = {
   "mp-conversation": () => import("/page/conversation.js"),
   "mp-memory": () => import("/page/memory.js"),
+  "mp-reminders": () => import("/page/reminders.js"),
   "mp-system": () => import("/page/system.js"),
   "mp-settings": () => import("/page/settings.js"),
 };
-const TITLES = {chat: t("Chat"), memory: t("Memory"), system: t("System"), settings: t("Settings"), login: t("Log in")};
+const TITLES = {
+  chat: t("Chat"), memory: t("Memory"), reminders: t("Reminders"), system: t("System"), settings: t("Settings"), login: t("Log in"),
+};
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");

@@ -21,7 +21,7 @@ export function firstScreen(bot, write, offline) {
     h("h2", null, t("Talk to {bot}", {bot})),
     offline && h("div.card.setup", null, h("p", null, t("No language model is set up yet, so only an offline mock model answers.")),
       h("a.button.primary", {href: "/settings"}, t("Set up a model"))),
-    h("p", null, t("{bot} remembers what is important, however long the conversation becomes.", {bot})),
+    h("p", null, t("{bot} remembers important facts, however long the conversation becomes.", {bot})),
     h("ul.examples", {"aria-label": t("Examples")}, EXAMPLES.map(([title, text]) =>
       h("li", null, h("button.example", {type: "button", onclick: () => write(text)}, h("strong", null, title), h("span", null, text))))),
     h("p.small", null, t("Type / to see the commands.")));
