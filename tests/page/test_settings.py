@@ -1,5 +1,6 @@
 """The settings in a browser: from an empty folder to the first real answer, and what operators change afterwards."""
 
+import re
 import stat
 import tomllib
 from collections.abc import Callable, Iterator
@@ -11,15 +12,22 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
+from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
-from tests.page.browsing import visiting
+from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
+from tests.page.test_looks import ENGLISH
 from tests.places import TEMPORARY
 from tests.ports import free_port
 from tests.processes import shut_down
 
 KEY = "sk-a-key-of-this-test"
+PLACES = ("", "/bots", "/channels", "/channels?add=telegram", "/channels?add=slack", "/channels?add=webhook", "/people")
+KEPT = re.compile(
+    r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
+    r"OpenAI|Anthropic|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
+)
+"""Names, commands and data that Chinese texts keep."""
 RESTARTS = r"Failed to load resource|ERR_|401|503"
 """Complaints of a browser about requests while the server starts again."""
 
@@ -115,6 +123,40 @@ access = { policy = "pairing" }
 """
 
 
+@pytest.mark.parametrize("kind", ["wide-light", "wide-dark", "phone-light", "phone-dark"])
+def test_the_settings_can_be_used_by_everybody_and_fit_their_screen(
+    millpond: Pond, browser: Browser, kind: str
+) -> None:
+    with visiting(browser, millpond.url, phone="phone" in kind, dark="dark" in kind) as visit:
+        log_in(visit, millpond)
+        for place in PLACES:
+            page = settled(visit, place)
+            visit.shoot(f"settings{re.sub('[^a-z]', '-', place)}-{kind}")
+
+            assert visit.axe() == [], place
+            assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), place
+
+
+def test_every_word_of_the_settings_is_chinese_for_a_browser_in_chinese(millpond: Pond, browser: Browser) -> None:
+    with visiting(browser, millpond.url, locale="zh-CN") as visit:
+        log_in(visit, millpond)
+        english: dict[str, list[str]] = {}
+        for place in PLACES:
+            page = settled(visit, place)
+            visit.shoot(f"settings{re.sub('[^a-z]', '-', place)}-chinese")
+            left = [text for text in page.evaluate(ENGLISH) if re.search("[A-Za-z]{2,}", KEPT.sub("", text))]
+            english |= {place: left} if left else {}
+
+        assert english == {}
+
+
+def settled(visit: Visit, place: str) -> Page:
+    page = visit.open(f"/settings{place}")
+    expect(page.locator("main .card").first).to_be_visible()
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    return page
+
+
 def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
     visit: Visit, portal: BlockingPortal
 ) -> None:
@@ -148,6 +190,7 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
 
     expect(page.locator("#toasts")).to_contain_text("Millpond has restarted.")
     expect(page.get_by_text("The saved settings are not in use yet.")).to_be_hidden()
+    millpond.ask("ann", "hello")
     page.goto(f"{millpond.url}/system/usage")
     expect(page.get_by_label("Today's limits")).to_contain_text("of 70,000 tokens")
     page.goto(f"{millpond.url}/system/audit")
@@ -192,7 +235,7 @@ def test_telegram_is_connected_and_its_owner_found(
     page.get_by_role("button", name="Test", exact=True).first.click()
     expect(page.get_by_text("The platform accepts the token.")).to_be_visible()
     visit.shoot("settings-telegram")
-    link = page.get_by_role("link", name=re.compile("t.me/pond_bot")).inner_text()
+    link = page.get_by_role("link", name="pond_bot").inner_text()
     page.get_by_role("button", name="Wait for my message").click()
     ann = telegram.direct(telegram.person("Ann", id=4711))
     portal.call(ann.say, f"/start {link.partition('start=')[2]}")

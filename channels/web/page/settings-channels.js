@@ -34,7 +34,7 @@ function access(view, settings, name) {
   return settingsForm(view, [
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
-      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]]),
+      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("One ID per line.")}),
     make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
     make("streaming", t("Show an answer while it is written"), "flag"),
@@ -106,7 +106,7 @@ function connection(view, kind, name, channel) {
   };
   const form = new Form([
     inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,
-    named("access", t("Allowed people")), advanced,
+    named("access", t("Allowed people"), {wide: true}), advanced,
   ], {
     submit: t("Test"),
     more: press(t("Save"), () => form.element.reportValidity() && form.run(save)),

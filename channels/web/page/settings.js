@@ -110,7 +110,7 @@ function showModel(view, settings) {
       h("div.row.wrap", null, h("a.button.primary", {href: "/"}, t("Start a conversation")), h("a.button", {href: "/settings/channels"}, t("Connect a chat platform")))));
   };
   const form = new Form([
-    field("api", t("API of the model"), api, {name: "model-api"}),
+    field("api", t("API of the model"), api, {name: "model-api", wide: true}),
     field("url", t("Address of the server"), url, {name: "model-url", hint: t("A server on this machine or in your network is allowed as well.")}),
     field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.") : t("Leave this field empty if the server needs no key.")}),
     field("model", t("Name of the model"), model, {name: "model", hint: press(t("List the models of the server"), () => form.run(list))}),
@@ -191,12 +191,12 @@ function showBots(view, settings) {
 }
 
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */
-export function settingField(settings, path, label, kind, {hint} = {}) {
+export function settingField(settings, path, label, kind, {hint, wide} = {}) {
   const value = settings.values[path];
   const locked = settings.locked[path];
   const input = inputFor(kind, value);
   input.disabled = Boolean(locked);
-  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint});
+  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint, wide});
   made.read = () => readFrom(kind, input);
   made.path = path;
   made.before = JSON.stringify(made.read());
