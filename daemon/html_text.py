@@ -3,6 +3,8 @@
 Importing this imports nothing else of Millpond, and ``text_of`` imports the parser, an extra.
 """
 
+import codecs
+
 MAIN_MIN_CHARS = 200
 """A shorter main part is no article: then the text of the whole page is taken."""
 
@@ -21,7 +23,12 @@ def text_of(body: bytes, charset: str, is_html: bool, links: bool) -> tuple[str,
     from resiliparse.parse.html import HTMLTree  # noqa: PLC0415
 
     named = map_encoding_to_html5(charset, fallback_utf8=False) if charset else None
-    text = bytes_to_str(body, named or detect_encoding(body, from_html_meta=is_html) or "utf-8", "replace")
+    name = named or detect_encoding(body, from_html_meta=is_html) or "utf-8"
+    try:
+        # A page that was cut may end inside a character, which this leaves out.
+        text = codecs.getincrementaldecoder(name)().decode(body).removeprefix("\ufeff")
+    except (LookupError, UnicodeError):
+        text = bytes_to_str(body, name, "replace")
     if not is_html:
         return "", text
     tree = HTMLTree.parse(text)

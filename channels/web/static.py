@@ -37,6 +37,9 @@ PLACES = (
 )
 """Addresses of the page besides ``/``; its script ``app.js`` decides what each shows."""
 
+BELOW = ("/page/", *(place.partition("{")[0] for place in PLACES if "{" in place))
+"""Beginnings of the addresses of the page and of its files."""
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -117,6 +120,4 @@ def wants_page(request: Request) -> bool:
 
 def is_page(path: str) -> bool:
     """Whether ``path`` belongs to the page, which contains no secret and needs no token."""
-    return path in ("/memory", "/system", "/settings", "/login") or path.startswith(
-        ("/page/", "/s/", "/memory/", "/system/", "/settings/")
-    )
+    return path in PLACES or path.startswith(BELOW)

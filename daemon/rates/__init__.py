@@ -5,6 +5,6 @@ numbers of all processes.
 """
 
 from daemon.rates.history import PERIODS, History, Period, Step, read_history
-from daemon.rates.recorder import Recorder, record
+from daemon.rates.recorder import EVERY_S, Recorder, record
 
-__all__ = ["PERIODS", "History", "Period", "Recorder", "Step", "read_history", "record"]
+__all__ = ["EVERY_S", "PERIODS", "History", "Period", "Recorder", "Step", "read_history", "record"]

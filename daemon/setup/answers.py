@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.config import Secret
+from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
 from daemon.setup.apis import Api
 from daemon.wording import Language
@@ -103,6 +104,19 @@ class WebhookAnswer:
     access: Access = "pairing"
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebAnswer:
+    """What the bot may do on the web."""
+
+    search: Provider
+    """Empty: it does not search."""
+    search_url: str
+    """Empty: the provider's own address."""
+    api_key: Secret
+    fetch: bool
+    """Whether it reads pages."""
+
+
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
@@ -124,6 +138,8 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    web: WebAnswer | None = None
+    """None: nothing about the web is changed."""
 
     @property
     def admins(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from daemon.setup.place import Place, strings
 from daemon.setup.running import run
 from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.trial import model_config, models_at, try_model
+from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence
 
@@ -74,6 +75,7 @@ class Interview:
             model=model,
             telegram=telegram,
             slack=slack,
+            web=WebInterview(self._asker, self._flags, self._place).answer(bot),
         )
 
     # The bot

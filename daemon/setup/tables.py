@@ -7,7 +7,7 @@ from typing import cast
 
 from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
+from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,8 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     files = set_model(tables, answers.bot, answers.model)
     for channel in (answers.telegram, answers.slack):
         files += set_channel(tables, answers.bot, channel) if channel else []
+    if answers.web and (file := _web(bot, answers.bot, answers.web)):
+        files.append(file)
     return tables, files
 
 
@@ -113,6 +115,26 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
         events.pop("url", None)
     _access(channel, answer, ())
     return files
+
+
+def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
+    wanted = [*(["web_search"] if answer.search else []), *(["web_fetch"] if answer.fetch else [])]
+    given = bot.get("tools")
+    tools = cast("list[str]", given) if isinstance(given, list) else []
+    bot["tools"] = [*(tool for tool in tools if tool not in ("web_search", "web_fetch")), *wanted]
+    if not answer.search and not is_table(bot.get("web")):
+        return None
+    web = _inner(bot, "web")
+    for key in ("search", "search_url", "api_key", "api_key_file"):
+        web.pop(key, None)
+    web |= {key: value for key, value in (("search", answer.search), ("search_url", answer.search_url)) if value}
+    if not web:
+        del bot["web"]
+    if not answer.api_key:
+        return None
+    file = SecretFile(name=f"{name}.web.key", secret=answer.api_key)
+    _secret(web, "api_key", file)
+    return file
 
 
 def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from daemon import metrics
@@ -11,10 +12,11 @@ from daemon.bus import Bus
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.rates import Recorder, Step, read_history
+from daemon.run import run_services
 from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab, all_keys
 from tests.integration.test_turns import Bot
-from tests.limits import until
+from tests.limits import HANG_S, until
 from tests.tables import each_row
 from tests.weblab import page_of
 
@@ -109,6 +111,22 @@ def _minute(clock: ManualClock) -> int:
     return int(clock.now().timestamp() // 60)
 
 
+async def test_a_process_records_what_it_does_until_it_stops(process: Process) -> None:
+    process = replace(process, stopping=anyio.Event())
+
+    async def work(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        task_status.started()
+        await anyio.wait_all_tasks_blocked()
+        happens(messages=3)
+        process.stopping.set()
+
+    with anyio.fail_after(HANG_S):
+        await run_services(process, [work], signals=False)
+
+    history = await read_history(process.bus, process.clock, "hour")
+    assert (history.total.count("messages"), history.total.answered) == (3, 1)
+
+
 BUCKETS = {"turn_s 0.5": 2.0, "turn_s 1.0": 2.0, "turn_s 2.0": 8.0, "turn_s +Inf": 10.0}
 
 
@@ -127,7 +145,10 @@ def test_a_duration_is_read_from_the_buckets(numbers: dict[str, float], share: f
     assert Step(at=dt.datetime.now(dt.UTC), numbers=numbers).duration("turn_s", share) == expected
 
 
-async def test_a_turn_appears_in_the_history_of_the_page(process: Process, lab: Lab) -> None:
+async def test_a_turn_appears_in_the_history_of_the_page(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("channels.web.system.history.FRESH_S", 3_600.0)
     process = replace(process, clock=ManualClock())
     recorder = Recorder(process.bus, process.clock, process.name)
     async with page_of(process) as page:
@@ -139,6 +160,9 @@ async def test_a_turn_appears_in_the_history_of_the_page(process: Process, lab: 
         history = await page.get("/api/system/history")
         day = await page.get("/api/system/history", period="day")
         assert await page.refused("/api/system/history?period=week", 400) == "bad_request"
+        happens()
+        await recorder.save()
+        assert await page.get("/api/system/history") == history  # read once for all viewers
 
     last, total = history["steps"][-1], history["total"]
     assert (history["period"], history["step_s"], len(history["steps"])) == ("hour", 60, 60)

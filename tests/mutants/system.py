@@ -17,6 +17,16 @@ MUTANTS = (
         ("Each minute has its own numbers.", "if now != self._minute:", "if False:", _MINUTE),
     ),
     *mutants_of(
+        "daemon/run.py",
+        _RATES,
+        (
+            "Every process records what it does.",
+            "        background.start_soon(record, process.bus, process.clock, process.name)\n",
+            "",
+            "test_a_process_records_what_it_does_until_it_stops",
+        ),
+    ),
+    *mutants_of(
         "daemon/rates/save.lua",
         _RATES,
         ("The numbers of an hour expire.", "redis.call('PEXPIRE', KEYS[1], ARGV[3])", "local _ = 1", _QUIET),

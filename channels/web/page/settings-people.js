@@ -16,7 +16,7 @@ export function showPeople(view, body) {
     showPeople(view, body);
   };
   view.into(body, (signal) => get("/api/settings/people", signal), ({channels, links}) => [
-    h("p.soft", null, t("Changes on this page take effect immediately, without a restart. Each change is listed in the audit."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
+    h("p.soft", null, t("Changes on this page take effect immediately, without a restart. The audit log lists each change and its author."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
     channels.length ? approval(channels, act) : h("p.soft", null, t("No chat platform is connected, so there are no people to approve.")),
     channels.map((channel) => ofChannel(channel, act)),
     linked(links, act),

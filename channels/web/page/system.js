@@ -61,7 +61,7 @@ export class System extends View {
     new Stream({
       address: () => "/api/system/events",
       onevent: (name, data) => {
-        if (name !== "system" || shown.contains(document.activeElement?.closest("table"))) return;
+        if (name !== "system" || shown.contains(document.activeElement?.closest("table, .figures"))) return;
         shown.reading = null;
         fill(shown, overview(data));
       },

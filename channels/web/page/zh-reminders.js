@@ -24,7 +24,7 @@ export default {
   "every week": "每周",
   "every month": "每月",
   "every year": "每年",
-  "What happens": "到时做什么",
+  "Action": "到时做什么",
   "Send the text as it is": "原样发送文字",
   "Let the bot answer the text": "由机器人回答",
   "answered by the bot": "由机器人回答",

@@ -141,7 +141,7 @@ export default {
   "You are {name} ({id}). Save the channel now.": "你是 {name}（{id}）。现在请保存渠道。",
   "The code did not arrive in time. Enter your ID instead.": "没有及时收到代码。请改为输入你的 ID。",
 
-  "Changes on this page take effect immediately, without a restart. Each change is listed in the audit.": "本页的改动立即生效，不需要重新启动。每次改动都记录在审计里。",
+  "Changes on this page take effect immediately, without a restart. The audit log lists each change and its author.": "本页的改动立即生效，不需要重新启动。每次改动都记录在审计里。",
   "No chat platform is connected, so there are no people to approve.": "没有连接聊天平台，所以没有需要批准的人。",
   "Approve or ban a person": "批准或封禁用户",
   "Approve by": "批准方式",

@@ -1,15 +1,20 @@
 """``/api/system/history``: what Millpond did in the last hour or day, step by step."""
 
+import time
 from typing import Any, cast, get_args
 
+import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.body import json_response
+from channels.web.shown import encode
 from channels.web.site import Site
 from daemon.clock import stamp
-from daemon.rates import Period, Step, read_history
+from daemon.rates import EVERY_S, Period, Step, read_history
+
+FRESH_S = EVERY_S
+"""Highest age of a response: processes save their numbers as often."""
 
 TYPICAL, SLOW = 0.5, 0.95
 """The shares of turns for which durations are returned: the median, and all but the slowest 5 %."""
@@ -20,19 +25,24 @@ class HistoryPages:
 
     def __init__(self, site: Site) -> None:
         self._process = site.process
+        self._lock = anyio.Lock()
+        self._newest: dict[Period, tuple[float, bytes]] = {}
+        """Period → when it was read, by the monotonic clock, and its form as JSON."""
 
     async def read(self, request: Request) -> Response:
-        """The numbers of the last hour or day."""
+        """The numbers of the last hour or day, read once for all viewers."""
         period = _period(request)
+        async with self._lock:
+            at, body = self._newest.get(period, (-FRESH_S, b""))
+            if (now := time.monotonic()) - at >= FRESH_S:
+                body = await self._body(period)
+                self._newest[period] = now, body
+        return Response(body, media_type="application/json")
+
+    async def _body(self, period: Period) -> bytes:
         history = await read_history(self._process.bus, self._process.clock, period)
-        return json_response(
-            {
-                "period": period,
-                "step_s": history.step_s,
-                "steps": [_form(step) for step in history.steps],
-                "total": _form(history.total),
-            }
-        )
+        steps = [_form(step) for step in history.steps]
+        return encode({"period": period, "step_s": history.step_s, "steps": steps, "total": _form(history.total)})
 
 
 def _period(request: Request) -> Period:
