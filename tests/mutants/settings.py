@@ -6,7 +6,7 @@ _TESTS = "tests/integration/test_web_settings.py"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/setup/editable.py",
+        "daemon/setup/editable_settings.py",
         _TESTS,
         (
             "Only listed settings can be changed.",
@@ -22,7 +22,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/setup/editing.py",
+        "daemon/setup/config_editor.py",
         _TESTS,
         (
             "A setting of the environment is not changed in the file.",
@@ -32,7 +32,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/setup/forms.py",
+        "daemon/setup/settings_forms.py",
         _TESTS,
         (
             "The token that is set is sent to no other server.",
@@ -42,7 +42,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/settings/file.py",
+        "channels/web/settings/config_file_endpoints.py",
         _TESTS,
         (
             "A file that was changed meanwhile is not overwritten.",
@@ -52,7 +52,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/settings/routes.py",
+        "channels/web/settings/settings_routing.py",
         _TESTS,
         (
             "Only operators decide about people.",
