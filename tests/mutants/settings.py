@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import mutants_of
 
-_TESTS = "tests/integration/test_web_settings.py"
+_TESTS = "integration/test_web_settings.py"
 
 MUTANTS = (
     *mutants_of(
