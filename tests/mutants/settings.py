@@ -42,7 +42,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/settings/config_file_endpoints.py",
+        "channels/web/settings/settings_file.py",
         _TESTS,
         (
             "A file that was changed meanwhile is not overwritten.",
