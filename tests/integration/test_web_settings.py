@@ -16,6 +16,7 @@ from daemon.people import People
 from daemon.process import Launch, Process
 from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
+from tests.fakes.web_site import page, web_site
 from tests.tables import each_row
 from tests.weblab import MEMBER, Page, page_of
 
@@ -47,7 +48,10 @@ TELEGRAM = {"bot": "pond", "channel": "telegram"}
 ADDRESSES = (
     *(("GET", path) for path in ("", "/people", "/manifest")),
     ("PUT", ""),
-    *(("POST", path) for path in ("/restart", "/model", "/model/names", "/telegram", "/slack", "/webhook", "/owner")),
+    *(
+        ("POST", path)
+        for path in ("/restart", "/model", "/model/names", "/web", "/telegram", "/slack", "/webhook", "/owner")
+    ),
     *(("POST", f"/people/{deed}") for deed in ("approve", "ban", "unban", "link", "unlink")),
 )
 
@@ -271,6 +275,25 @@ async def test_a_failing_model_and_wrong_answers_are_told_by_their_field(desk: D
         error = await desk.post("/model", body, 422)
         assert (error["code"], error["field"]) == ("bad_setting", of), change
     assert desk.file.read_text() == FILE
+
+
+async def test_web_search_is_tried_and_saved_and_its_key_goes_to_no_address_of_a_form(desk: Desk) -> None:
+    answer = page(b'{"results": [{"title": "t", "url": "https://example.org", "content": "c"}]}', "application/json")
+    async with web_site({"/search": answer}) as site:
+        url = site.url.replace("pond.example", "127.0.0.1")
+        form = {"bot": "pond", "search": "searxng", "url": url, "key": ""}
+        await desk.post("/web", form)
+        assert any(path.startswith("/search") for path in site.paths)
+        await desk.post("/web", {**form, "digest": await desk.digest()})
+        assert desk.tables["bots"]["pond"]["web"] == {"search": "searxng", "search_url": url}
+        assert "web_search" in desk.tables["bots"]["pond"]["tools"]
+        assert "time" in desk.tables["bots"]["pond"]["tools"]
+
+        body = {"bot": "pond", "search": "brave", "url": url, "key": "brave-key-secret"}
+        await desk.post("/web", {**body, "digest": await desk.digest()})
+    assert desk.tables["bots"]["pond"]["web"] == {"search": "brave", "api_key_file": "pond.web.key"}
+    assert (await desk.post("/web", {**form, "url": "file:///etc/passwd"}, 422))["field"] == "web-url"
+    assert (await desk.post("/web", form, 422))["code"] == "search_failed"
 
 
 # Channels

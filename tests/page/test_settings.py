@@ -25,7 +25,7 @@ KEY = "sk-a-key-of-this-test"
 PLACES = ("", "/bots", "/channels", "/channels?add=telegram", "/channels?add=slack", "/channels?add=webhook", "/people")
 KEPT = re.compile(
     r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
-    r"OpenAI|Anthropic|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
+    r"OpenAI|Anthropic|Brave|Tavily|SearXNG|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
 )
 """Names, commands and data that Chinese texts keep."""
 RESTARTS = r"Failed to load resource|ERR_|401|503"

@@ -186,8 +186,34 @@ function showBots(view, settings) {
       make("model.prices.output", t("Price of a million output tokens"), "number"),
       make("model.prices.currency", t("Currency"), "text"),
     ];
-    return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element);
+    return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
+      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web));
   });
+}
+
+/** The form for web search and for reading pages. */
+function webForm(view, bot, web) {
+  const search = choice([["none", t("no web search")], ["brave", "Brave"], ["tavily", "Tavily"], ["searxng", "SearXNG"]], web.search);
+  const url = h("input", {type: "url", spellcheck: "false", value: web.url});
+  const key = h("input", {type: "password", autocomplete: "off"});
+  const fetch = h("input", {type: "checkbox", checked: web.fetch});
+  const form = new Form([
+    field("search", t("Provider"), search, {name: "web-search"}),
+    field("search-url", t("Address of your SearXNG server"), url, {name: "web-url"}),
+    field("search-key", t("API key of the provider"), key, {name: "web-key", hint: web.key_set && t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.")}),
+    field("fetch", t("The bot reads public web pages"), fetch),
+  ], {
+    submit: t("Test and save"),
+    async onsubmit() {
+      const given = {bot, search: search.value, url: url.value.trim(), key: typed(key, web.key_set), fetch: fetch.checked};
+      await post("/api/settings/web", given, view.signal);
+      await post("/api/settings/web", {...given, digest: view.settings.digest}, view.signal);
+      key.value = "";
+      toast(t("The settings were saved."));
+      await view.renew();
+    },
+  });
+  return form.element;
 }
 
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */

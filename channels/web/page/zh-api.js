@@ -91,6 +91,7 @@ export default {
   "error:not_written": "配置文件无法写入。请检查文件夹的权限。",
   "error:not_editable": "这个进程不是由 `millpond run` 启动的，无法通过页面更改配置。",
   "error:model_failed": "模型没有回答。",
+  "error:search_failed": "搜索没有成功。请检查提供商、地址和密钥。",
   "error:platform_refused": "平台拒绝了令牌，或者无法连接。",
   "error:code_wrong": "代码不对、已经用过，或者超过一小时。请让对方重新取得代码，或者按 ID 批准。",
   "error:code_often": "输错代码的次数太多。请十分钟后再试，或者按 ID 批准。",

@@ -78,6 +78,13 @@ export default {
   "Price of a million output tokens": "一百万输出 token 的价格",
   "Currency": "货币",
 
+  "Web search": "网页搜索",
+  "no web search": "不使用网页搜索",
+  "Provider": "提供商",
+  "Address of your SearXNG server": "你的 SearXNG 服务器地址",
+  "API key of the provider": "提供商的密钥",
+  "The bot reads public web pages": "机器人可以阅读公开网页",
+
   "enabled": "已启用",
   "disabled": "已停用",
   "Webhook": "网络钩子",

@@ -98,7 +98,12 @@ def _bot(bot: BotConfig) -> dict[str, object]:
         "name": model.name,
         "key_set": bool(model.api_key),
         "fallbacks": [each.name for each in model.fallbacks],
-        "tool_servers": list(bot.mcp),
+        "web": {
+            "search": bot.web.search or "none",
+            "url": shown_url(bot.web.search_url),
+            "key_set": bool(bot.web.api_key),
+            "fetch": "web_fetch" in bot.tools,
+        },
     }
 
 

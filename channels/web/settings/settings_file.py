@@ -1,6 +1,6 @@
 """The configuration file behind the endpoints: read, changed and written in a thread, one request at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from channels.web.site import Site
 from daemon.cli.preflight import faults
 from daemon.config import bot_workspace
 from daemon.config.environment import Table
-from daemon.errors import ConfigError, MillpondError, ModelError, OutputError
+from daemon.errors import ConfigError, MillpondError, ModelError, OutputError, ToolError
 from daemon.process import Launch
 from daemon.services import ROLES
 from daemon.setup.config_editor import Change, Editor, Settings, first_files
@@ -39,6 +39,17 @@ Draft = Callable[[Settings], tuple[Table, list[SecretFile]]]
 
 class NotEditable(MillpondError):
     """The process was not started from a configuration that it may change."""
+
+
+_REFUSALS: Mapping[type[MillpondError], tuple[int, str]] = {
+    NotEditable: (409, "not_editable"),
+    OutputError: (409, "not_written"),
+    ConfigError: (422, "bad_setting"),
+    ModelError: (422, "model_failed"),
+    ToolError: (422, "search_failed"),
+    TelegramSaysNo: (422, "platform_refused"),
+    SlackSaysNo: (422, "platform_refused"),
+}
 
 
 class SettingsFile:
@@ -115,21 +126,12 @@ def _refused(error: MillpondError) -> Response:
     Raises:
         MillpondError: it is another error.
     """
-    match error:
-        case AnswerRefused():
-            return _with_field(error)
-        case NotEditable():
-            return problem(409, "not_editable", str(error))
-        case ConfigError():
-            return problem(422, "bad_setting", str(error))
-        case ModelError():
-            return problem(422, "model_failed", str(error))
-        case TelegramSaysNo() | SlackSaysNo():
-            return problem(422, "platform_refused", str(error))
-        case OutputError():
-            return problem(409, "not_written", str(error))
-        case _:
-            raise error
+    if isinstance(error, AnswerRefused):
+        return _with_field(error)
+    for kind, (status, code) in _REFUSALS.items():
+        if isinstance(error, kind):
+            return problem(status, code, str(error))
+    raise error
 
 
 def _with_field(error: AnswerRefused) -> Response:

@@ -17,6 +17,7 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
     forms = {
         "model": connecting.model,
         "model/names": connecting.names,
+        "web": connecting.web,
         "telegram": connecting.telegram,
         "slack": connecting.slack,
         "webhook": connecting.webhook,
