@@ -91,6 +91,7 @@ def test_a_fresh_start_leads_to_the_first_real_answer_without_leaving_the_page(
         assert key.read_text() == f"{KEY}\n"
         assert {stat.S_IMODE(path.stat().st_mode) for path in (key, config)} == {0o600}
         assert KEY not in page.content()
+        assert (pond.folder / "bots" / "pond" / "AGENTS.md").is_file()
 
 
 # What operators change afterwards
@@ -181,7 +182,7 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
     expect(page.get_by_label("Titles of conversations")).to_be_disabled()
     page.get_by_label("Tokens per day, per person").fill("70000")
     page.get_by_label("Language of the bot's own messages").select_option("zh")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
     config = millpond.folder / "millpond.toml"
     assert 'language = "zh"  # for guests' in config.read_text()
@@ -204,7 +205,7 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, mill
     config = millpond.folder / "millpond.toml"
     config.write_text(config.read_text() + "\n# mine\n")
 
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
 
     expect(page.get_by_role("alert")).to_contain_text("was changed by somebody else")
     assert config.read_text().endswith("# mine\n")
