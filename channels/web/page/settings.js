@@ -22,6 +22,7 @@ export class SettingsView extends View {
     fill(this, h("div.page", null, h("h1", null, t("Settings")),
       tabs(t("Settings"), Object.entries(TABS).map(([name, label]) => [name === "model" ? "/settings" : `/settings/${name}`, label, name === tab])),
       this.bar, this.body));
+    this.querySelector(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     if (tab === "people") showPeople(this, this.body);
     else if (TABS[tab]) this.load(tab);
     else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/settings"}, t("Back to the settings")))));
