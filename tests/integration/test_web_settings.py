@@ -2,21 +2,26 @@
 
 import stat
 import tomllib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
 import pytest
+from anyio import to_thread
 
 from daemon.access import Access, Pairing, Stranger
 from daemon.config import AccessConfig, TelegramConfig
 from daemon.people import People
 from daemon.process import Launch, Process
-from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
+from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.web_site import page, web_site
+from tests.limits import HANG_S
+from tests.places import TEMPORARY
+from tests.processes import shut_down, start
 from tests.tables import each_row
 from tests.weblab import MEMBER, Page, page_of
 
@@ -107,6 +112,13 @@ async def model() -> AsyncGenerator[FakeOpenAI]:
 async def telegram() -> AsyncGenerator[FakeTelegram]:
     async with fake_telegram() as server:
         yield server
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
+        yield Path(name)
+        shut_down(Path(name))
 
 
 # Rights
@@ -414,3 +426,24 @@ async def test_of_two_changes_at_the_same_time_one_is_refused(desk: Desk) -> Non
         tg.start_soon(change, "en")
 
     assert sorted(codes) == [200, 409]
+
+
+async def test_a_signal_during_a_restart_ends_the_process_in_order(folder: Path) -> None:
+    called = anyio.Event()
+
+    def hang(_body: object) -> Hang:
+        called.set()
+        return Hang()
+
+    async with fake_openai(hang) as server:
+        environment = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "m"}
+        daemon = await to_thread.run_sync(lambda: start(folder, MILLPOND_RUN__GRACE_S="3", **environment))
+        await to_thread.run_sync(lambda: daemon.post("ann", "hello"))
+        with anyio.fail_after(HANG_S):
+            await called.wait()
+        json = {"Content-Type": "application/json"}
+        await to_thread.run_sync(lambda: daemon.opened("/api/settings/restart", b"{}", json).close())
+
+        code = await to_thread.run_sync(daemon.stop)
+
+    assert code == 0

@@ -61,4 +61,14 @@ MUTANTS = (
             "test_only_operators_read_and_change_settings",
         ),
     ),
+    *mutants_of(
+        "daemon/run.py",
+        _TESTS,
+        (
+            "A signal during a restart ends the process in order.",
+            "                process.launch.again = None\n                continue\n",
+            "",
+            "test_a_signal_during_a_restart_ends_the_process_in_order",
+        ),
+    ),
 )
