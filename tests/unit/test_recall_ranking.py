@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from daemon.recall.chunk import Chunk
 from daemon.recall.chunks import message_chunks
 from daemon.recall.found import InPrompt
+from daemon.recall.index.expansion import SHARE, expanded
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.index.store import NOWHERE, Fed, Index
@@ -197,3 +198,19 @@ def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
     hits = index.ask(lambda found: hits_of(found, scored, limit=5, query=query))
     index.close()
     return [hit.snippet for hit in hits]
+
+
+def test_the_words_of_a_few_results_find_further_ones_which_come_last() -> None:
+    index = Index.in_memory(forgets=0)
+    texts = ("Bob moved to Geneva.", "Geneva has a harbor.", "Cranes stand in the reeds.", "Rain fell.")
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
+    query = query_terms("Where did Bob go?", NOW)
+
+    def found(limit: int) -> list[tuple[int, float]]:
+        return index.ask(lambda rows: expanded(rows, query, ranked(rows, query, limit=limit), limit=limit))
+
+    assert [row for row, _ in found(10)] == [1, 2]
+    assert [score for _, score in found(10)] == [1.0, SHARE]
+    assert [row for row, _ in found(1)] == [1]
+    assert index.ask(lambda rows: expanded(rows, query, [], limit=10)) == []
+    index.close()
