@@ -127,5 +127,5 @@ def test_a_turn_is_told_which_hit_shows_the_text_of_another_unless_only_a_part_o
         return [(text_of[hit.docid], bool(hit.shown_by)) for hit in hits]
 
     assert shown_by("heron otter one", "heron two") == [("heron", False), ("heron", True)]
-    before, behind = "We rowed along the shore all day. " * 8, "The reeds stand high this year. " * 20
+    before, behind = "We rowed all day. " * 14, " ".join(f"Reed {number} stands high." for number in range(40))
     assert shown_by(f"heron otter one. {before}", f"heron two. {behind}")[1] == ("heron", False)
