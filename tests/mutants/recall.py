@@ -316,8 +316,8 @@ MUTANTS = (
         "unit/test_recall_passages.py",
         (
             "A hit of which only a part of the message is shown is not left out.",
-            'if _parts(near, row) <= shown.keys() else ""',
-            'if row in shown else ""',
+            'if _is_whole(near, row, shown) else ""',
+            "",
             "test_a_turn_is_told_which_hit_shows_the_text_of_another_unless_only_a_part_of_the_message_is_shown",
         ),
     ),
