@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from daemon.recall import Said
 from tests.tables import each_row
+from workers.consolidation.audit import pinned as pinned_part
 from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.extraction import items_of
-from workers.consolidation.audit.pinned import pinned_lines, with_pinned
+from workers.consolidation.audit.extraction import items_of, requests_of
+from workers.consolidation.audit.pinned import asked_lines, is_asked, pinned_lines, with_pinned
 
 
 def said(*texts: str, speaker: str = "ann", first: int = 0) -> list[Said]:
@@ -123,6 +124,25 @@ def test_statements_are_pinned_once_and_nothing_else_changes(memory: str, statem
         [*rest, *(f"- {each}" for each in pinned)]
     )
     assert (text == memory) == (not pinned)
+
+
+@given(MEMORIES, MEMORIES)
+def test_only_changed_lines_are_read_for_rules_that_a_new_memory_may_have_dropped(before: str, after: str) -> None:
+    read = list[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pinned_part, "requests_of", lambda text: read.extend(text.splitlines()) or requests_of(text))
+        changed = asked_lines(before, but_of=after)
+
+    assert not set(read) & set(after.splitlines()) - {""}
+    assert set(asked_lines(before)) - set(asked_lines(after)) <= set(changed) <= set(asked_lines(before))
+
+
+@given(MEMORIES)
+def test_a_passage_is_asked_for_if_it_is_a_rule_or_a_pinned_line(memory: str) -> None:
+    asked = asked_lines(memory)
+
+    assert all(is_asked(memory, at := memory.index(line), at + len(line)) for line in asked)
+    assert not is_asked(memory, 0, len("# Ann"))
 
 
 @given(MEMORIES, STATEMENTS, st.integers(0, 60))

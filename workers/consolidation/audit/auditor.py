@@ -112,7 +112,7 @@ class Auditor:
         Rules, pinned lines and earlier requests in the memory ``before`` are pinned again, unless the update says why
         it leaves out parts of this memory.
         """
-        earlier = [] if update.reason else [*asked_lines(before), *_held(self._earlier, before)]
+        earlier = [] if update.reason else [*asked_lines(before, but_of=update.text), *_held(self._earlier, before)]
         requests = [request.text for request in self._range.requests]
         text, pinned = with_pinned(update.text, [*earlier, *requests], fits=self._fits)
         return msgspec.structs.replace(update, text=text), pinned

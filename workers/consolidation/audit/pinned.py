@@ -26,9 +26,24 @@ def pinned_lines(memory: str) -> list[str]:
     return [_BULLET.sub("", line).strip() for line in _lines(memory) if _BULLET.sub("", line).strip()]
 
 
-def asked_lines(memory: str) -> list[str]:
-    """The statements in a MEMORY.md that show that a person asked for them: pinned lines, and rules anywhere."""
-    return list(dict.fromkeys([*pinned_lines(memory), *requests_of(memory)]))
+def asked_lines(memory: str, *, but_of: str = "") -> list[str]:
+    """The statements in a MEMORY.md that show that a person asked for them: pinned lines, and rules anywhere.
+
+    Args:
+        memory: the MEMORY.md.
+        but_of: another version of it. Pinned lines of this version and rules on lines of this version are left out,
+            without the cost of reading these lines.
+    """
+    pinned, lines = frozenset(pinned_lines(but_of)), frozenset(but_of.split("\n"))
+    asked = [line for line in pinned_lines(memory) if line not in pinned]
+    rules = requests_of("\n".join(line for line in memory.split("\n") if line not in lines))
+    return list(dict.fromkeys([*asked, *rules]))
+
+
+def is_asked(memory: str, begin: int, end: int) -> bool:
+    """Whether a passage of a MEMORY.md is one of its ``asked_lines``."""
+    line = memory[memory.rfind("\n", 0, begin) + 1 :].partition("\n")[0]
+    return memory[begin:end] in [*requests_of(line), *pinned_lines(memory)]
 
 
 def with_pinned(memory: str, statements: Sequence[str], *, fits: Callable[[str], bool]) -> tuple[str, list[str]]:

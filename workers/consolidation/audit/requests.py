@@ -17,7 +17,7 @@ from daemon.memory import Memories, Opened, RequestPlace
 from daemon.recall import Said, messages_at, passage
 from daemon.transcripts import Transcripts
 from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.pinned import asked_lines
+from workers.consolidation.audit.pinned import asked_lines, is_asked
 
 REQUESTS_MAX = 100
 """Most places that an audit passes on, the newest: 3 kB."""
@@ -87,7 +87,7 @@ def _request(place: RequestPlace, said: Said | None, *, names: bool) -> Request 
         return Request(place=place, text="")
     text = passage(said, place.begin, place.end)
     # Forgetting moves the text of a version.
-    if not place.session and text not in asked_lines(said.text):
+    if not place.session and not is_asked(said.text, place.begin, place.end):
         return None
     return Request(place=place, text=told(text, said.speaker, names=names)) if text else None
 
@@ -95,7 +95,9 @@ def _request(place: RequestPlace, said: Said | None, *, names: bool) -> Request 
 def merged_lines(opened: Opened, memory: str) -> list[Request]:
     """Pinned lines and rules of the memory before that the new ``memory`` contains only in other text. Pure."""
     before, texts = opened.text, Texts([memory])
-    merged = [line for line in asked_lines(before) if line not in asked_lines(memory) and texts.hold_statement(line)]
+    changed = asked_lines(before, but_of=memory)
+    asked = asked_lines(memory) if changed else ()
+    merged = [line for line in changed if line not in asked and texts.hold_statement(line)]
     return [
         Request(place=RequestPlace("", opened.version, at, at + len(line)), text=line)
         for line in merged
