@@ -72,8 +72,8 @@ def hits_of(
             snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1), most=most)
             shown_by = shown.get(row, "") if _is_whole(near, row, shown) else ""
             if not (shown_by and prompt):  # a turn leaves out what a better hit shows
-                seen = (at for at, each in beside.seen if _said(each) in snippet)
-                shown = dict.fromkeys((row, *seen), chunk.docid) | shown
+                for at in (row, *(at for at, each in beside.seen if _said(each) in snippet)):
+                    shown.setdefault(at, chunk.docid)
             within = min(1.0, max(0.0, score))
             found.append(
                 Hit(
