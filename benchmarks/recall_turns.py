@@ -27,7 +27,7 @@ from benchmarks.result import Result
 from daemon import log
 from daemon.clock import stamp
 from daemon.events import LogEntry
-from daemon.session.fill import fill
+from daemon.session.artificial_session import fill
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.processes import start
 
