@@ -337,4 +337,20 @@ MUTANTS = (
             "test_the_words_of_a_few_results_find_further_ones_which_come_last",
         ),
     ),
+    *mutants_of(
+        "daemon/recall/index/scoring.py",
+        "unit/test_recall_ranking.py",
+        (
+            "A question about the first time finds the oldest of similar messages.",
+            "_oldest_first(found) if self._asks_for_first else found",
+            "found",
+            "test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first",
+        ),
+        (
+            "A question about the first time does not prefer an old message with few words of the question.",
+            "FIRST_SHARE = 0.8",
+            "FIRST_SHARE = 0.0",
+            "test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first",
+        ),
+    ),
 )

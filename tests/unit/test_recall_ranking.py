@@ -214,3 +214,12 @@ def test_the_words_of_a_few_results_find_further_ones_which_come_last() -> None:
     assert [row for row, _ in found(1)] == [1]
     assert index.ask(lambda rows: expanded(rows, query, [], limit=10)) == []
     index.close()
+
+
+def test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first() -> None:
+    dogs = {"2026-03-01": "Rex", "2026-03-02": "Max", "2026-03-03": "Bo"}
+    told = [(day, f"I visited Ann and her dog {name}.") for day, name in dogs.items()]
+    told.append(("2026-02-01", "Ann called."))
+
+    assert "Rex" in _found("When did I first visit Ann and her dog?", told)[0]
+    assert "Bo" in _found("When did I visit Ann and her dog?", told)[0]
