@@ -301,7 +301,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         )
     if answers.slack and answers.slack.owner is None:
         click.echo(
-            "The bot has no administrator on Slack yet. Name yourself with --slack-owner ID, or run `millpond init "
+            "The bot has no administrator on Slack yet. Identify yourself with --slack-owner ID, or run `millpond init "
             "--slack` again to identify yourself in a chat."
         )
 

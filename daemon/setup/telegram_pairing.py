@@ -59,8 +59,8 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
                     f"Telegram already has {FULL} pending messages for this bot and shows only the oldest, so your "
-                    "message is not visible yet. Identify yourself with --owner ID (bots such as @userinfobot show your ID), "
-                    "or run Millpond first."
+                    "message is not visible yet. Identify yourself with --owner ID (bots such as @userinfobot show "
+                    "your ID), or run Millpond first."
                 )
             if updates:
                 await anyio.sleep(LOOK_S)
