@@ -22,6 +22,7 @@ from daemon.config.config_loader import Loaded, load
 from daemon.config.config_reader import Finding
 from daemon.config.config_rules import zone_problem
 from daemon.config.embedding_server import embeddings_of
+from daemon.config.exec_tool import ExecConfig
 from daemon.config.limit_settings import CostConfig, EachConfig, LimitsConfig
 from daemon.config.memory_settings import (
     ArchiveConfig,
@@ -77,6 +78,7 @@ __all__ = [
     "CostConfig",
     "EachConfig",
     "EmbeddingsConfig",
+    "ExecConfig",
     "FallbackConfig",
     "Finding",
     "HealthConfig",

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
+from daemon.config.exec_tool import ExecConfig
 from daemon.config.limit_settings import LimitsConfig
 from daemon.config.memory_settings import (
     ArchiveConfig,
@@ -311,6 +312,7 @@ class BotConfig(Section, frozen=True):
     """Titles of conversations: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
     web: WebToolsConfig = WebToolsConfig()
+    exec: ExecConfig = ExecConfig()
     limits: LimitsConfig = LimitsConfig()
     reminders: RemindersConfig = RemindersConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])

@@ -14,7 +14,7 @@ from channels.slack.socket_mode import _opened as open_socket
 from channels.slack.socket_mode import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
-from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
+from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig, WebToolsConfig
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Model, Request, connect
 from daemon.model.embeddings_client import Embeddings
@@ -23,6 +23,8 @@ from daemon.setup.slack_api import slack_api
 from daemon.setup.telegram_api import bot_api
 from tests.tables import each_row
 from workers.tools.mcp.tool_server_connection import Connection
+from workers.tools.web import search
+from workers.tools.web.fetch import Fetcher
 
 TIMEOUT_S = 5.0
 TOKEN = Secret("123456:not-a-real-token")
@@ -162,8 +164,22 @@ async def a_tool_server(base: str) -> None:
     raise refused[0]
 
 
+async def a_search(base: str) -> None:
+    await search(WebToolsConfig(search="searxng", search_url=base, timeout_s=TIMEOUT_S), "heron", 1)
+
+
+async def a_page(base: str) -> None:
+    """The server that is asked is let in by its name; the one that it names is on this machine."""
+
+    async def resolve(_host: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    config = WebToolsConfig(private_hosts=("pond.example",), timeout_s=TIMEOUT_S)
+    await Fetcher(config, resolve=resolve).get(base.replace("127.0.0.1", "pond.example"))
+
+
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
-    *(a_model, a_model_of_anthropics_api, a_transcriber, an_embedder, a_tool_server),
+    *(a_model, a_model_of_anthropics_api, a_transcriber, an_embedder, a_tool_server, a_search, a_page),
     *(telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )

@@ -24,6 +24,7 @@ from workers.tools import grep as grep_module
 from workers.tools.edit_file import replaced
 from workers.tools.long_results import RESULT_MAX_CHARS
 from workers.tools.read_file import LINE_MAX_CHARS
+from workers.tools.shell import Shell
 from workers.tools.web import WebAccess
 
 SCOPE = "pond:person:web:ann"
@@ -58,6 +59,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         compact=compact,
         recaller=NO_RECALL,
         web=NO_WEB,
+        shell=cast("Shell", None),
         remind=remind,
         call="1-0",
     )

@@ -8,7 +8,8 @@ import structlog
 from structlog.contextvars import bind_contextvars
 
 from daemon import metrics
-from daemon.access import Pauses
+from daemon.access import Pauses, is_admin, person_of
+from daemon.config import BotConfig
 from daemon.errors import (
     ConfigError,
     ModelError,
@@ -56,6 +57,7 @@ from workers.consolidation import Kits as ConsolidationKits
 from workers.failure_log import noted
 from workers.shared_dialects import remembered
 from workers.tools import Folders, ToolContext
+from workers.tools.shell import Shell
 from workers.tools.web import WebAccess
 from workers.usage_accounts import user_of
 
@@ -289,10 +291,17 @@ class Turns:
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
             recaller=self._process.recaller,
+            shell=self._shell(kit.prompts.bot, requests.said, home),
             web=WebAccess(bus=self._process.bus, name=first.bot, bot=kit.prompts.bot, user=user_of(claim, first)),
             remind=partial(self._desk.called, claim, requests.said),
             call=call,
         )
+
+    def _shell(self, bot: BotConfig, said: Sequence[Inbound], home: str) -> Shell:
+        allowed = bot.exec.allow == "everyone" or all(is_admin(bot, each) for each in said)
+        folders = Folders(self._process.workspace(said[-1].bot), home)
+        who = person_of(said[-1])
+        return Shell(bus=self._process.bus, config=bot.exec, folder=folders.own, who=who, allowed=allowed)
 
     async def _run(self, turn: Turn) -> Answer:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import anyio
@@ -15,6 +16,7 @@ from daemon.errors import ToolError
 from daemon.memory.unreadable_memories import refused_memories
 from daemon.process import workspace_of
 from workers.agent.workspace import read_files
+from workers.tools.command_sandbox import problem
 from workers.tools.mcp.tool_servers import LIST_WAIT_S
 from workers.tools.web import search
 
@@ -45,7 +47,15 @@ async def examine(config: Config) -> list[Finding]:
         for owner, name in servers:
             tg.start_soon(ask, owner, name, config.bots[owner].mcp[name])
     searching = [await _search(name, bot) for name, bot in config.bots.items() if "web_search" in bot.tools]
-    return [*findings, *(finding for key in servers for finding in asked[key]), *searching]
+    running = [await _sandbox(name, bot) for name, bot in config.bots.items() if "exec" in bot.tools]
+    return [*findings, *(finding for key in servers for finding in asked[key]), *searching, *running]
+
+
+async def _sandbox(name: str, bot: BotConfig) -> Finding:
+    check = f"sandbox of {name}"
+    with TemporaryDirectory() as folder:
+        text = await problem(bot.exec, Path(folder))
+    return error(check, text) if text else ok(check, "commands can be run")
 
 
 async def _search(name: str, bot: BotConfig) -> Finding:

@@ -15,6 +15,7 @@ from daemon.model import ToolCall
 from daemon.recall import Recaller
 from workers.tools.argument_check import Checker
 from workers.tools.long_results import fitted
+from workers.tools.shell import Shell
 from workers.tools.tool_result import Result, failure
 from workers.tools.tool_sandbox import Folders
 from workers.tools.web import WebAccess
@@ -63,6 +64,8 @@ class ToolContext:
     """Consolidates older messages now. Its argument says what to preserve. Gives a sentence on the result."""
     recaller: Recaller
     """Searches memories; a tool uses it for its own scope only."""
+    shell: Shell
+    """Runs commands in a sandbox."""
     web: WebAccess
     """Searches and reads the web."""
     remind: Callable[["ToolContext", Mapping[str, Any]], Awaitable[str]]

@@ -97,6 +97,11 @@ class Folders:
             return Place(path=shown, root=(), names=names, writable=False)
         return Place(path=shown, root=self._files, names=names, writable=True)
 
+    @property
+    def own(self) -> Path:
+        """The folder of the scope's own files; it need not exist."""
+        return self._workspace.joinpath(*self._files)
+
     def in_workspace(self, place: Place) -> str:
         """The path of a place relative to the workspace, for code that reads the file from there."""
         return "/".join((*place.root, *place.names))

@@ -1,0 +1,222 @@
+"""The tool ``exec``: what a command in the sandbox reaches, where it ends, who may have it run, and the audit.
+
+Tests with a real sandbox need bubblewrap and user namespaces; the others use a stand-in for the program.
+"""
+
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from daemon.config import BotConfig, ExecConfig
+from daemon.errors import ToolError
+from daemon.operators import Audit
+from daemon.process import Process
+from daemon.testing import ScriptedModel
+from tests.conftest import Lab
+from tests.integration.test_tools import calls, results
+from tests.integration.test_turns import worked_off
+from tests.limits import HANG_S, until
+from tests.tables import each_row
+from workers.agent.workspace_checks import examine
+from workers.tools import command_sandbox as sandbox
+from workers.tools.command_sandbox import NOT_HERE, Outcome, arguments, run
+
+CONFIG = ExecConfig(timeout_s=HANG_S)
+
+
+def works() -> bool:
+    program = shutil.which("bwrap")
+    words = (program or "", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "true")
+    return bool(program) and subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+real = pytest.mark.skipif(not works(), reason="needs bubblewrap and user namespaces")
+
+
+async def outcome(folder: Path, command: str, **config: Any) -> Outcome:
+    with anyio.fail_after(HANG_S):
+        return await run(msgspec.structs.replace(CONFIG, **config), folder, command)
+
+
+@real
+async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("heron")
+
+    found = await outcome(tmp_path, "cat note.txt; pwd; echo more > new.txt; echo wrong >&2; exit 3")
+
+    assert found == Outcome(output="heron/work\nwrong\n", status=3)
+    assert (tmp_path / "new.txt").read_text() == "more\n"
+
+
+@real
+@each_row(
+    "command",
+    [
+        "cat {outside}/secret.txt",
+        "ls {outside}",
+        "cat /etc/passwd",
+        "cat /proc/1/environ | tr '\\0' '\\n' | grep HUSH",
+        "env | grep HUSH",
+        "echo x > /usr/x",
+        "echo x > /x",
+        "echo x > /dev/shm/x",
+        "ln -s {outside}/secret.txt link; cat link",
+        "kill -0 {pid}",
+        "exec 3<>/dev/tcp/127.0.0.1/{port}",
+        "ip link | grep -v 'lo:' | grep UP",
+        "mount -t tmpfs none /work",
+        "unshare -Ur mount -t tmpfs none /usr",
+        "for n in 1 2 3; do head -c 40000000 /dev/zero > /tmp/$n || exit 1; done",
+        "head -c 200000000 /dev/zero > full",
+    ],
+)
+async def test_a_command_reaches_nothing_but_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("HUSH", "a secret")
+    folder, outside = tmp_path / "own", tmp_path / "outside"
+    folder.mkdir(exist_ok=True)
+    outside.mkdir(exist_ok=True)
+    (outside / "secret.txt").write_text("a secret")
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        wanted = command.format(outside=outside, pid=os.getpid(), port=port).replace("'", "'\\''")
+
+        found = await outcome(folder, f"bash -c '{wanted}'")
+
+    assert found.status != 0
+    assert "a secret" not in found.output
+
+
+@real
+@each_row(
+    ("command", "config", "said"),
+    [
+        ("echo begun; sleep NUMBER", {"timeout_s": 1.0}, "ran longer than 1 s"),
+        ("trap '' TERM; sleep NUMBER & sleep NUMBER", {"timeout_s": 1.0}, "ran longer than 1 s"),
+        ("setsid sleep NUMBER & setsid sleep NUMBER", {"timeout_s": 1.0}, "ran longer than 1 s"),
+        ("sleep NUMBER & yes", {"output_max_bytes": 1_000}, "printed more than 1,000 bytes"),
+    ],
+)
+async def test_a_command_without_end_is_stopped_with_all_that_it_started(
+    tmp_path: Path, command: str, config: dict[str, Any], said: str
+) -> None:
+    number = str(10**9 + int.from_bytes(os.urandom(3)))  # no other process sleeps so long
+
+    found = await outcome(tmp_path, command.replace("NUMBER", number), **config)
+
+    assert (found.status, said in found.reason) == (None, True)
+    assert len(found.output) <= 1_000
+    await until(lambda: not any(number.encode() in words for words in command_lines()))
+
+
+def command_lines() -> list[bytes]:
+    found = list[bytes]()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(path.read_bytes())
+    return found
+
+
+@real
+@each_row(
+    ("command", "config"),
+    [
+        ("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c", {"memory_max_mb": 128}),
+        ("for i in 1 2 3 4 5 6 7 8 9; do sleep 30 & done; wait", {"processes_max": 4}),
+    ],
+)
+async def test_memory_and_processes_are_limited(tmp_path: Path, command: str, config: dict[str, Any]) -> None:
+    if "processes_max" in config and os.geteuid() == 0:
+        return  # root's processes are not counted (setrlimit(2), RLIMIT_NPROC)
+    found = await outcome(tmp_path, command, **config)
+
+    assert found.status != 0 or "300000000" not in found.output
+
+
+@each_row("network", [False, True])
+def test_only_the_network_of_the_machine_is_shared_by_choice(tmp_path: Path, network: bool) -> None:
+    words = arguments(ExecConfig(network=network), tmp_path, "true")
+
+    assert ("--share-net" in words) == network
+    assert words[:5] == ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop"]
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--bind"] == [str(tmp_path)]
+    assert words[-1] == "true"
+
+
+def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A program in the place of bubblewrap."""
+    program = folder / "bwrap"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sandbox, "PROGRAM", str(program))
+
+
+@each_row("script", ["echo 'bwrap: No permissions to create new namespace' >&2; exit 1", None])
+async def test_without_a_sandbox_no_command_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
+) -> None:
+    if script is None:
+        monkeypatch.setattr(sandbox, "PROGRAM", "no-such-program")
+    else:
+        stand_in(tmp_path, monkeypatch, script)
+
+    with pytest.raises(ToolError) as refused:
+        await outcome(tmp_path / "own", "true")
+
+    assert str(refused.value).startswith(NOT_HERE)
+
+
+def shelled(process: Process, **section: Any) -> Process:
+    bot = BotConfig(tools=("exec",), admins=("web:ann",), exec=ExecConfig(**section))
+    return replace(process, config=msgspec.structs.replace(process.config, bots={"pond": bot}))
+
+
+@pytest.fixture
+def says_heron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch, "echo heron")
+
+
+@each_row(
+    ("who", "result", "outcomes"),
+    [
+        (("ann", {}), "heron\n[exit code 0]", ["started", "exit 0"]),
+        (("bob", {}), "Error: Only administrators may have commands run.", ["refused"]),
+        (("bob", {"allow": "everyone"}), "heron\n[exit code 0]", ["started", "exit 0"]),
+    ],
+)
+@pytest.mark.usefixtures("says_heron")
+async def test_every_command_is_audited_and_run_only_for_who_may(
+    process: Process, lab: Lab, who: tuple[str, dict[str, Any]], result: str, outcomes: list[str]
+) -> None:
+    sender, section = who
+    before = len(await Audit(lab.bus).newest(limit=100))
+    await lab.publish(f"{sender}-{before}", sender_id=sender)
+    command = calls((f"c{before}", "exec", {"command": "echo a-word-of-mine"}))
+    await worked_off(shelled(process, **section), lab, ScriptedModel(command, "done"))
+
+    found = results(await lab.log())
+    assert found[f"c{before}"].startswith(result)
+    deeds = await Audit(lab.bus).newest(limit=len(outcomes))
+    assert [deed.outcome for deed in reversed(deeds)] == outcomes
+    assert {(deed.who, deed.action) for deed in deeds} == {(f"web:{sender}", "exec")}
+    assert all(deed.target.startswith("web:ann#") and "a-word-of-mine" not in deed.target for deed in deeds)
+
+
+@each_row(("script", "state"), [("exit 0", "ok"), ("echo 'bwrap: no' ; exit 1", "error"), ("exit 7", "error")])
+async def test_the_doctor_tries_the_sandbox(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, state: str
+) -> None:
+    stand_in(tmp_path, monkeypatch, script)
+
+    found = await examine(shelled(process).config)
+
+    assert [each.state for each in found if each.check == "sandbox of pond"] == [state]

@@ -1,0 +1,46 @@
+"""Mutants of the sandbox of the tool ``exec``."""
+
+from tests.mutants.mutant import mutants_of
+
+_REACH = "test_a_command_reaches_nothing_but_its_folder"
+_ENDLESS = "test_a_command_without_end_is_stopped_with_all_that_it_started"
+
+MUTANTS = (
+    *mutants_of(
+        "workers/tools/command_sandbox.py",
+        "integration/test_exec.py",
+        ("A command has no namespace of the machine's.", '["--unshare-all", ', '["--unshare-pid", ', _REACH),
+        ("Devices of the sandbox keep nothing.", '"/dev", "--remount-ro", "/dev"]', '"/dev"]', _REACH),
+        ("The temporary folder is limited.", '"--size", str(TMP_MAX_BYTES), ', "", _REACH),
+        ("A file is limited.", "ulimit -f {FILE_MAX_BLOCKS}", "true", _REACH),
+        (
+            "A process's memory is limited.",
+            "ulimit -v {config.memory_max_mb * 1024}",
+            "true",
+            "test_memory_and_processes_are_limited",
+        ),
+        ("Output is limited.", "if len(output) > max_bytes:", "if False:", _ENDLESS),
+        (
+            "Without a sandbox nothing is run.",
+            'text.startswith("bwrap: ")',
+            "False",
+            "test_without_a_sandbox_no_command_is_run",
+        ),
+    ),
+    *mutants_of(
+        "workers/tools/shell.py",
+        "integration/test_exec.py",
+        (
+            "Only administrators have commands run by default.",
+            "if not self.allowed:",
+            "if False:",
+            "test_every_command_is_audited_and_run_only_for_who_may",
+        ),
+        (
+            "A command is audited before it runs.",
+            '        await self._note(call, "started")\n',
+            "",
+            "test_every_command_is_audited_and_run_only_for_who_may",
+        ),
+    ),
+)

@@ -1,0 +1,33 @@
+"""The ``exec`` tool: runs a shell command in a sandbox, in the folder of the scope's files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.tools.registry import Tool, ToolContext
+
+COMMAND_MAX_CHARS = 20_000
+
+TIMEOUT_S = 86_400.0
+"""Above any limit of the sandbox, which stops its command by itself (``exec.timeout_s``)."""
+
+
+async def _exec(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    call = f"{context.session}#{context.turn} {context.call}"
+    return await context.shell.run(arguments["command"], call=call)
+
+
+EXEC = Tool(
+    name="exec",
+    description=(
+        "Run a shell command (/bin/sh) in a sandbox. Its current folder holds your files, and only files there stay. "
+        "The result is the output and the exit code."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {"command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS}},
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    run=_exec,
+    timeout_s=TIMEOUT_S,
+)
