@@ -32,7 +32,7 @@ def test_an_operator_adds_changes_pauses_and_deletes_a_reminder(visit: Visit, mi
 
     row.get_by_role("button", name="Edit").click()
     page.get_by_role("listitem").get_by_label("Text").fill("call the doctor")
-    page.get_by_role("listitem").get_by_label("Time").fill("2030-01-02T08:30")
+    page.get_by_role("listitem").get_by_label("Time", exact=True).fill("2030-01-02T08:30")
     page.get_by_role("listitem").get_by_label("Repeat").select_option(label="once")
     page.get_by_role("button", name="Save").click()
     row = page.get_by_role("listitem").filter(has_text="call the doctor")
