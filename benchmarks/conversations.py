@@ -1,6 +1,5 @@
 """What 10,000 conversations cost on the page, seen and scrolled through; and how soon a lost connection is told."""
 
-import json
 import os
 import signal
 import statistics
@@ -11,6 +10,7 @@ import anyio
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.folder import data_dir
+from benchmarks.frames import slowest_task
 from benchmarks.result import Result
 from tests.page.browsing import WIDE, launch, login_link
 from tests.page.planting import many_conversations
@@ -19,7 +19,6 @@ from tests.processes import Daemon, running
 CONVERSATIONS = 10_000
 TRIES = 5
 SEEN_LIMIT_MS = 500.0
-FRAME_LIMIT_MS = 50.0
 PAGE_LIMIT_MS = 250.0
 TOLD_LIMIT_MS = 2_000.0
 
@@ -97,26 +96,10 @@ def _seen(page: Page, daemon: Daemon) -> Result:
 
 
 def _scrolled(page: Page, browser: Browser) -> Result:
-    """By the CPU time of each task in the browser: other programs of the machine do not count."""
-    browser.start_tracing(page=page, categories=["toplevel", "disabled-by-default-devtools.timeline"])
-    found = page.evaluate(SCROLLED)
-    events = json.loads(browser.stop_tracing())["traceEvents"]
+    found, result = slowest_task(page, browser, SCROLLED, name=f"{CONVERSATIONS:,} conversations")
     if found["height"] < 50 * CONVERSATIONS:
         raise RuntimeError(f"the end of the list was not reached: {found['height']} px, {found['rows']} rows")
-    names = {(each["pid"], each["tid"]): each["args"]["name"] for each in events if each["name"] == "thread_name"}
-    tasks = [
-        each["tdur"] / 1_000
-        for each in events
-        if each.get("tdur") and names.get((each["pid"], each["tid"])) == "CrRendererMain"
-    ]
-    return Result(
-        name=f"scrolling through {CONVERSATIONS:,} conversations, the slowest task of a frame",
-        unit="ms of CPU",
-        values=(max(tasks),),
-        floor=statistics.median(tasks),
-        floor_is="the median task",
-        limit=FRAME_LIMIT_MS,
-    )
+    return result
 
 
 def _listed(page: Page, daemon: Daemon) -> Result:

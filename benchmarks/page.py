@@ -15,6 +15,7 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from benchmarks.folder import data_dir
+from benchmarks.frames import slowest_task
 from benchmarks.history import Past, lived
 from benchmarks.people import people
 from benchmarks.result import Result
@@ -22,10 +23,12 @@ from tests.api_token import header_of
 from tests.page.browsing import WIDE, launch, login_link
 from tests.processes import Daemon, answered, running
 
-MESSAGES = 10_000
-SETTLED = 9_800
+MESSAGES = 20_000
+SETTLED = 19_800
 PAINTS = 9
 PAINT_LIMIT_MS = 500.0
+
+SCROLL_LIMIT_MS = 600_000.0
 
 OPEN = 200
 OF_SYSTEM = 20
@@ -62,6 +65,22 @@ WHEN_SEEN = """() => new Promise((done) => {
 })"""
 
 
+SCROLLED = """async () => {
+  const scroller = document.querySelector(".scroller");
+  const first = () => Number(document.querySelector("article[data-index]").dataset.index);
+  const began = performance.now();
+  for (let still = 0; first() > 0 || scroller.scrollTop > 0;) {
+    const before = first();
+    scroller.scrollTop -= 2000;
+    await new Promise(requestAnimationFrame);
+    still = first() === before && scroller.scrollTop === 0 ? still + 1 : 0;
+    if (still > 600) break;
+  }
+  return {first: first(), articles: document.querySelectorAll("article").length, ms: performance.now() - began};
+}"""
+"""Scrolls to the first message, 2,000 pixels a frame."""
+
+
 def measure() -> list[Result]:
     """With a real browser; whoever keeps 200 pages open is a process that asks for what a page asks for."""
     with data_dir() as folder:
@@ -70,6 +89,7 @@ def measure() -> list[Result]:
             cookie = _logged_in(browser, folder)
             return [
                 *_painted(browser, daemon, cookie),
+                _scrolled(browser, daemon, cookie),
                 _kept_open(daemon, cookie),
                 _watched_slowly(daemon),
             ]
@@ -141,6 +161,20 @@ def _painted(browser: Browser, daemon: Daemon, cookie: str) -> list[Result]:
         limit_is="worst, at most",
     )
     return [first, weight]
+
+
+def _scrolled(browser: Browser, daemon: Daemon, cookie: str) -> Result:
+    context = _visitor(browser, daemon, cookie)
+    page = context.new_page()
+    page.set_default_timeout(SCROLL_LIMIT_MS)
+    page.goto(f"{daemon.url}/s/web%3Along")
+    page.wait_for_selector(f'article[data-index="{MESSAGES - 1}"]')
+    page.wait_for_selector(".rail-stage path", state="attached")
+    found, result = slowest_task(page, browser, SCROLLED, name=f"{MESSAGES:,} messages")
+    if found["first"] > 0:
+        raise RuntimeError(f"the first message was not reached: {found}")
+    context.close()
+    return result
 
 
 def _kept_open(daemon: Daemon, cookie: str) -> Result:

@@ -19,7 +19,7 @@ from channels.inbound import accept, make_inbound
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp
 from daemon.errors import UNREADABLE, BusUnavailable
-from daemon.events import Live, LogEntry, Moved, Notice, ToolEvent
+from daemon.events import Attachment, Inbound, Live, LogEntry, Moved, Notice, ToolEvent
 from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
@@ -142,9 +142,9 @@ class Conversation:
     def _reader(self) -> SessionReader:
         return SessionReader(self.process.bus)
 
-    async def send(self, text: str, *, message_id: str = "") -> Accepted:
-        """Hand in a message; errors as for ``channels.inbound.accept``, after which it may be sent again by its id."""
-        inbound = make_inbound(
+    def inbound(self, text: str, *, message_id: str = "") -> Inbound:
+        """A message of this conversation."""
+        return make_inbound(
             self.process,
             channel=self.key.channel,
             chat=self.key.chat,
@@ -153,6 +153,10 @@ class Conversation:
             sender_id=self.sender,
             message_id=message_id,
         )
+
+    async def send(self, text: str, *, message_id: str = "", files: tuple[Attachment, ...] = ()) -> Accepted:
+        """Hand in a message; errors as for ``channels.inbound.accept``, after which it may be sent again by its id."""
+        inbound = msgspec.structs.replace(self.inbound(text, message_id=message_id), attachments=files)
         self._silent = 0
         # Noted before it is sent: its answer may be here before the confirmation.
         self.sent.add(inbound.id)

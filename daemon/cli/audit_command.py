@@ -6,7 +6,7 @@ import click
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.memory_command import scope_named
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, table, tell
 
 if TYPE_CHECKING:
     from daemon.process import Process
@@ -65,7 +65,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
     for each in found:
         for lost in each["lost"]:
-            say(
+            tell(
                 f"found only in the archive: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}"
             )
 

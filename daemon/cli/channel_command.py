@@ -8,7 +8,7 @@ import click
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.memory_command import author
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import ConfigError, InboundError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
     if as_json:
         print_json(shown)
     else:
-        say(f"{shown['name'] or shown['id']} may now talk to the bot on {name}")
+        tell(f"{shown['name'] or shown['id']} may now talk to the bot on {name}")
 
 
 @channel.command()
@@ -131,7 +131,7 @@ def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"channel": name, "id": who, "banned": True})
     else:
-        say(f"{who} is banned from {name}")
+        tell(f"{who} is banned from {name}")
 
 
 @channel.command()
@@ -147,7 +147,7 @@ def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"channel": name, "id": who, "banned": False})
     else:
-        say(f"{who} is no longer banned on channel {name}")
+        tell(f"{who} is no longer banned on channel {name}")
 
 
 def _push(ctx: click.Context, name: str) -> "PushConfig":

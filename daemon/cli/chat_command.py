@@ -7,6 +7,7 @@ import click
 
 from daemon.cli.command_setup import config_path
 from daemon.cli.run_command import log_to
+from daemon.cli.table_output import tell
 from daemon.services import TERMINAL, load, service
 
 if TYPE_CHECKING:
@@ -63,9 +64,7 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
             await process.stopping.wait()
         if process.stopping.is_set():
             return
-    click.echo(
-        "millpond: no agent worker is running, so this process answers the messages itself until it exits.", err=True
-    )
+    tell("millpond: no agent worker is running, so this process answers the messages itself until it exits.", err=True)
     await service("agent")(process, task_status=anyio.TASK_STATUS_IGNORED)
 
 

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from daemon.cli.language import translated
+from daemon.cli.table_output import tell
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -52,13 +55,13 @@ def check(ctx: click.Context) -> None:
     from daemon.config.type_descriptions import readable
 
     loaded = _loaded(ctx, usable)
-    click.echo(
+    tell(
         f"ok: {readable(str(loaded.path))}"
         if loaded.path
         else "ok: no configuration file was found, so only defaults and environment variables are used"
     )
     for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in missing_programs(loaded.config))):
-        click.echo(f"warning: {warning}")
+        tell(f"warning: {warning}")
 
 
 def _loaded(ctx: click.Context, load: "Callable[[Path | None], Loaded]") -> "Loaded":
@@ -68,5 +71,5 @@ def _loaded(ctx: click.Context, load: "Callable[[Path | None], Loaded]") -> "Loa
     try:
         return load(path)
     except ConfigError as error:
-        click.echo(f"millpond: {error}", err=True)
+        click.echo(f"millpond: {translated(str(error))}", err=True)
         ctx.exit(EX_CONFIG)

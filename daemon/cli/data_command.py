@@ -7,7 +7,7 @@ import click
 
 from daemon.cli.command_setup import PATIENCE_S, loaded, with_process
 from daemon.cli.exit_codes import FAILED
-from daemon.cli.table_output import print_json, say
+from daemon.cli.table_output import print_json, say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def backup(
     if as_json:
         print_json({"folder": str(folder), "manifest": manifest, "verified": verified})
     else:
-        say(
+        tell(
             f"{folder}: {manifest.sessions} sessions with {manifest.messages:,} messages, {manifest.scopes} memories, "
             f"{manifest.files} files with {manifest.file_bytes:,} bytes"
         )
@@ -81,11 +81,11 @@ def backup(
 
 def _say_verified(verified: Any, folder: Path) -> None:
     if verified is None:
-        say(f"not verified. Run `millpond data verify {folder}` to verify the backup.")
+        tell(f"not verified. Run `millpond data verify {folder}` to verify the backup.")
         return
-    say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
+    tell(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that was also found in the original database: {_line(flaw)}")
+        tell(f"inconsistency that was also found in the original database: {_line(flaw)}")
 
 
 @data.command()
@@ -113,23 +113,23 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
 def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> None:
     """Tell what a backup lacks, on standard error, and exit with 1 if it lacks anything."""
     if manifest.left_out:
-        click.echo(f"left out, as requested: {', '.join(manifest.left_out)}", err=True)
+        tell(f"left out, as requested: {', '.join(manifest.left_out)}", err=True)
     for kind in sorted({each.kind for each in losses}):
         of_kind = sorted((each for each in losses if each.kind == kind), key=lambda each: -each.count)
         records = "messages" if kind == "messages" else f"entries of the {kind}"
-        click.echo(f"{sum(each.count for each in of_kind):,} {records} are missing from the backup:", err=True)
+        tell(f"{sum(each.count for each in of_kind):,} {records} are missing from the backup:", err=True)
         _list([f"{each.owner}: {each.count:,}" for each in of_kind])
     if losses:
-        click.echo(
+        tell(
             f"Neither Redis nor the archive in {manifest.archive} contains the missing data. Keep the older backups, "
             "and "
             "restore the missing files of the archive from an older backup.",
             err=True,
         )
     if manifest.damaged:
-        click.echo("The backup does not contain the following data, which cannot be read:", err=True)
+        tell("The backup does not contain the following data, which cannot be read:", err=True)
         _list([f"{name}: {why}" for name, why in manifest.damaged.items()])
-        click.echo(
+        tell(
             "Keep the older backups. Run `millpond data check` and repair the data, or run the backup again with "
             "`--leave-out NAME` for each of these names.",
             err=True,
@@ -142,7 +142,7 @@ def _list(lines: "Sequence[str]") -> None:
     for line in lines[:LISTED]:
         click.echo(f"  {line}", err=True)
     if len(lines) > LISTED:
-        click.echo(f"  and {len(lines) - LISTED:,} more (`--json` lists all)", err=True)
+        tell(f"  and {len(lines) - LISTED:,} more (`--json` lists all)", err=True)
 
 
 @data.command()
@@ -200,7 +200,7 @@ def restore(
             {"folder": str(folder), "partitions": done.partitions, "files": done.files, "manifest": done.manifest}
         )
         return
-    say(
+    tell(
         f"restored: {done.manifest.sessions} sessions with {done.manifest.messages:,} messages, {done.manifest.scopes} "
         f"memories, {done.partitions} partitions, {done.files} files"
     )
@@ -240,11 +240,11 @@ def _say_checked(found: "Checked", *, repair: bool) -> None:
     for flaw in found.flaws:
         say(_line(flaw))
         if flaw.mend is not None and not repair:
-            say(f"  --repair would {flaw.mend.what}")
+            tell(f"  --repair would {flaw.mend.what}")
     for flaw in found.mended:
         say(f"repaired: {_line(flaw)}")
     looked = f"{found.sessions} sessions with {found.messages:,} messages, {found.scopes} memories, {found.keys:,} keys"
-    say(f"{looked}: {len(found.flaws)} problems" if found.flaws else f"{looked}: no problems found")
+    tell(f"{looked}: {len(found.flaws)} problems" if found.flaws else f"{looked}: no problems found")
 
 
 def _line(flaw: "Flaw") -> str:

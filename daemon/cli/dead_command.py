@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from daemon.cli.command_setup import loaded, with_bus
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
-from daemon.printable import printable
 
 if TYPE_CHECKING:
     from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork
@@ -134,12 +133,12 @@ async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") ->
         return Counter([await work(letters, await one_letter(letters, name))])
     worked = await work_off(letters, choice, work)
     for error in worked.refused:
-        click.echo(f"millpond: {printable(str(error))}", err=True)
+        tell(f"millpond: {error}", err=True)
     return worked.outcomes
 
 
 def _report(outcomes: Counter[str]) -> None:
-    click.echo(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "no dead letters match")
+    tell(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "no dead letters match")
     if refused := outcomes["cannot be replayed"]:
         raise InboundError(f"{refused} dead letters could not be replayed and stay in the list. The reasons are above.")
 

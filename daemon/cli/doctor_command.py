@@ -8,7 +8,8 @@ import click
 
 from daemon.cli.command_setup import loaded
 from daemon.cli.exit_codes import FAILED, leaves
-from daemon.cli.table_output import print_json, say
+from daemon.cli.language import translated
+from daemon.cli.table_output import print_json, say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -34,9 +35,9 @@ def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
         print_json({"findings": [asdict(finding) for finding in findings]})
     else:
         for finding in findings:
-            say(f"{finding.state:<8}{finding.check}: {finding.text}")
+            say(f"{finding.state:<8}{finding.check}: {translated(finding.text)}")
         counts = Counter(finding.state for finding in findings)
-        click.echo(f"errors: {counts['error']}, warnings: {counts['warning']}")
+        tell(f"errors: {counts['error']}, warnings: {counts['warning']}")
     ctx.exit(FAILED if any(finding.state == "error" for finding in findings) else 0)
 
 

@@ -8,9 +8,10 @@ import click
 
 from daemon.cli.command_setup import loaded, with_process
 from daemon.cli.exit_codes import EX_TEMPFAIL
+from daemon.cli.language import language, translated
 from daemon.cli.memory_command import scope_named
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say
+from daemon.cli.table_output import print_json, say, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
@@ -102,22 +103,22 @@ def _forget(
         search = Search(text=what, chosen=_chosen(meant.matches, only) if only else None)
     if not yes:
         if meant.matches is not None and not only:
-            say(matches_text(meant.matches.shown, meant.matches.more, "en", how=False))
+            say(matches_text(meant.matches.shown, meant.matches.more, language(), how=False))
             if meant.matches.waits:
-                say(text("forget_unsearched", "en"))
+                say(text("forget_unsearched", language()))
         elif meant.matches is None:
             say(f"{meant.order.name}: " + ", ".join(f"{tier} {count}" for tier, count in meant.extent.items()))
-        click.confirm("Delete this? It cannot be undone", abort=True)
+        click.confirm(translated("Delete this? It cannot be undone"), abort=True)
     record = with_process(ctx, lambda process: _done(process, meant.order, search), makes=False)
     if as_json and record.has_ended:
         print_json(record.report)
     elif record.status == "failed":
         raise InboundError(f"{meant.order.name}: {record.report.get('error', 'the data could not be deleted')}")
     elif record.partly:
-        click.echo(f"{meant.order.name}: {record.reason} (`millpond queue jobs`).", err=True)
+        tell(f"{meant.order.name}: {record.reason} (`millpond queue jobs`).", err=True)
         ctx.exit(EX_TEMPFAIL)
     else:
-        say(report_text(record.report, "en", for_operator=True))
+        say(report_text(record.report, language(), for_operator=True))
 
 
 def _chosen(matches: "Matches", only: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import click
 
 from daemon.cli.command_setup import loaded, with_bus
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.cli.text_editor import edited_draft, text_of
 from daemon.errors import BadSessionKey, ConfigError, InboundError
 
@@ -332,6 +332,6 @@ def _print_stored(stored: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(stored)
     elif stored["changed"]:
-        click.echo(f"the memory of {stored['scope']} is now at version {stored['version']}")
+        tell(f"the memory of {stored['scope']} is now at version {stored['version']}")
     else:
-        click.echo(f"no changes: the memory of {stored['scope']} stays at version {stored['version']}")
+        tell(f"no changes: the memory of {stored['scope']} stays at version {stored['version']}")

@@ -7,7 +7,7 @@ import click
 
 from daemon.cli.command_setup import with_bus, with_process
 from daemon.cli.memory_command import author
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError, JobRefused
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     if as_json:
         print_json({"links": rows})
     elif not rows:
-        click.echo("nobody is linked")
+        tell("nobody is linked")
     else:
         table(("memory", "shared by", "linked by", "since"), [tuple(row.values()) for row in rows])
 
@@ -57,7 +57,7 @@ def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> No
     if as_json:
         print_json(shown)
         return
-    say(f"memory: {shown['home']}, version {shown['version']}")
+    tell(f"memory: {shown['home']}, version {shown['version']}")
     for identity in shown["identities"]:
         say(f"{identity['scope']}: " + (", ".join(identity["sessions"]) or "no sessions"))
 
@@ -80,7 +80,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
     if as_json:
         print_json(record)
     else:
-        say(f"{other} now shares the memory of {into}")
+        tell(f"{other} now shares the memory of {into}")
 
 
 @person.command()
@@ -103,7 +103,7 @@ def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> 
     if as_json:
         print_json(record)
     else:
-        say(f"{', '.join(record.report['members'])}: unlinked from {record.report['home']}")
+        tell(f"{', '.join(record.report['members'])}: unlinked from {record.report['home']}")
 
 
 async def _done(process: "Process", ask: Callable[["Process"], Awaitable[str]]) -> "JobRecord":

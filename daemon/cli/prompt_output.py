@@ -4,22 +4,22 @@ from typing import Any
 
 import click
 
-from daemon.cli.table_output import say, table
+from daemon.cli.table_output import say, table, tell
 from daemon.printable import printable_json
 
 
 def print_prompt(shown: dict[str, Any]) -> None:
     """Print the result of ``workers.agent.prompt_preview``: the parts with their tokens, then the whole text."""
-    click.echo(f"session {shown['session']}: bot {shown['bot']}, model {shown['model']}, prompt for the {shown['for']}")
+    tell(f"session {shown['session']}: bot {shown['bot']}, model {shown['model']}, prompt for the {shown['for']}")
     click.echo()
     parts = shown["parts"]
     totals = {"total": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:
-        say(f"the tools of the tool server {each['server']} are missing: {each['reason']}")
+        tell(f"the tools of the tool server {each['server']} are missing: {each['reason']}")
     for each in shown["unreadable"]:
-        say(f"without {each['path']}: {each['reason']}")
+        tell(f"without {each['path']}: {each['reason']}")
     for section in shown["system"]:
         _head(f"system: {section['part']}, {section['tokens']:,} tokens")
         say(section["text"])

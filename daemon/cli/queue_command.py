@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.command_setup import loaded, with_bus
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 
 if TYPE_CHECKING:
     from daemon.overview import Lengths
@@ -36,9 +36,9 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     rows = [(number, *_cells(lengths)) for number, lengths in enumerate(queues.partitions)]
     table(heads, [*rows, ("total", *_cells(queues.total))])
     for channel, count in queues.total.out.items():
-        click.echo(f"not yet delivered to {channel}: {count}")
-    click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
-    click.echo(f"parked: {queues.parked} sessions")
+        tell(f"not yet delivered to {channel}: {count}")
+    tell(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
+    tell(f"parked: {queues.parked} sessions")
     for reason, count in queues.reasons.items():
         say(f"  {count}: {reason or BACKING_OFF}")
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from daemon.cli.command_setup import with_bus, with_process
+from daemon.cli.language import language
 from daemon.cli.session_command import key_of
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"reminders": rows})
     elif not rows:
-        click.echo("no reminders")
+        tell("no reminders")
     else:
         heads = ("session", "id", "due (UTC)", "state", "kind", "rule", "text")
         table(heads, [[*list(row.values())[:-1], row["text"][:SHOWN_CHARS]] for row in rows])
@@ -73,7 +74,7 @@ def add(  # noqa: PLR0913 - its arguments and options
 def remove(ctx: click.Context, name: str, reminder_id: str) -> None:
     """Remove the reminder ID of SESSION."""
     _act(ctx, key_of(ctx, name), reminder_id, "delete")
-    say(f"reminder {reminder_id} is removed")
+    tell(f"reminder {reminder_id} is removed")
 
 
 @reminder.command()
@@ -83,7 +84,7 @@ def remove(ctx: click.Context, name: str, reminder_id: str) -> None:
 def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
     """Pause the reminder ID of SESSION, so that it does not fire."""
     _act(ctx, key_of(ctx, name), reminder_id, "pause")
-    say(f"reminder {reminder_id} is paused")
+    tell(f"reminder {reminder_id} is paused")
 
 
 @reminder.command()
@@ -93,7 +94,7 @@ def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
 def resume(ctx: click.Context, name: str, reminder_id: str) -> None:
     """Resume a paused reminder in SESSION. A reminder whose only time has passed is removed."""
     due = _act(ctx, key_of(ctx, name), reminder_id, "resume")
-    say(f"reminder {reminder_id} fires on {due}" if due else f"the time of reminder {reminder_id} has passed")
+    tell(f"reminder {reminder_id} fires on {due}" if due else f"the time of reminder {reminder_id} has passed")
 
 
 def _act(ctx: click.Context, session: str, reminder_id: str, action: Literal["pause", "resume", "delete"]) -> str:
@@ -147,7 +148,7 @@ async def _added(process: "Process", session: str, *, zone: str | None, **asked:
     bot, reminders = process.bot(place.bot), Reminders(process.bus, process.config.queue)
     wish = Wish(**asked, zone=zone or bot.time_zone)
     new = await add(reminders, wish, place, asked_as=secrets.token_hex(8), at_most=bot.reminders.chat_max)
-    return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, "en")}
+    return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, language())}
 
 
 async def _place(process: "Process", session: str) -> "Place":

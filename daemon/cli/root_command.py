@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from daemon.cli.exit_codes import FAILED, INTERRUPTED, code_of, leaves
+from daemon.cli.language import translated
 from daemon.errors import MillpondError
 from daemon.printable import printable
 from daemon.version import __version__
@@ -30,6 +31,8 @@ class Root(click.Group):
             return super().invoke(ctx)
         except (MillpondError, TimeoutError, BrokenPipeError, ExceptionGroup) as error:
             ctx.exit(_told(leaves(error), error))
+        except click.UsageError as error:
+            raise click.UsageError(translated(error.format_message()), error.ctx) from error
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
 
@@ -42,7 +45,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     if any(code is None for code in codes):
         raise error
     for text in dict.fromkeys(str(leaf) for leaf in found):
-        click.echo(f"millpond: {printable(text)}", err=True)
+        click.echo(f"millpond: {printable(translated(text))}", err=True)
     return codes[0] or FAILED
 
 

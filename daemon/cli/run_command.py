@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from daemon.cli.command_setup import config_path
+from daemon.cli.table_output import tell
 from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def is_read_by_one(output: TextIO, first: Path = FIRST_OUTPUT) -> bool:
 
 
 def _say(line: str) -> None:
-    click.echo(line)
+    tell(line)
     sys.stdout.flush()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import with_process
-from daemon.cli.table_output import print_json
+from daemon.cli.table_output import print_json, tell
 from daemon.errors import InboundError
 from daemon.services import load
 
@@ -73,7 +73,7 @@ def _text(given: str) -> str:
 async def _plainly(sending: Any, wait_s: float | None) -> None:
     click.echo(sending.sent.id)
     if sending.sent.status == "duplicate":
-        click.echo("millpond: duplicate: a message with this ID was accepted before. Nothing was sent.", err=True)
+        tell("millpond: duplicate: a message with this ID was accepted before. Nothing was sent.", err=True)
     if wait_s is not None:
         for_output: Any = load(FOR_OUTPUT)
         reply = (await sending.reply(limit_s=wait_s)).reply

@@ -3,15 +3,22 @@
 import sys
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import east_asian_width
 
 import click
 
+from daemon.cli.language import translated
 from daemon.printable import one_line, printable, printable_json
 
 
 def say(text: str) -> None:
     """Print ``text``, which may contain text of people or models; control characters are escaped."""
     click.echo(printable(text))
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Print ``text``, an answer of the command in English, in the language of the command line."""
+    click.echo(printable(translated(text)), err=err)
 
 
 def print_json(content: Any) -> None:
@@ -23,6 +30,7 @@ def print_json(content: Any) -> None:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print ``rows`` under ``heads``: with lines and colours on a terminal, otherwise in plain columns."""
+    heads = [translated(head) for head in heads]
     cells = [[one_line(str(value)) for value in row] for row in rows]
     if sys.stdout.isatty():
         _drawn(heads, cells)
@@ -44,6 +52,12 @@ def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _plain(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        click.echo("  ".join(padded).rstrip())
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: a Chinese character takes two."""
+    return len(text) if text.isascii() else sum(2 if east_asian_width(each) in "WF" else 1 for each in text)

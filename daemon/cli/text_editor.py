@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from daemon.cli.table_output import tell
 from daemon.errors import InboundError
 
 MAX_BYTES = 1_000_000
@@ -58,7 +59,7 @@ def edited_draft(text: str) -> Generator[str]:
         # Editors end a text in a line feed; that alone is no change.
         yield text if edited.rstrip("\n") == text.rstrip("\n") else edited
     except BaseException:
-        click.echo(f"millpond: your unsaved text is kept in {draft}", err=True)
+        tell(f"millpond: your unsaved text is kept in {draft}", err=True)
         raise
     draft.unlink()
     folder.rmdir()

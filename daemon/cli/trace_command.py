@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.command_setup import with_bus
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ def print_trace(found: "Found") -> None:
     whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
     by = f"processed by worker {trace.worker} with fencing token {trace.fence}"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
-    say(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
+    tell(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
     if (used := used_by(trace)).calls:
         cached = f" ({share(used)} cached)" if share(used) else ""
         cost = f", {used.costs(digits=6)}" if used.costs() else ""
-        say(f"{used.tokens_in:,} tokens in{cached}, {used.tokens_out:,} tokens out{cost}")
+        tell(f"{used.tokens_in:,} tokens in{cached}, {used.tokens_out:,} tokens out{cost}")
     click.echo()
     table(
         ("step", "", "took", "more"),
         [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
     )
     if trace.left_out:
-        say(f"{trace.left_out:,} more steps of this turn were not recorded")
+        tell(f"{trace.left_out:,} more steps of this turn were not recorded")
     for each in trace.missing:
-        say(f"the tools of server {each.server} are missing: {why_missing(each)}")
+        tell(f"the tools of server {each.server} are missing: {why_missing(each)}")
 
 
 def _name(row: "Row") -> str:

@@ -8,7 +8,7 @@ import click
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say, table
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.cli.transcript_source import Spoken, part_of, pieces, spoken
 from daemon.errors import ArchiveError, InboundError
 
@@ -120,7 +120,7 @@ async def _show(process: "Process", wanted: Spoken) -> list[str]:
         async for piece in found:
             if piece.reason:
                 gaps.append(piece.reason)
-                say(f"──── messages {piece.first} to {piece.upto - 1} cannot be read")
+                tell(f"──── messages {piece.first} to {piece.upto - 1} cannot be read")
             for index, entry in piece.entries():
                 say(line_of(message_of(index, entry)))
     return gaps
@@ -293,7 +293,7 @@ def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json:
     if as_json:
         print_json(done | {"file": str(output)})
     elif str(output) != "-":
-        say(f"{output}: messages {done['first']} to {done['upto'] - 1} of {done['session']}, {done['bytes']:,} bytes")
+        tell(f"{output}: messages {done['first']} to {done['upto'] - 1} of {done['session']}, {done['bytes']:,} bytes")
 
 
 async def _raws(process: "Process", wanted: Spoken) -> "AsyncGenerator[Sequence[bytes]]":
@@ -332,7 +332,7 @@ def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
     if as_json:
         print_json(done)
     else:
-        say(f"{done['session']}: messages {done['first']} to {done['upto'] - 1}, {done['tokens']:,} tokens")
+        tell(f"{done['session']}: messages {done['first']} to {done['upto'] - 1}, {done['tokens']:,} tokens")
 
 
 async def _restored(process: "Process", wanted: Spoken) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The OpenAI-compatible endpoint, with OpenAI's own client and a real worker."""
 
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -10,11 +11,11 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from openai import APIError, AsyncOpenAI, NotFoundError
+from openai import APIError, APIStatusError, AsyncOpenAI, NotFoundError
 
 from channels.web.completions import completion_answer as answers
 from channels.web.service import serve
-from daemon.config import BotConfig, ModelConfig, Secret, WebConfig
+from daemon.config import AgentConfig, BotConfig, ModelConfig, Secret, WebConfig
 from daemon.events import Notice
 from daemon.process import Process
 from daemon.services import service
@@ -56,7 +57,7 @@ async def site_of(process: Process, script: Any, *, works: bool = True) -> Async
     heard: list[str] = []
     async with fake_openai(script) as model, anyio.create_task_group() as tg:
         web = WebConfig(port=0, token=Secret(TOKEN), completions_token=Secret(COMPLETIONS))
-        bot = BotConfig(model=ModelConfig(base_url=model.base_url, name="fake"), admins=("web:boss",))
+        bot = BotConfig(model=ModelConfig(base_url=model.base_url, name="fake", vision=True), admins=("web:boss",))
         config = msgspec.structs.replace(process.config, channels={"web": web}, bots={"pond": bot})
         process = replace(process, config=config, announce=heard.append, stopping=anyio.Event())
         if works:
@@ -89,6 +90,46 @@ async def test_the_bot_answers_the_newest_user_message_with_its_own_memory_and_h
         ]  # fmt: skip
         prompt = site.model.requests[-1].raw.decode()
         assert "I am Ann" in prompt and "pirate" not in prompt and "Bob" not in prompt
+
+
+PIXEL = b"\x89PNG\r\n\x1a\n of a pond"
+
+
+def picture(url: str = "data:image/png;base64," + b64encode(PIXEL).decode()) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+async def test_a_picture_is_stored_with_its_message_and_shown_to_the_model(process: Process) -> None:
+    async with site_of(process, [Say("A pond"), Say("Still a pond")]) as site:
+        client, text = site.client(), {"type": "text", "text": "What is this?"}
+        for content in ([text, picture()], [picture()]):
+            messages: Any = [{"role": "user", "content": content}]
+            answer = await client.chat.completions.create(model="pond", messages=messages, user="ann")
+        assert answer.choices[0].message.content == "Still a pond"
+        stored = [path.read_bytes() for path in process.workspace("pond").glob("files/*/inbox/*picture-1*.png")]
+        assert stored == [PIXEL, PIXEL]
+        assert b64encode(PIXEL).decode() in site.model.requests[-1].raw.decode()
+
+
+@each_row(
+    "content, status, told",
+    [
+        ([picture("https://example.org/p.png")], 400, "must be a data URL"),
+        ([picture("data:image/png;base64,?")], 400, "must be a data URL"),
+        ([picture("data:image/svg+xml;base64,PHN2Zz4=")], 400, "must be a data URL"),
+        ([picture()] * 21, 400, "at most 20 pictures"),
+        ([{"type": "input_audio", "input_audio": {}}], 400, "Remove the part of type 'input_audio'"),
+        ([picture("data:image/png;base64," + "A" * 1_400)], 413, "at most 1,000 bytes"),
+    ],
+)
+async def test_a_picture_that_cannot_be_sent_is_refused(process: Process, content: Any, status: int, told: str) -> None:
+    config = msgspec.structs.replace(process.config, agent=AgentConfig(attachment_max_bytes=1_000))
+    async with site_of(replace(process, config=config), []) as site:
+        with pytest.raises(APIStatusError) as refused:
+            await site.client().chat.completions.create(model="pond", messages=[{"role": "user", "content": content}])
+
+        assert (refused.value.status_code, told in str(refused.value)) == (status, True), refused.value
+        assert site.model.requests == []
 
 
 async def test_an_answer_is_streamed_while_it_is_written_and_ends_with_its_usage(process: Process) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from anyio import to_thread
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from daemon.clock import SystemClock
 from daemon.config import Config
 from daemon.config.schema import PersonConfig
 from daemon.errors import ConfigError, InboundError
+from daemon.events import LogEntry
 from daemon.job_handlers import job_runner
 from daemon.memory import Note
 from daemon.operators import Logins
@@ -272,3 +274,15 @@ async def test_the_command_line_renames_a_session_and_names_the_person_of_a_link
     assert [(each["session"], each["title"]) for each in listed] == [(ANN, "The mill")]
     assert unknown.exit_code and isinstance(unknown.exception, InboundError | SystemExit)
     assert me["person"] == "operator-ann"
+
+
+async def test_a_line_does_not_contain_the_names_of_files(page: Page, lab: Lab) -> None:
+    await lab.publish("m1")
+    claim = await lab.claim()
+    said = "What is this?\n[image: pond.png, 50 kB, saved as inbox/2026-11-26-pond-m1.png]"
+    wire = msgspec.Raw(msgspec.json.encode({"role": "user", "content": said}))
+    await lab.commit(claim)
+    entry = LogEntry(time="2026-11-20T09:00:00.000Z", turn=0, tokens=10, wire=wire, id="m1")
+    await lab.bus.call("LSET", lab.bus.keys.log(ANN), 0, msgspec.json.encode(entry))
+
+    assert (await page.get("/api/sessions/web%3Aann"))["title"] == "What is this?"

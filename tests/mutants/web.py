@@ -601,4 +601,24 @@ MUTANTS = (
             "test_an_open_web_channel_is_a_warning_as_long_as_it_is_enabled",
         ),
     ),
+    *mutants_of(
+        "channels/web/session/reminder_endpoints.py",
+        "integration/test_web_reminders.py",
+        (
+            "A request that is repeated sets no second reminder.",
+            "name = body.id or secrets.token_hex(8)",
+            "name = secrets.token_hex(8)",
+            "test_an_operator_adds_and_changes_a_reminder_and_a_repeated_request_adds_none",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/completions/completion_request.py",
+        "integration/test_completions.py",
+        (
+            "A picture of another site is not loaded.",
+            "if found is None or not content:",
+            "if not content and found is not None:",
+            "test_a_picture_that_cannot_be_sent_is_refused",
+        ),
+    ),
 )

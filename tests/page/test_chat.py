@@ -186,15 +186,29 @@ def test_older_messages_come_while_what_is_read_stays(chat: Page, visit: Visit) 
     visit.open("/s/web%3Along")
     expect(chat.locator(f"[data-index='{MESSAGES - 1}']")).to_be_in_viewport()
     expect(chat.locator(".sum")).to_contain_text("tokens")
-    assert chat.locator("[data-index]").count() == 100
+    assert chat.locator("[data-index]").count() == 50
 
     chat.evaluate("document.querySelector('.scroller').scrollTop = 900")
     anchor = chat.evaluate_handle("document.elementFromPoint(700, 400).closest('[data-index]')")
     top = anchor.evaluate("each => each.getBoundingClientRect().top")
     chat.evaluate("document.querySelector('.scroller').scrollTop -= 150")
-    expect(chat.locator("[data-index]")).to_have_count(200)
+    expect(chat.locator("[data-index]")).to_have_count(100)
 
     assert abs(anchor.evaluate("each => each.getBoundingClientRect().top") - top - 150) < 3
+
+
+def test_messages_far_from_the_view_leave_the_document_and_come_back(chat: Page, visit: Visit) -> None:
+    visit.open("/s/web%3Along")
+    last = chat.locator(f"[data-index='{MESSAGES - 1}']")
+    expect(last).to_be_in_viewport()
+
+    for count in (100, 150, 200, 250, 300, 300):
+        chat.evaluate("document.querySelector('.scroller').scrollTop = 0")
+        expect(chat.locator("[data-index]")).to_have_count(count)
+    expect(last).to_have_count(0)
+    chat.get_by_role("button", name="Newest").click()
+
+    expect(last).to_be_in_viewport()
 
 
 def test_ten_thousand_messages_are_painted_at_once(visit: Visit) -> None:

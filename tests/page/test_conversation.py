@@ -153,7 +153,7 @@ def test_ten_thousand_messages_are_walked_through_with_few_of_them_in_the_page(v
     assert page.locator("article").count() <= 200
 
     page.locator(".scroller").evaluate("element => { element.scrollTop = 0 }")
-    expect(page.locator(f'article[data-index="{MESSAGES - 150}"]')).to_be_attached()
+    expect(page.locator(f'article[data-index="{MESSAGES - 80}"]')).to_be_attached()
 
     visit.open("/s/web%3Along/m/4321")
     expect(page.locator('article[data-index="4321"]')).to_be_in_viewport()

@@ -55,6 +55,7 @@ def test_a_refused_reminder_is_explained_in_the_language_of_the_page(browser: Br
         log_in(visit, millpond)
         chat(visit, "你好")
         page = visit.open("/reminders")
+        page.get_by_text("新提醒").click()
         page.get_by_label("正文").fill("给牙医打电话")
         page.get_by_label("时间").fill("2020-01-01T09:00")
         page.get_by_role("button", name="添加提醒").click()

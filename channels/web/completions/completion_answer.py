@@ -7,7 +7,7 @@ import anyio
 
 from channels.conversation import Conversation, Said, Shown, Writing, settled_by
 from channels.web.completions.completion_chunks import BETWEEN, Text
-from daemon.events import Notice
+from daemon.events import Attachment, Notice
 from daemon.session import SessionReader
 
 ANSWER_S = 600.0
@@ -45,11 +45,11 @@ class Answer:
         """The session's key as text."""
         return self._conversation.session
 
-    async def ask(self, text: str, message_id: str) -> None:
+    async def ask(self, text: str, message_id: str, files: tuple[Attachment, ...] = ()) -> None:
         """Send the message; errors as for ``Conversation.send``. The answer to a repeated one may exist already."""
         state = await self._reader.state(self.session)
         self._is_next, self._first = not state.waiting, state.head
-        accepted = await self._conversation.send(text, message_id=message_id)
+        accepted = await self._conversation.send(text, message_id=message_id, files=files)
         self.message_id = accepted.id
         self._known = await self._conversation.answer_to(accepted.id) if accepted.status == "duplicate" else None
 

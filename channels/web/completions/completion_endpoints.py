@@ -1,7 +1,10 @@
 """The endpoints of one site."""
 
+import secrets
+
 import anyio
 from anyio import to_thread
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -11,12 +14,14 @@ from channels.http import read_body
 from channels.inbound import make_inbound
 from channels.web.completions.completion_answer import Answer, Unanswered
 from channels.web.completions.completion_chunks import DONE, KEEP_ALIVE, Form, usage_of
-from channels.web.completions.completion_request import SESSION_HEADER, Asked, ModelNotFound, asked
+from channels.web.completions.completion_request import SESSION_HEADER, TOO_LARGE, Asked, ModelNotFound, Picture, asked
 from channels.web.error_response import body_of, problem
 from channels.web.event_streams import Streams, Write, until_gone
 from channels.web.json_body import check_type, json_response
 from channels.web.member_limits import check_channel, check_sender, is_member
 from channels.web.site import Site
+from channels.web.uploads import NotStored, Uploads
+from daemon.events import Attachment, Inbound
 from daemon.traces import Traces
 
 BODY_MAX_BYTES = 32 * 1024 * 1024
@@ -43,6 +48,7 @@ class Completions:
         self._bot = site.config.bot
         self._since = round(site.process.clock.now().timestamp())
         self._streams = Streams(site.process.stopping, site.name)
+        self._uploads = Uploads(site)
         self._traces = Traces(site.process.bus)
 
     def routes(self) -> list[Route]:
@@ -84,13 +90,28 @@ class Completions:
             await check_sender(self._process, inbound)
         conversation = await Conversation.open(self._process, key)
         answer = Answer(conversation)
-        await answer.ask(found.text, request.headers.get("Idempotency-Key", ""))
+        message_id = request.headers.get("Idempotency-Key") or secrets.token_hex(8)
+        try:
+            files = await self._stored(conversation.inbound(found.text, message_id=message_id), found.pictures)
+        except NotStored as error:
+            return problem(503, "not_stored", str(error))
+        await answer.ask(found.text, message_id, files)
         created = round(self._process.clock.now().timestamp())
         form = Form(id=f"chatcmpl-{answer.message_id}", created=created, model=self._bot)
         headers = {SESSION_HEADER: conversation.session}
         if found.is_streamed:
             return self._streams.response(request, lambda write: self._stream(found, answer, form, write), headers)
         return await self._whole(request, answer, form, headers)
+
+    async def _stored(self, inbound: Inbound, pictures: tuple[Picture, ...]) -> tuple[Attachment, ...]:
+        """The pictures of a message, stored in the order in which they were sent."""
+        most = self._process.config.agent.attachment_max_bytes
+        if any(len(each.content) > most for each in pictures):
+            raise HTTPException(413, TOO_LARGE.format(most=most))
+        files = [Attachment(kind="image", name=each.name(at)) for at, each in enumerate(pictures, 1)]
+        return tuple(
+            [await self._uploads.keep(inbound, file, each.content) for file, each in zip(files, pictures, strict=True)]
+        )
 
     async def _asked(self, request: Request, body: bytes) -> Asked:
         def read() -> Asked:

@@ -3,12 +3,16 @@
 Source of the form: OpenAI's reference, "Create chat completion".
 """
 
+import base64
+import binascii
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
+from channels.web.message_endpoints import FILES_MAX
 from daemon.sessionkey import SessionKey
 
 SESSION_HEADER = "X-Millpond-Session"
@@ -22,12 +26,28 @@ DEFAULT_CHAT = "openai"
 TASK, TASK_HISTORY = "### Task:", "<chat_history>"
 """Parts of the prompts by which Open WebUI asks for titles, tags and follow-up questions."""
 
+TEXTS = frozenset({"text", "input_text"})
+IMAGES = frozenset({"image_url", "input_image"})
+"""Types of the parts of a message."""
+
+DATA_URL = re.compile(r"data:image/(png|jpeg|webp|gif);base64,", re.IGNORECASE)
+"""Beginning of a picture in a request (RFC 2397); the media types are those that OpenAI's models read."""
+
 FORM = (
     "The request body must be an object {model, messages, stream?, user?} as in OpenAI's Chat Completions API. Each "
     "message is an object {role, content}."
 )
 NO_TEXT = "The field messages contains no text with the role user. Add a message {role: user, content: <text>}."
-NOT_TEXT = "Only text can be sent to this endpoint. Remove the part of type {kind!r} from the newest user message."
+NOT_TEXT = (
+    "Only text and pictures can be sent to this endpoint. Remove the part of type {kind!r} from the newest user "
+    "message."
+)
+NOT_DATA = (
+    "A picture in image_url.url must be a data URL such as data:image/png;base64,<data>. Addresses of other sites are "
+    "not loaded. Send the picture itself."
+)
+TOO_MANY = f"A message can have at most {FILES_MAX} pictures. Send the pictures in several messages."
+TOO_LARGE = "A picture can be at most {most:,} bytes large (agent.attachment_max_bytes). Send a smaller picture."
 ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
 NO_TASKS = (
     "This request is an automatic task of the client, such as writing a title. The task was refused, because its text "
@@ -39,9 +59,26 @@ class ModelNotFound(Exception):
     """A request names a model that this address does not offer."""
 
 
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture of a message."""
+
+    subtype: str
+    """Of its media type: ``png``, ``jpeg``, ``webp`` or ``gif``."""
+    content: bytes
+
+    def name(self, number: int) -> str:
+        """A name for the picture ``number`` of a message."""
+        return f"picture-{number}.{self.subtype.replace('jpeg', 'jpg')}"
+
+
+class _ImageUrl(msgspec.Struct, frozen=True, kw_only=True):
+    url: str
+
+
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     text: str = ""
+    image_url: _ImageUrl | str | None = None
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +107,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     key: SessionKey
     text: str
+    pictures: tuple[Picture, ...] = ()
     is_streamed: bool
     wants_usage: bool
 
@@ -99,7 +137,7 @@ def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) ->
             raise ModelNotFound(f"The model {found.model[:80]!r} was not found. This address offers the model {bot!r}.")
         if found.n not in (UNSET, None, 1):
             raise HTTPException(400, ONE_CHOICE)
-        text = _newest_text(found.messages)
+        text, pictures = _newest(found.messages)
     except UnicodeDecodeError:
         raise HTTPException(400, "The request body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
@@ -111,6 +149,7 @@ def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) ->
     return Asked(
         key=session_of(headers, found.user or "", channel=channel),
         text=text,
+        pictures=pictures,
         is_streamed=bool(found.stream),
         wants_usage=found.stream_options is not None and found.stream_options.include_usage,
     )
@@ -136,13 +175,30 @@ def _first(headers: Mapping[str, str], names: tuple[str, ...]) -> str:
     return next((value.strip() for name in names if (value := headers.get(name, "")).strip()), "")
 
 
-def _newest_text(messages: list[_Message]) -> str:
+def _newest(messages: list[_Message]) -> tuple[str, tuple[Picture, ...]]:
+    """The text and the pictures of the newest user message."""
     newest = next((message for message in reversed(messages) if message.role == "user"), None)
     content = _decode_content(newest.content) if newest is not None else None
-    if isinstance(content, list):
-        if strange := next((part.type for part in content if part.type not in ("text", "input_text")), None):
-            raise HTTPException(400, NOT_TEXT.format(kind=strange[:40]))
-        content = "\n".join(part.text for part in content)
-    if not (content or "").strip():
+    parts = content if isinstance(content, list) else [_Part(type="text", text=content or "")]
+    texts = [part.text for part in parts if part.type in TEXTS]
+    images = [part for part in parts if part.type in IMAGES]
+    if strange := next((part.type for part in parts if part.type not in TEXTS | IMAGES), None):
+        raise HTTPException(400, NOT_TEXT.format(kind=strange[:40]))
+    if len(images) > FILES_MAX:
+        raise HTTPException(400, TOO_MANY)
+    text, pictures = "\n".join(texts), tuple(map(_picture, images))
+    if not text.strip() and not pictures:
         raise HTTPException(400, NO_TEXT)
-    return content or ""
+    return text, pictures
+
+
+def _picture(part: _Part) -> Picture:
+    url = part.image_url.url if isinstance(part.image_url, _ImageUrl) else part.image_url or ""
+    found = DATA_URL.match(url)
+    try:
+        content = base64.b64decode(url[found.end() :], validate=True) if found else b""
+    except binascii.Error:
+        content = b""
+    if found is None or not content:
+        raise HTTPException(400, NOT_DATA)
+    return Picture(subtype=found[1].lower(), content=content)

@@ -8,6 +8,7 @@ import {Outbox, pendingElement} from "/page/composer.js";
 import {partsOf, sentBy} from "/page/files.js";
 import {firstScreen} from "/page/first.js";
 import {show} from "/page/markdown.js";
+import {keeping, shorten} from "/page/window.js";
 import {t} from "/page/words.js";
 
 /** Pixels from an end at which more messages are loaded, and within which the view follows new messages. */
@@ -25,7 +26,7 @@ export class Chat extends HTMLElement {
     this.calls = new Calls();
     this.first = this.upto = 0;
     this.atEnd = true;
-    this.unread = 0;
+    Object.assign(this, {along: true, top: 0, unread: 0});
     this.target = null;
     this.preview = null;
     this.older = h("p.edge", {hidden: true}, t("Loading older messages…"));
@@ -37,7 +38,6 @@ export class Chat extends HTMLElement {
     this.spoken = h("div.unseen", {"aria-live": "polite"});
     this.writer = h("div.writer", null);
     fill(this, this.scroller, this.newest, this.writer, this.spoken);
-    this.along = true;
     this.growth = new ResizeObserver(() => { if (this.along) this.scroller.scrollTop = this.scroller.scrollHeight; });
     this.growth.observe(this.flow);
     this.growth.observe(this.scroller);
@@ -124,12 +124,12 @@ export class Chat extends HTMLElement {
     try {
       const messages = (await this.feed.before(this.first)).filter((each) => each.index < this.first);
       this.noOlder = !messages.length;
-      this.keeping(() => {
+      keeping(this.scroller, this.list, () => {
         this.older.hidden = true;
-        if (messages.length) {
-          this.first = messages[0].index;
-          this.list.prepend(...this.drawn(messages));
-        }
+        if (!messages.length) return;
+        this.first = messages[0].index;
+        this.list.prepend(...this.drawn(messages));
+        this.shorten("end");
       });
     } catch (error) {
       if (error.name !== "AbortError") this.older.textContent = error.message;
@@ -145,17 +145,17 @@ export class Chat extends HTMLElement {
       this.list.append(...this.drawn(messages));
       this.upto = (messages.at(-1)?.index ?? this.upto - 1) + 1;
       this.setEnd(messages.length < PAGE || this.upto > this.feed.last);
+      keeping(this.scroller, this.list, () => this.shorten("start"));
     } catch { /* the next scroll tries again */ }
     this.reading = false;
   }
 
-  /** Change messages above the view without moving those in view. */
-  keeping(change) {
-    const top = this.scroller.getBoundingClientRect().top;
-    const anchor = [...this.list.children].find((each) => each.getBoundingClientRect().bottom > top);
-    const at = anchor?.getBoundingClientRect().top;
-    change();
-    if (anchor?.isConnected) this.scroller.scrollTop += anchor.getBoundingClientRect().top - at;
+  /** Drop messages that are far from the view, at the start or at the end. */
+  shorten(side) {
+    const index = shorten(this.list, side);
+    if (index === null) return;
+    if (side === "start") Object.assign(this, {first: index, noOlder: false});
+    else if ((this.upto = index + 1) && this.atEnd) this.setEnd(false);
   }
 
   setEnd(atEnd) {
@@ -224,7 +224,9 @@ export class Chat extends HTMLElement {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       const {scrollTop, scrollHeight, clientHeight} = this.scroller;
-      this.along = this.atEnd && scrollHeight - clientHeight - scrollTop < ALONG;
+      // A message may have grown since, by a formula for example: only scrolling up stops the view from following.
+      this.along = this.atEnd && (scrollHeight - clientHeight - scrollTop < ALONG || (this.along && scrollTop >= this.top));
+      this.top = scrollTop;
       if (scrollTop < NEAR) this.readOlder();
       if (scrollHeight - clientHeight - scrollTop < NEAR) this.readNewer();
       if (this.along) this.unread = 0;
@@ -272,11 +274,11 @@ export class Chat extends HTMLElement {
     const had = this.list.querySelector(`[data-index="${message.index}"]`);
     for (const notice of this.tail.querySelectorAll(".notice")) if (notice.dataset.time < message.time) this.list.append(notice);
     const [made] = this.drawn([message]);
-    if (had) had.replaceWith(made);
-    else this.list.append(made);
+    had ? had.replaceWith(made) : this.list.append(made);
     if (!this.list.children.length || this.upto === 0) this.first = Math.min(this.first, message.index);
     this.upto = Math.max(this.upto, message.index + 1);
-    if (!this.along) this.unread += 1;
+    if (this.along) this.shorten("start");
+    else this.unread += 1;
     if (message.role === "assistant" && message.answers?.length) {
       this.spoken.textContent = textOf(message.content).slice(0, SPOKEN);
       dispatchEvent(new Event("mp-said"));

@@ -6,7 +6,7 @@
 import {Stream, get, ofSession, query} from "/page/api.js";
 
 /** Messages per request. */
-export const PAGE = 100;
+export const PAGE = 50;
 /** Larger than any index: the messages before it are the newest. */
 const END = 999_999_999_999_999;
 

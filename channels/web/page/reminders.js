@@ -14,6 +14,8 @@ const CHATS = 100;
 const DAY_MS = 86_400_000;
 /** The hour of a new reminder: tomorrow at nine. */
 const HOUR = 9;
+/** On a small screen the list comes first: the form is opened when it is needed. */
+const PHONE = "(max-width: 760px)";
 const RULES = {
   "": t("once"),
   "FREQ=DAILY": t("every day"),
@@ -116,7 +118,7 @@ export class Reminders extends View {
       toast(said);
       this.changed();
     };
-    return h("div.card", null, h("h2", null, t("New reminder")),
+    return h("details.card", {open: !matchMedia(PHONE).matches}, h("summary", null, h("h2", null, t("New reminder"))),
       this.form({text: "", local: stamp(tomorrow), rule: "", kind: "text"}, t("Add reminder"), save, {more: labelled(t("Conversation"), chat)}));
   }
 

@@ -12,7 +12,7 @@ try {
 if (language !== "en" && language !== "zh") language = navigator.languages.map((each) => each.slice(0, 2)).find((each) => each === "en" || each === "zh");
 if (language === "zh") {
   document.documentElement.lang = "zh-CN";
-  for (const name of ["zh", "zh-chat", "zh-settings", "zh-side", "zh-views", "zh-api"]) {
+  for (const name of ["zh", "zh-chat", "zh-reminders", "zh-settings", "zh-side", "zh-views", "zh-api"]) {
     document.head.append(Object.assign(document.createElement("link"), {rel: "modulepreload", href: `/page/${name}.js`}));
   }
 }
@@ -22,7 +22,7 @@ const asked = /^\/s\/([^/]+)$/.exec(location.pathname);
 if (asked) {
   try {
     const session = decodeURIComponent(asked[1]);
-    const address = `/api/sessions/${encodeURIComponent(session)}/messages?before=999999999999999&limit=100`;
+    const address = `/api/sessions/${encodeURIComponent(session)}/messages?before=999999999999999&limit=50`;
     const answer = fetch(address).then((found) => (found.ok ? found.json() : null)).catch(() => null);
     window.early = {session, answer};
   } catch { /* an incomplete escape */ }

@@ -1,6 +1,7 @@
 """A line of the list of sessions: a title, the last message, and the state of the session."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
@@ -19,6 +20,8 @@ LAST_CHARS = 160
 """Longest text of the last message in a line."""
 
 _decode = msgspec.json.Decoder(LogEntry).decode
+
+_FILE = re.compile(r"^\[(?:image|document|audio|video|voice message): [^\n]*, saved as inbox/[^\n]*\]$", re.MULTILINE)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,4 +105,7 @@ class Lines:
             return "", ""
         if said is None or said.text == FORGOTTEN:
             return "", ""
-        return said.text, "assistant" if said.speaker == "assistant" else "user"
+        if said.speaker == "assistant":
+            return said.text, "assistant"
+        # The pictures and files of a message stand on lines of their own, which are no words of its sender.
+        return _FILE.sub("", said.text).strip() or said.text, "user"

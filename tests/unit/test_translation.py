@@ -1,0 +1,123 @@
+"""The command line in Chinese: each answer and error has a translation, and each translation has its values."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from daemon.translation import chinese, templates
+from tests.tables import each_row
+
+ROOT = Path(__file__).resolve().parents[2] / "daemon"
+
+SAID = frozenset(["say", "tell", "echo", "_say", "UsageError", "BadParameter", "confirm"])
+"""Functions whose first argument a person reads."""
+FINDINGS = frozenset(["ok", "warning", "error"])
+"""Functions of the doctor whose second argument a person reads."""
+RAISING = ("bus", "cli", "config", "jobs", "operators", "people", "session", "transcripts", "sessionkey.py")
+"""Rooms whose errors the command line prints."""
+
+SENTENCE = re.compile(r"[A-Za-z]{3,} [a-z{(]")
+
+CODE = re.compile(
+    r"(?:millpond|Valkey|Redis) \{\}.*|bots\.\{\}.*|the script \{\}|messages \{\} to \{\} of session .*|"
+    r"values of type \{\} cannot be encoded|\{\} is not a type of the configuration|"
+    r"only \{\} of these \{\} messages can be oversized.*|\{\}\. Choose fewer oversized messages.*|"
+    r"millpond: \{\}|channels\.\{\}.*"
+)
+"""Names, versions and errors of programmers stay English."""
+
+SETUP = frozenset(["init_command.py", "generate_command.py"])
+"""Commands that have no configuration, or only developers as users."""
+
+ASSEMBLED = re.compile(
+    r"No such |Missing |Got unexpected|Invalid value|Option \{\}|\{\} is not (?:a valid|one of)|\{\} \(in |"
+    r"\{\}, such as|unknown key; \{\}|expected \{\}, got"
+)
+"""Texts of the library click, and texts that are assembled from parts."""
+
+
+def template(node: ast.expr) -> str:
+    """The text of an expression, with ``{}`` for each value in it; empty for other expressions."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(each.value) if isinstance(each, ast.Constant) else "{}" for each in node.values)
+    if isinstance(node, ast.BinOp) and (template(node.left) or template(node.right)):
+        return (template(node.left) or "{}") + (template(node.right) or "{}")
+    return ""
+
+
+def read_by_people(path: Path) -> Iterator[str]:
+    """Texts that the command line prints."""
+    for node in ast.walk(parsed(path)):
+        found: list[ast.expr] = []
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            found = node.exc.args[:1]
+        elif isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            found = node.args[:1] if name in SAID else node.args[1:2] if name in FINDINGS else []
+        for each in found:
+            parts = [each.body, each.orelse] if isinstance(each, ast.IfExp) else [each]
+            yield from (text for part in parts if SENTENCE.search(text := template(part)))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def files(room: str) -> list[Path]:
+    return [ROOT / room] if room.endswith(".py") else sorted((ROOT / room).rglob("*.py"))
+
+
+def test_each_answer_and_each_error_of_the_command_line_is_translated() -> None:
+    texts = {
+        f"{path.name}: {text}"
+        for room in RAISING
+        for path in files(room)
+        if path.name not in SETUP
+        for text in read_by_people(path)
+        if text not in templates() and not CODE.fullmatch(text)
+    }
+
+    assert sorted(texts) == []
+
+
+def test_each_translation_belongs_to_a_text_of_the_program() -> None:
+    known = {
+        template(node)
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp)
+    }
+    headless = {text for text in templates() if " " in text or "{}" in text}
+
+    assert [text for text in sorted(headless - known) if not ASSEMBLED.match(text)] == []
+
+
+def test_a_translation_has_the_values_of_its_text() -> None:
+    for text, said in templates().items():
+        assert sorted(set(re.findall(r"\{(\d)\}", said))) == [str(at) for at in range(text.count("{}"))], text
+
+
+@each_row(
+    "text, said",
+    [
+        ("reminder k3f9ab is paused", "提醒 k3f9ab 已暂停"),
+        (
+            "session web:x already has 3 unanswered messages. Send the message again later.",
+            "会话 web:x 已有3 条没有回答的消息。请稍后重新发送消息。",
+        ),
+        (
+            "the configuration has errors:\n  bots.pond.time_zone: expected an IANA time zone, got 'X', such as Europe/"
+            "Berlin (in a.toml)\n  a.b: set it",
+            "配置有错误：\n  bots.pond.time_zone: 应为 IANA 时区，现在是 'X'，例如 Europe/Berlin（位于 a.toml）\n"
+            "  a.b: set it",
+        ),
+        ("a text of nobody", "a text of nobody"),
+    ],
+)
+def test_a_text_is_translated_with_its_values(text: str, said: str) -> None:
+    assert chinese(text) == said
