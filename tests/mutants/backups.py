@@ -167,12 +167,12 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/data/backup.py",
-        "faults/test_operators_week.py",
+        "integration/test_data_incomplete.py",
         (
             "A missing workspace of a bot with a memory fails a backup.",
             "            if not workspace.is_dir():\n",
             "            if False:\n",
-            "test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it",
+            "test_a_missing_workspace_fails_the_backup_of_a_bot_with_a_memory",
         ),
     ),
     *mutants_of(
