@@ -5,9 +5,8 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-
 NOT_COUNTED = ("/asyncio/", "/anyio/", "/selectors.py", "/threading.py", "importlib")
-"""Parts of paths of code: how often an event loop looks, and what is imported, depends on the machine and other tests."""
+"""Parts of paths of code: the turns of an event loop and imports depend on the machine and on other tests."""
 
 
 def calls_of(act: Callable[[], object]) -> int:
