@@ -1,43 +1,43 @@
-# Millpond: everything a person or a machine runs here. On a fresh machine Python 3.11 or newer and make are enough.
+# Commands for users, developers and CI. They need only Python 3.11 or newer and make, unless their help says otherwise.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Not quiet: a set-up takes minutes, and shows what it is at.
+# pip is not quiet, so that a set-up of several minutes shows its progress.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
-# Files of requirements name every package, and the hashes of its files: pip refuses any other file, and adds nothing.
+# The files in requirements/ list every package with the hashes of its files. pip refuses all other files and packages.
 install = $(PIP) --require-hashes --no-deps $(foreach name,build $(1),--requirement requirements/$(name).txt) \
 	&& $(PIP) --no-deps --no-build-isolation --editable .
 SOURCES := pyproject.toml $(wildcard requirements/*.txt)
-# Tests wait more than they work: two processes for each core. Each begins with tests that lie side by side, for what
-# a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
+# Tests mostly wait, so each core runs two processes. Each process begins with neighboring tests, because the tests of a
+# file share fixtures. An idle process takes tests from the others, because the tests of one file may take a minute.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
 PARALLEL := -n $(WORKERS) --dist worksteal --max-worker-restart 1000
-# Long tests of faults run many processes each: one of them for each core. By files or groups they must not be dealt out: a
-# test that ended its process is begun again then, and a run can wait for ever.
+# Each long test of faults runs many processes, so each core runs only one test. Do not distribute these tests by files or
+# groups: pytest-xdist would then repeat a test that ended its process, and a run could wait forever.
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 
-# Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
+# Tests start hundreds of processes. Without compiled modules, each process would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Everything under version control: unit tests that `make test` has passed on just this are not run again by `make check`.
-# Without git they always are.
+# All files under version control. If the unit tests passed in `make test` and no file has changed since then,
+# `make check` does not run them again. Without git, it always runs them.
 TREE := $(wildcard $(shell git ls-files 2>/dev/null) .git/index)
 ifeq ($(TREE),)
 TREE := always
 endif
 
-# What tells whether everybody can use the page; used by its tests alone, and kept in .page.
+# The accessibility checker for the tests of the page, installed in .page.
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
 .PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts packages mypy pyright imports bench chaos soak fuzz mutants demo audit lock sbom format clean
 
-help:  ## What can be made here
+help:  ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit("Millpond needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12 ..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit("Millpond needs Python 3.11 or newer, but this is Python %d.%d. Choose another interpreter, for example: make PYTHON=python3.12 setup" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(SOURCES) | $(BIN)/python
@@ -74,47 +74,47 @@ $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(call install,check)
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
-setup: $(VENV)/.run  ## Make a virtual environment with all that a bot needs
+setup: $(VENV)/.run  ## Create a virtual environment with everything that a bot needs
 
-run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a chat on a terminal
+run: $(VENV)/.run  ## Start everything: the embedded server, all roles, the API, and a chat in the terminal
 	@exec $(BIN)/millpond run
 
-# Test processes that begin together would each compile all tests for itself, assertions rewritten: 8 s of CPU each.
+# Compile the tests once. Otherwise each test process would compile all tests, which takes 8 s of CPU time per process.
 $(VENV)/.compiled: $(TREE) | $(VENV)/.test
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null
 	@touch $@
 
-test: $(VENV)/.test $(VENV)/.compiled  ## Every test that needs no more than Python
+test: $(VENV)/.test $(VENV)/.compiled  ## Run every test that needs only Python
 	@touch $(VENV)/.began
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page and not qmd'
 	@mv $(VENV)/.began $(VENV)/.unit
 
-test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
+test-servers: $(VENV)/.servers  ## Run tests with Redis 6.2 and with a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=redis62 tests/integration
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
-test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
+test-clocks: $(VENV)/.test  ## Run tests in which clocks jump by an hour; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest $(PARALLEL_LONG) -m faketime tests/faults
 
-test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
+test-page: $(VENV)/.page  ## Test the page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) tests/page
 
-test-deploy: $(VENV)/.deploy  ## The files in deploy/, the wheel as pipx installs it, and the pins of everything installed; needs systemd-analyze (Debian: apt-get install systemd)
+test-deploy: $(VENV)/.deploy  ## Test the files in deploy/, the installed wheel, and the pinned packages; needs systemd-analyze (Debian: apt-get install systemd)
 	$(BIN)/python -m pytest -m deploy tests/deploy
 
-test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
+test-qmd: $(VENV)/.test  ## Test the search engine QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
 
-check: lint $(VENV)/.unit  ## Format, lint, texts, installed packages, types, imports, module lengths, unit tests
+check: lint $(VENV)/.unit  ## Check format, lint, texts, installed packages, types, imports and module lengths, and run unit tests
 
 $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@touch $(VENV)/.began
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
 	@mv $(VENV)/.began $@
 
-lint: $(VENV)/.check  ## The same without the tests
+lint: $(VENV)/.check  ## Run the checks of make check without the unit tests
 	@$(MAKE) --no-print-directory -j 2 format-check texts packages imports pyright mypy
 
 format-check:
@@ -137,14 +137,14 @@ pyright:
 mypy:
 	$(BIN)/mypy
 
-format: $(VENV)/.check  ## Put the code into its form
+format: $(VENV)/.check  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchmarks/results
+bench: $(VENV)/.test  ## Run the benchmarks; prints a table and writes JSON to benchmarks/results
 	$(BIN)/python -m benchmarks
 
-chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers; LONG=1: a release's numbers
+chaos: $(VENV)/.test  ## Kill real processes while messages arrive, then count the answers; LONG=1 runs the long tests of a release
 ifdef LONG
 	$(BIN)/python -m tests.chaos --long
 	$(BIN)/python -m tests.canary
@@ -154,28 +154,28 @@ else
 	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not long' tests/faults
 endif
 
-soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
+soak: $(VENV)/.test  ## Run for an hour with load on all channels, kills and a full disk; SECONDS=180 RATE=50 set duration and messages per second
 	$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600) --rate $(or $(RATE),50)
 
-fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
+fuzz: $(VENV)/.test  ## Pass random and damaged input to all parsers; MINUTES=n sets the duration (default: 10)
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
 
-mutants: $(VENV)/.test  ## Break the product in small ways and see that a test notices each; ROOMS='bus session', else all
+mutants: $(VENV)/.test  ## Make small breaking changes, and check that a test fails for each; ROOMS='bus session' selects packages (default: all)
 	$(BIN)/python -m tests.mutants $(ROOMS)
 
-demo: $(VENV)/.test  ## Half a minute: processes and the server are killed with kill -9 while they answer; RECORD=1 keeps it
+demo: $(VENV)/.test  ## Kill processes and the server with kill -9 while they answer, for half a minute; RECORD=1 saves a recording
 	$(BIN)/python -m tests.demo $(if $(RECORD),--record)
 
-audit: $(VENV)/.audit  ## What is known to be wrong with the pinned versions; needs a network: it asks pypi.org
+audit: $(VENV)/.audit  ## Look up known vulnerabilities of the locked versions; needs access to pypi.org
 	@$(BIN)/python -c 'from urllib.request import urlopen; urlopen("https://pypi.org/pypi/pip/json", timeout=20).close()' \
-		2>/dev/null || { echo "make audit asks pypi.org what is known of each pin, and cannot reach it from here" >&2; exit 1; }
+		2>/dev/null || { echo "make audit: pypi.org cannot be reached. Check the network and the proxy." >&2; exit 1; }
 	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off
 
-lock: $(VENV)/.lock  ## Lock the versions and hashes of all dependencies; UPGRADE=1 takes the newest versions
+lock: $(VENV)/.lock  ## Lock the versions and hashes of all dependencies; UPGRADE=1 selects the newest versions
 	$(BIN)/python -m tests.supply.lock $(if $(UPGRADE),--upgrade)
 
-sbom: $(VENV)/.check  ## List everything installed, with versions, licences and hashes, as CycloneDX in millpond.cdx.json
+sbom: $(VENV)/.check  ## List all installed packages with versions, licenses and hashes in millpond.cdx.json (CycloneDX)
 	$(BIN)/python -m tests.supply.sbom millpond.cdx.json
 
-clean:  ## Remove the virtual environment and what tools left behind
+clean:  ## Remove the virtual environment and the caches of tools
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

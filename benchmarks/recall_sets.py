@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from statistics import median
 
 import msgspec
@@ -24,11 +25,13 @@ from benchmarks.result import Result
 from daemon import log
 from daemon.clock import stamp
 from daemon.recall.found import Hit, InPrompt
+from daemon.recall.index.expansion import expanded
 from daemon.recall.index.passages import hits_of, places_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.index.records import add_messages
 from daemon.recall.index.store import NOWHERE, Fed, Index
-from daemon.recall.words import query_terms
+from daemon.recall.recall import distinct
+from daemon.recall.words import query_terms, terms
 
 DATA = "RECALL_DATA"
 FEW, MANY = 5, 10
@@ -57,7 +60,9 @@ class _Outcome:
     found: tuple[float, float]
     """Among the first ``FEW`` and ``MANY`` hits."""
     shown: float
-    """100 if the first ``FEW`` snippets contain all of it."""
+    """100 if the first ``FEW`` snippets of a turn contain all of it."""
+    within_reach: float
+    """The messages that share a word with the question: a keyword search finds no others."""
     plain: tuple[float, float]
     """Found by FTS5, any word."""
     bm25: tuple[float, float]
@@ -65,12 +70,12 @@ class _Outcome:
 
 
 def measure() -> list[Result]:
-    """Each value a conversation."""
+    """One value for each set and measure."""
     log.configure("error")
     folder = os.environ.get(DATA)
-    sets = dict[str, list[list[_Outcome]]]()
+    sets = dict[str, list[_Outcome]]()
     for told in (*hard_conversations(), *(conversations(Path(folder)) if folder else ())):
-        sets.setdefault(f"{told.set_name}, {told.language}", []).append(_asked(told))
+        sets.setdefault(f"{told.set_name}, {told.language}", []).extend(_asked(told))
     return [
         *(result for name, outcomes in sets.items() for result in _results(name, outcomes)),
         *(result for name, outcomes in sets.items() for result in _kinds(name, outcomes)),
@@ -78,32 +83,34 @@ def measure() -> list[Result]:
     ]
 
 
-def _results(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
+def _results(name: str, told: Sequence[_Outcome]) -> Iterable[Result]:
     for at, most in enumerate((FEW, MANY)):
-        plain = _mean(one.plain[at] for some in told for one in some)
-        bm25 = _mean(one.bm25[at] for some in told for one in some)
+        plain, bm25 = _mean(one.plain[at] for one in told), _mean(one.bm25[at] for one in told)
         yield Result(
             name=f"{name}: found among {most}",
             unit="%",
-            values=tuple(_mean(one.found[at] for one in some) for some in told),
+            values=(_mean(one.found[at] for one in told),),
             floor=max(plain, bm25),
             floor_is=f"FTS5 by OR {plain:.1f}, BM25 {bm25:.1f}",
             limit=NOT_BELOW,
             limit_is="ratio, at least",
         )
-    shown = tuple(_mean(one.shown for one in some) for some in told)
-    yield Result(
-        name=f"{name}: shown by {FEW}", unit="%", values=shown, floor=0, floor_is="-", limit=0, limit_is="at least"
-    )
-    cpu = tuple(median(one.cpu_ms for one in some) for some in told)
-    yield Result(name=f"{name}: CPU of a query", unit="ms", values=cpu, floor=0, floor_is="-", limit=20)
+    yield _for_people(f"{name}: shown by {FEW}", _mean(one.shown for one in told))
+    yield _for_people(f"{name}: share a word with the question", _mean(one.within_reach for one in told))
+    cpu = median(one.cpu_ms for one in told)
+    yield Result(name=f"{name}: CPU of a query", unit="ms", values=(cpu,), floor=0, floor_is="-", limit=20)
 
 
-def _kinds(name: str, told: Sequence[Sequence[_Outcome]]) -> Iterable[Result]:
+def _for_people(name: str, value: float) -> Result:
+    """A result to read, without a limit."""
+    return Result(name=name, unit="%", values=(value,), floor=0, floor_is="-", limit=0, limit_is="at least")
+
+
+def _kinds(name: str, told: Sequence[_Outcome]) -> Iterable[Result]:
     """By kind of question, for people to read: a kind may have too few questions for a limit."""
-    kinds = sorted({one.kind for some in told for one in some})
+    kinds = sorted({one.kind for one in told})
     for kind in kinds if len(kinds) > 1 else ():
-        of_kind = [one for some in told for one in some if one.kind == kind]
+        of_kind = [one for one in told if one.kind == kind]
         plain, bm25 = _mean(one.plain[0] for one in of_kind), _mean(one.bm25[0] for one in of_kind)
         yield Result(
             name=f"{name}, {kind}: found among {FEW}",
@@ -136,12 +143,14 @@ def _outcome(told: Conversation, index: Index, question: Question, plain: Baseli
     cpu_ms = 1_000 * (time.process_time() - began)
     places = index.ask(lambda connection: places_of(connection, [hit.docid for hit in hits]))
     at = [places[hit.docid].first for hit in hits]
-    snippets = [_bare("", hit.snippet) for hit in hits[:FEW]]
-    shown = all(_is_shown(told.messages[index].text, snippets) for index in question.evidence)
+    snippets = [_bare("", hit.snippet) for hit in distinct(hits)[:FEW]]
+    evidence = [told.messages[index].text for index in question.evidence]
+    shown = all(_is_shown(text, snippets) for text in evidence)
     return _Outcome(
         kind=question.kind,
         found=_shares(question, at),
         shown=100.0 * shown,
+        within_reach=_share_with(query_terms(question.text, told.now).terms, evidence),
         plain=_shares(question, plain.search(question.text, MANY)),
         bm25=_shares(question, bm25.search(question.text, MANY)),
         cpu_ms=cpu_ms,
@@ -151,6 +160,10 @@ def _outcome(told: Conversation, index: Index, question: Question, plain: Baseli
 def _shares(question: Question, at: Sequence[int]) -> tuple[float, float]:
     few, many = (100 * len(question.evidence & {*at[:most]}) / len(question.evidence) for most in (FEW, MANY))
     return few, many
+
+
+def _share_with(words: Sequence[str], texts: Sequence[str]) -> float:
+    return _mean(100.0 * any(term in words for term in terms(text)) for text in texts)
 
 
 def _is_shown(text: str, snippets: Sequence[str]) -> bool:
@@ -173,8 +186,13 @@ def found(index: Index, query: str, now: dt.datetime, *, limit: int) -> tuple[Hi
     """Hits as a turn of another session gets them."""
     prompt = InPrompt(file="transcript/other", first=0)
     asked = query_terms(query, now)
-    scored = index.ask(lambda connection: ranked(connection, asked, limit=2 * limit, prompt=prompt))
-    return index.ask(lambda connection: hits_of(connection, scored, limit=limit, prompt=prompt, query=query))
+
+    def look(connection: Connection) -> tuple[Hit, ...]:
+        scored = ranked(connection, asked, limit=2 * limit, prompt=prompt)
+        scored = expanded(connection, asked, scored, limit=2 * limit, prompt=prompt)
+        return hits_of(connection, scored, limit=limit, prompt=prompt, query=query)
+
+    return index.ask(look)
 
 
 # Repeated questions

@@ -15,8 +15,8 @@ ENGLISH: Mapping[str, str] = {
     "arrival_refused": "I cannot accept this message: {reason}.",
     "group_admins_only": (
         "In groups, only administrators of this bot can use /{command}, because this command affects all members. "
-        "/help lists the commands that you can use here. The setting bots.<name>.groups_may can allow more commands "
-        "for all members of groups."
+        "/help lists the commands that you can use here. An administrator can allow more commands for group members "
+        "with the setting bots.<name>.groups_may."
     ),
     "pair_how": (
         "/pair CODE approves the person who received that pairing code. To approve all members of a group, send /pair "
@@ -52,8 +52,7 @@ ENGLISH: Mapping[str, str] = {
     "decided_later": (
         "This command had no effect, because a newer decision about this person or group has already been made."
     ),
-    "pause_how": "/pause and /resume apply to this chat. With the word all, as in /pause all, these commands apply to "
-    "all of my chats.",
+    "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
         "pause. Commands still work."

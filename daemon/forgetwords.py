@@ -21,7 +21,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "forget_stale": "Send /forget WORDS first. The list of found texts expires after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
-    "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
+    "forget_length": "The words after /forget must have 2 to {most} characters in total.",
     "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
     "forget_done": "The text was forgotten. Deleted:",
     "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
@@ -39,8 +39,8 @@ ENGLISH: Mapping[str, str] = {
         "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
     ),
     "forget_untouched": (
-        "The following copies were not deleted: earlier backups, and copies kept by the chat platform, by the "
-        "model's provider and by tools that call external services."
+        "The following copies were not deleted: backups, and copies on the chat platform, at the model's provider and "
+        "in external services that tools called."
     ),
     "tier_memory": "memory",
     "tier_history": "history",

@@ -9,16 +9,16 @@ ENGLISH: Mapping[str, str] = {
         "the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
-        "{other} created this code. If you confirm, your chat and the chat of {other} share one memory. Each of you "
-        "can then read and delete everything that I save from either chat. The link includes earlier and later "
-        "conversations, facts, notes and files.\n"
+        "{other} created this code. If you confirm, your chat and the chat of {other} will share one memory. Each of "
+        "you can then read and delete everything that I save from either chat. The shared memory includes earlier and "
+        "later conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
         "{other} to confirm the link. I share nothing until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
-        "one memory. Each of you can then read and delete everything that I save from either chat. The link includes "
-        "earlier and later conversations, facts, notes and files.\n"
+        "one memory. Each of you can then read and delete everything that I save from either chat. The shared memory "
+        "includes earlier and later conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
     ),
@@ -59,9 +59,7 @@ ENGLISH: Mapping[str, str] = {
         "/link in your other chat to get a new code."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
-    "link_own": (
-        "This code was created in this chat or in a chat that is linked with this chat. Send the code in another chat."
-    ),
+    "link_own": ("This code was created in this chat or in a linked chat. Send the code in another chat."),
     "link_bot": (
         "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."
     ),

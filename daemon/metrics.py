@@ -20,7 +20,7 @@ UPDATES = Counter(
 TURNS = Counter("millpond_turns_total", "Turns ended, by outcome", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds",
-    "Time from the moment a worker takes a turn (an answer) to the moment it is saved",
+    "Time from the start of a turn (an answer) until it is saved",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 _STAGE_SECONDS = Histogram(
@@ -36,7 +36,8 @@ WAITED_SECONDS = Histogram(
 )
 CLAIMS = Counter(
     "millpond_claims_total",
-    "Conversations that workers began to process, by attempt (first, or again after an attempt without progress)",
+    "Number of times that workers began to process a conversation, by attempt (first, or again after an attempt "
+    "without progress)",
     ["attempt"],
 )
 TOKENS = Counter(

@@ -3,7 +3,7 @@
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import anyio
 from daemon.archive import Archive
 from daemon.bus import Bus, DeadLetters, Listener
 from daemon.clock import Clock, SystemClock
-from daemon.config import BotConfig, Config
+from daemon.config import BotConfig, Config, Loaded
 from daemon.errors import ConfigError
 from daemon.export import Sources
 from daemon.memory import Memories
@@ -36,6 +36,18 @@ def worker_name() -> str:
 def workspace_of(name: str, bot: BotConfig, data_dir: Path) -> Path:
     """The folder of a bot's files; it need not be there."""
     return Path(bot.workspace).expanduser() if bot.workspace else data_dir / "bots" / name
+
+
+@dataclass(kw_only=True)
+class Launch:
+    """How ``millpond run`` started a process, which can start its services again with a changed configuration."""
+
+    file: Path | None
+    """The configuration file that the command line names."""
+    roles: tuple[str, ...]
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    again: Loaded | None = None
+    """The configuration with which the services start again after they have ended; None: the process ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +73,8 @@ class Process:
     invite: Callable[[str], None] | None = None
     """Shows that person a link to log in with, which is written nowhere else; None: others could read it too, or
     nobody."""
+    launch: Launch | None = None
+    """None: nobody can start this process's services again."""
     _shared: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any], init=False, repr=False, compare=False)
 
     def shared(self, kind: type[_T]) -> _T:

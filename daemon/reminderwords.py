@@ -22,21 +22,22 @@ ENGLISH: Mapping[str, str] = {
     "hours end.",
     "remind_prompt": "answered by the bot",
     "remind_paused": "paused",
-    "remind_held_quiet": "waits for the end of the quiet hours",
-    "remind_held_person": "waits for tomorrow, because your limit of reminders for today is reached",
-    "remind_held_bot": "waits for tomorrow, because this bot's limit of reminders for today is reached",
-    "remind_held_silent": "waits until you write to this chat again",
-    "remind_held_access": "waits until this bot accepts messages from you or from this group again",
+    "remind_held_quiet": "delayed until the end of the quiet hours",
+    "remind_held_person": "delayed until tomorrow, because your limit of reminders for today is reached",
+    "remind_held_bot": "delayed until tomorrow, because this bot's limit of reminders for today is reached",
+    "remind_held_silent": "delayed until you write in this chat again",
+    "remind_held_access": "delayed until this bot accepts messages from you or from this group again",
     "remind_held_stopped": "stopped with /remind stop",
     "remind_late": "(This reminder is late. It was due on {time}.)\n\n{text}",
     "remind_usage": (
         "/remind WHEN TEXT sets a reminder. WHEN is, for example, 20m, 2h, 18:30, tomorrow 09:00, 2026-12-24 18:00, "
         "daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, or cron 0 8 * * 1-5. You can "
         "also ask me in your own words.\n"
-        "/remind ask WHEN REQUEST: I answer REQUEST at the time WHEN. Example: /remind ask daily 08:00 What is new?\n"
+        "/remind ask WHEN REQUEST makes me answer REQUEST at the time WHEN, for example /remind ask daily 08:00 What "
+        "is new?\n"
         "/reminders lists the reminders of this chat\n"
         "/remind pause ID, /remind resume ID and /remind delete ID change a reminder\n"
-        "/remind zone Europe/Berlin sets your time zone; now: {zone}\n"
+        "/remind zone Europe/Berlin sets your time zone; the current time zone is {zone}\n"
         "/remind stop turns off all your reminders with this bot, and /remind start turns the reminders on again"
     ),
     "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
@@ -57,9 +58,10 @@ ENGLISH: Mapping[str, str] = {
     "remind_stopped": "You have turned off all reminders from this bot. Send /remind start to turn them on again.",
     "remind_full": "This chat already has {most} reminders, the highest possible number. Delete a reminder first.",
     "remind_no_chat": "No direct chat with you was found. Write to me in a direct chat first, then set the reminder.",
-    "remind_chat_gone": "The chat {session} was not found. Write to the chat first, then set the reminder.",
-    "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder.",
-    "remind_empty": "The reminder has no text. Say what the reminder is about.",
+    "remind_chat_gone": "The chat {session} was not found. Write to me in that chat first, then set the reminder.",
+    "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder in a "
+    "message.",
+    "remind_empty": "The reminder has no text. Add a text to the reminder.",
     "remind_long": "The text has {count} characters, but a reminder can have at most {most}. Shorten the text.",
     "remind_when": ("“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, or 2026-12-24 18:00."),
     "remind_past": "{time} has already passed. It is now {now}. Choose a later time.",
@@ -70,13 +72,13 @@ ENGLISH: Mapping[str, str] = {
         "cron 0 8 * * 1-5."
     ),
     "remind_cron": "“{rule}” is not a cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
-    "remind_often": "A reminder can fire at most once in {minutes} minutes. Choose a rule with longer pauses.",
-    "remind_never": "This rule has no occurrence in the given time. Choose another rule or a later end.",
+    "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
+    "remind_never": "This rule has no occurrence in the given period. Choose another rule or a later end date.",
     "runtime_reminder": (
         "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the "
         "chat. If the person needs no message, answer only NO_REPLY, and nothing is sent."
     ),
-    "runtime_reminder_late": "This reminder is late. Say so in your answer.",
+    "runtime_reminder_late": "This reminder is late. Tell the person that it is late.",
 }
 
 CHINESE: Mapping[str, str] = {

@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -14,7 +15,8 @@ from daemon import metrics
 from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
 from daemon.config import Config
 from daemon.errors import Interrupted, MillpondError
-from daemon.process import Process
+from daemon.process import Launch, Process
+from daemon.rates import record
 from daemon.services import Service
 
 SWITCH_AFTER_S = 0.0005
@@ -41,6 +43,7 @@ async def open_process(
     *,
     announce: Callable[[str], None] = lambda _line: None,
     invite: Callable[[str], None] | None = None,
+    launch: Launch | None = None,
     patience_s: float = START_PATIENCE_S,
 ) -> AsyncGenerator[Process]:
     """A connected process without services; ``patience_s`` and errors as for ``open_bus``."""
@@ -50,7 +53,8 @@ async def open_process(
         listener = Listener(bus)
         tg.start_soon(listener.run)
         tg.start_soon(_mind_server, bus)
-        yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce, invite=invite)
+        process = Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce)
+        yield replace(process, invite=invite, launch=launch)
         tg.cancel_scope.cancel()
 
 
@@ -75,6 +79,7 @@ async def run_services(
         background.start_soon(_limit_stop, process, grace)
         background.start_soon(metrics.watch_loop)
         background.start_soon(process.ledger.run)
+        background.start_soon(record, process.bus, process.clock, process.name)
         for serve in beside:
             await background.start(serve, process)
         async with anyio.create_task_group() as tg:
@@ -103,6 +108,10 @@ async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
         task_status.started()
         async for number in received:
+            if process.launch is not None and process.launch.again is not None:
+                _log.info("process.stopping", reason=number.name)
+                process.launch.again = None
+                continue
             if process.stopping.is_set():
                 _log.warning("process.killed", reason=number.name)
                 raise Interrupted(f"a second {number.name} stopped the process immediately")

@@ -49,6 +49,9 @@ SIZES = "workers.consolidation.sizes:sizes"
 PROBE = "workers.agent.probe:probe"
 """Tries one model of a bot with all that the bot uses: ``await probe(bot, model)``, what was found, a sentence each."""
 
+WEB_SEARCH = "workers.tools.web.search:search"
+"""Searches the web: ``await search(section, query, count)``, numbered results; raises ToolError."""
+
 EQUIPMENT = "workers.agent.examining:examine"
 """Looks at files of workspaces and at tool servers: ``await examine(config)``, findings of ``millpond doctor``."""
 

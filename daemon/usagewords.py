@@ -53,10 +53,10 @@ CHINESE: Mapping[str, str] = {
     "limit_near_bot": "机器人 {bot}：今天的限额已用 {percent}（{setting}）。{left}。",
     "limit_near_person": (
         "机器人 {bot}：{name} 今天已用掉个人限额的 {percent}（{setting}）。{left}。今天不再通知其他接近这个限额的人，"
-        "网页的“System”、“Usage”会列出他们。"
+        "网页上“系统”里的“用量”会列出他们。"
     ),
     "limit_near_chat": (
         "机器人 {bot}：对话 {name} 今天已用掉单个对话限额的 {percent}（{setting}）。{left}。今天不再通知其他接近这个"
-        "限额的对话，网页的“System”、“Usage”会列出它们。"
+        "限额的对话，网页上“系统”里的“用量”会列出它们。"
     ),
 }

@@ -27,10 +27,10 @@ umask 022
 if [ -e "$folder/server.acl" ] && [ -e "$folder/redis.agent.url" ]; then
     echo "kept $folder/server.acl and the addresses of its users"
 elif [ -e "$folder/server.acl" ] || [ -e "$folder/redis.url" ]; then
-    echo "$folder: server.acl and the files redis.*url contain the same passwords, but not all files are there. Remove them all, or restore the missing ones." >&2
+    echo "$folder: server.acl and the files redis.*url contain the same passwords, but some of these files are missing. Remove all of them, or restore the missing files." >&2
     exit 1
 else
-    # By commands of the shell alone: the words of other commands can be seen by every user of the machine.
+    # Only shell builtins, because every user of the machine can see the arguments of other commands.
     while read -r _ user rules; do
         if [ "$user" != default ]; then
             password=$(random)
@@ -44,14 +44,14 @@ else
         sed -i.bak 's/ %R~/ ~/g' "$folder/server.acl"
         rm "$folder/server.acl.bak"
     fi
-    echo "made $folder/server.acl, and the address of the server for commands and each role"
+    echo "created $folder/server.acl, and a file with the address of the server for commands and for each role"
 fi
 
 if [ -e "$folder/web.token" ]; then
     echo "kept $folder/web.token"
 else
     random >"$folder/web.token"
-    echo "made $folder/web.token"
+    echo "created $folder/web.token"
 fi
 
 for name in model.key telegram.token; do

@@ -1,10 +1,26 @@
-"""The last lines of a run name each failure with the command that runs just that test again."""
+"""Reports failures: no failure ends the run, and the last lines name each with the command that runs it again."""
 
+import gc
 import shlex
 from collections.abc import Generator
 from typing import Any
 
 import pytest
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    """A report parses source code. The garbage collector must not run meanwhile: it finds the task of the failed test,
+    whose error is logged, which parses source code as well. Python 3.11 then raises SystemError (AST constructor
+    recursion depth mismatch), and the whole run would end.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -67,7 +67,7 @@ _TOO_SLOW = _error(
 _TOO_MANY = _error(
     "too_many_connections",
     "This client has too many open connections. Close some connections, wait for pending responses, or raise "
-    "limits.connections_per_peer of the channel. Afterwards, send the request again.",
+    "limits.connections_per_peer of the channel. Then send the request again.",
 )
 
 

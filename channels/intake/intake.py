@@ -203,7 +203,7 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="too many pairing codes are unused, so Millpond does not issue more pairing codes",
+                reason="too many pairing codes are unused, so Millpond issues none until some are used or expire",
             )
             return "silent"
         minutes = round(VALID_S / 60)

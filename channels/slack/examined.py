@@ -57,7 +57,9 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
     except UNFITTING:
-        return [Remark(state="error", text=f"{config.base_url} is not a Slack Web API. Correct base_url.")]
+        return [
+            Remark(state="error", text=f"{config.base_url} is not the address of a Slack Web API. Correct base_url.")
+        ]
     granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
     hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
     return [Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"), *_lacking(granted), *hears]
@@ -69,8 +71,8 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
         yield Remark(
             state="warning",
             text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "
-            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and "
-            "install the app to the workspace again.",
+            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and reinstall the app in "
+            "the workspace.",
         )
 
 

@@ -8,7 +8,7 @@ from channels.arrival import Arrival, Sender
 from channels.telegram.attached import attachments_of, kind_of, line_of
 from channels.telegram.types import Chat, Entity, Message, Update, User, lenient
 from channels.telegram.units import Units
-from daemon.events import Quote
+from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member")
@@ -98,6 +98,8 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
     if words.for_another:
         return None
     answered = _answered(message)
+    mentioned = direct or words.mentions_me or (answered is not None and _is(answered.sender, me))
+    brought = _brought(answered, me) if answered and mentioned else ()
     if message.forward_origin is not None:
         # What somebody else said is no command of the person's who passes it on, and names nobody.
         text = f"[forwarded from {one_line(message.forward_origin.name) or '?'}]\n{text}"
@@ -111,8 +113,8 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         chat_name=message.chat.title,
         sender=sender,
         text=text,
-        mentioned=direct or words.mentions_me or (answered is not None and _is(answered.sender, me)),
-        attachments=attachments,
+        mentioned=mentioned,
+        attachments=(*brought, *attachments),
         reply_to=str(answered.message_id) if answered else "",
         quote=_quote(message, answered, me),
         album=message.media_group_id,
@@ -143,13 +145,20 @@ def _answered(message: Message) -> Message | None:
     return answered
 
 
+def _brought(answered: Message, me: Me) -> tuple[Attachment, ...]:
+    """The files of the message that is answered: it may be old, or one that the bot was never sent."""
+    files = attachments_of(answered)
+    # Its own spoken answer is in the log as text.
+    return tuple(file for file in files if file.kind != "voice") if _is(answered.sender, me) else files
+
+
 def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
     marked = message.quote.text if message.quote else ""
     if answered is None:
         return Quote(text=marked[:QUOTE_MAX_CHARS], sender_name="?") if marked else None
-    text = marked or answered.text or answered.caption or line_of(answered)
-    if not text:
-        text = ", ".join(f"[{file.kind}: {file.name}]" for file in attachments_of(answered))
+    files = ", ".join(f"[{file.kind}: {file.name}]" for file in attachments_of(answered))
+    said = marked or answered.text or answered.caption or line_of(answered)
+    text = " ".join(filter(None, (files, said)))
     if not text:
         return None
     sender = _sender(answered)

@@ -17,9 +17,10 @@ from channels.web.problem import http_refusal, refusal
 from channels.web.rate_limit import RateLimit
 from channels.web.search import SearchPages
 from channels.web.session import Sessions, session_routes
+from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.static import Page
-from channels.web.system import DeadPages, SystemPages, UsagePages
+from channels.web.system import DeadPages, HistoryPages, LogPages, QueuePages, SystemPages, UsagePages
 from daemon.errors import MillpondError
 
 
@@ -28,7 +29,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     messages = Messages(site)
     operators = Operators(site)
     login, only = Login(site, operators), operators.only
-    system, dead = SystemPages(site), DeadPages(site)
+    system, queues, dead = SystemPages(site), QueuePages(site), DeadPages(site)
     app = Starlette(
         routes=[
             *Page(Front(site)).routes(),
@@ -37,6 +38,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/sessions/{session:path}/messages", messages.read),
             *session_routes(site, messages, only),
             *memory_routes(site, only),
+            *settings_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),
             Route("/api/logout", login.logout, methods=["POST"]),
@@ -44,6 +46,10 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/audit", only(login.audit)),
             Route("/api/system", only(system.read)),
             Route("/api/system/events", only(system.events)),
+            Route("/api/system/history", only(HistoryPages(site).read)),
+            Route("/api/queues/{queue}", only(queues.read)),
+            Route("/api/queues/{queue}/{message}", only(queues.text)),
+            Route("/api/logs/{name:path}", only(LogPages(site).read)),
             Route("/api/search", only(SearchPages(site).read)),
             Route("/api/usage", only(UsagePages(site).read)),
             Route("/api/dead", only(dead.read)),

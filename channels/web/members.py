@@ -31,7 +31,7 @@ def readable(request: Request, key: SessionKey, channel: str) -> SessionKey:
     if is_member(request) and key.channel != channel:
         raise ForeignSession(
             f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Only operators may read sessions "
-            f"of other channels than {channel!r}. Send the operators' token."
+            f"of channels other than {channel!r}. Send the operators' token."
         )
     return key
 

@@ -84,9 +84,9 @@ _MESSAGES = {
 }
 
 
-def body_of(code: str, message: str) -> bytes:
+def body_of(code: str, message: str, **more: str) -> bytes:
     """The JSON of an error."""
-    return msgspec.json.encode({"error": {"code": code, "message": message}})
+    return msgspec.json.encode({"error": {"code": code, "message": message, **more}})
 
 
 def problem(status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> Response:

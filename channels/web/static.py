@@ -24,8 +24,21 @@ KINDS = {
 }
 """File types of the page; other files in its folder are not served."""
 
-PLACES = ("/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system", "/system/{rest:path}", "/login")
+PLACES = (
+    "/s/{rest:path}",
+    "/memory",
+    "/memory/{rest:path}",
+    "/reminders",
+    "/system",
+    "/system/{rest:path}",
+    "/login",
+    "/settings",
+    "/settings/{rest:path}",
+)
 """Addresses of the page besides ``/``; its script ``app.js`` decides what each shows."""
+
+BELOW = ("/page/", *(place.partition("{")[0] for place in PLACES if "{" in place))
+"""Beginnings of the addresses of the page and of its files."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -107,4 +120,4 @@ def wants_page(request: Request) -> bool:
 
 def is_page(path: str) -> bool:
     """Whether ``path`` belongs to the page, which contains no secret and needs no token."""
-    return path in ("/memory", "/system", "/login") or path.startswith(("/page/", "/s/", "/memory/", "/system/"))
+    return path in PLACES or path.startswith(BELOW)

@@ -86,7 +86,7 @@ class Receiver:
                 await self._intake.take(arrival)
         except BusUnavailable as error:
             _log.warning("update.waits", channel=self._name, reason=brief(error))
-            text = "Redis does not respond, so the message was not stored. Send it again with the same webhook-id."
+            text = "Redis does not respond. Send the message again with the same webhook-id."
             return _problem(503, text, {"Retry-After": str(RETRY_AFTER_S)})
         return Response(status_code=204)
 

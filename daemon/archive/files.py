@@ -94,7 +94,7 @@ class ArchiveFiles:
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
         raise ArchiveError(
-            f"{self.storage.where}/{named.place} does not contain the messages that are stated in its file name. Move "
+            f"{self.storage.where}/{named.place} does not contain the messages that its file name states. Move "
             "the "
             "file away."
         )

@@ -344,7 +344,7 @@ def _of_library(error: BaseException, asked: str) -> BaseException:
     if isinstance(error, redis_errors.NoPermissionError) or _FORBIDDEN.search(str(error)):
         return BusError(
             f"Redis refused {asked}, because the Redis user lacks the permission (NOPERM). `millpond doctor` names the "
-            "missing permissions, and `millpond redis-acl` prints those of each role."
+            "missing permissions, and `millpond redis-acl` prints the permissions of each role."
         )
     return _refused(error) if isinstance(error, redis_errors.RedisError) else error
 

@@ -328,6 +328,10 @@ class Keys(ChannelNames):
         """``errors``, hash, TTL 20 minutes: model errors in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
 
+    def rates(self, hour: int) -> str:
+        """``rates``, hash, TTL 26 hours: the numbers of each minute and process of an hour of the epoch (JSON)."""
+        return f"{self.prefix}:rates:{hour}"
+
     @property
     def lost(self) -> str:
         """``lost``, sorted set, TTL 7 days: accepted messages that a failover lost, by when it was found (s)."""
@@ -386,6 +390,10 @@ class Keys(ChannelNames):
     def bucket(self, bot: str, kind: str, name: str) -> str:
         """``bucket``, hash, TTL two minutes: the remaining message rate of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
+
+    def web(self, place: int) -> str:
+        """``web``, string, TTL ``bots.<name>.web.cache_ttl_s``: a search or a page; 256 places, all in one slot."""
+        return f"{self.prefix}:web:{{web}}:{place}"
 
     def pace(self, channel: str, bucket: str) -> str:
         """``pace``, list, TTL twice the bucket's time: the times of the last messages sent to a platform (ms)."""

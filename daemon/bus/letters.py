@@ -45,7 +45,7 @@ async def one_letter(letters: DeadLetters, name: str) -> DeadLetter:
     """
     found = await letters.named(name)
     if not found:
-        raise InboundError(f"dead letter {name} was not found. It may have been replayed or deleted.")
+        raise InboundError(f"dead letter {name} was not found. The dead letter may have been replayed or deleted.")
     if len(found) > 1:
         names = " or ".join(letter.name for letter in found)
         raise InboundError(f"several dead letters have the name {name}. Use one of these full names: {names}.")
@@ -88,8 +88,8 @@ async def replayed(letters: DeadLetters, letter: DeadLetter) -> str:
         )
     if outcome == "unknown":
         raise InboundError(
-            f"dead letter {letter.name} was not replayed: session {letter.session} does not exist any "
-            "more. Send a new message."
+            f"dead letter {letter.name} was not replayed: session {letter.session} no longer exists. Send a new "
+            f"message."
         )
     return "replayed" if outcome == "replayed" else "already removed"
 

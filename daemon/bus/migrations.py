@@ -57,7 +57,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         run=_nothing,
         only_adds=True,
     ),
-    Migration(schema=3, what="new keys for reminders and for the titles of sessions", run=_nothing, only_adds=True),
+    Migration(
+        schema=3,
+        what="new keys for reminders, for the titles of sessions, for rates, and for results of the web tools",
+        run=_nothing,
+        only_adds=True,
+    ),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
 

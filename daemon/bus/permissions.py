@@ -63,7 +63,7 @@ class Rights:
 EVERY = Rights(
     # Of /metrics, of `millpond doctor`, and of the heartbeat.
     reads="in,ready,due,grew,dead,unsettled,unknown,out,session",
-    writes="meta,archives,workers,sessions,lost",
+    writes="meta,archives,workers,sessions,lost,rates",
     hears="listeners,replicated",
     calls=(
         "info, time, ping, echo x, wait 1 1, asking, multi, discard, cluster slots, client id, client tracking off, "
@@ -104,7 +104,7 @@ RIGHTS: Mapping[str, Rights] = {
     "agent": Rights(
         reads="overheard,moved,people,ended,labels",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,proactive,forgetting,job,jobs,usage,bucket,"
-        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors",
+        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors,web",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),
@@ -117,7 +117,7 @@ RIGHTS: Mapping[str, Rights] = {
     "consolidation": Rights(
         reads="moved",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,unknown,collecting,retaining,restoring,"
-        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors,labels",
+        "forgetting,overheard,linking,job,jobs,ended,people,usage,learnt,failing,errors,labels,web",
         hears="events:*,commands,nudges",
         calls="scan 0, xreadgroup group x x streams k >, xgroup create k x 0, xautoclaim k x x 1 0, xack k x 0-0, "
         "xtrim k maxlen 1, bgrewriteaof",

@@ -50,7 +50,7 @@ class _MasterConnection:
         await connection.send_command("INFO", "replication")
         if b"role:master" not in await connection.read_response():
             await connection.disconnect()
-            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the Redis master now")
+            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the current Redis master")
 
 
 class _PlainConnection(_MasterConnection, SentinelManagedConnection): ...

@@ -143,7 +143,7 @@ class Stream(Generic[_C]):
             # Again: an answer may have come meanwhile that a busy event loop had not read yet.
             if self._is_silent(connection, reads):
                 _log.warning("connection.silent", count=len(self._sent), waited_s=SILENT_S)
-                await self._lose(connection, TimeoutError("an answer of Redis was lost on the connection"))
+                await self._lose(connection, TimeoutError("a reply from Redis was lost on the connection"))
 
     def _is_silent(self, connection: Any, reads: int) -> bool:
         is_open = connection is not None and connection is self._connection

@@ -40,7 +40,7 @@ async def _probe(archive: Archive) -> None:
     try:
         if await archive.storage.get(name) != PROBE:
             raise ArchiveError(
-                f"{archive.storage.where} returned other bytes than the bytes that were written a moment before. "
+                f"{archive.storage.where} returned bytes that differ from the bytes that were just written. "
                 "Check the storage."
             )
     finally:

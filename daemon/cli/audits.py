@@ -28,8 +28,8 @@ COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
 def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """Show which facts and statements each consolidation kept, and where.
 
-    "kept" is the share of items that MEMORY.md, the history or a search still contains. The items below the table are
-    contained only in archived messages. "quiz" shows the number of correct answers and the number of questions.
+    "kept" is the share of items that are still found in MEMORY.md, in the history or by a search. The items below the
+    table were found only in archived messages. "quiz" shows the number of correct answers and the number of questions.
     If SESSION is given, only the consolidations of this session are shown.
     """
 
@@ -65,7 +65,9 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
     table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
     for each in found:
         for lost in each["lost"]:
-            say(f"in the archive alone: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}")
+            say(
+                f"found only in the archive: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}"
+            )
 
 
 def _session(ctx: click.Context, name: str) -> str:

@@ -64,8 +64,8 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
             "prompts of a conversation. Use a server or gateway that accepts prompt_cache_key and cache_control."
         )
     return (
-        "Likely causes are pauses between messages that are longer than the lifetime of the provider's cache (often "
-        "5 minutes), a gateway that sends the requests of a conversation to different servers, and bootstrap files or "
-        "tools that change often. Extend the lifetime of the cache at the provider, or send the requests of a "
+        "Likely causes are long pauses between messages (a provider often keeps its cache for only 5 minutes), a "
+        "gateway that sends the requests of a conversation to different servers, and bootstrap files or tools that "
+        "change often. Extend the lifetime of the cache at the provider, or send the requests of a "
         "conversation to one server. `millpond trace ID` shows the cached share of the tokens of a turn."
     )

@@ -52,8 +52,8 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the ID of a person or group on the platform. The bot shows a person's ID after the colon if the person sends
-    /whoami.
+    ID is the ID of a person or group on the platform. If a person sends /whoami to the bot, the person's ID is shown
+    after the colon.
     """
 
 
@@ -102,7 +102,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
-    """Approve the person who received CODE on channel NAME. The bot tells the person about the approval."""
+    """Approve the person who received CODE on channel NAME. The bot notifies the person of the approval."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
             "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
@@ -188,7 +188,7 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
         why = "too many wrong codes were entered. Try again in ten minutes"
         if found == "wrong":
             why = (
-                f"code {code} is wrong, was used already, or is older than {round(VALID_S / 60)} minutes. "
+                f"code {code} is wrong, was already used, or is older than {round(VALID_S / 60)} minutes. "
                 "Ask for a new code"
             )
         raise InboundError(f"channel {name}: {why}, or approve the person with --id.")

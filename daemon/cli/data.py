@@ -48,8 +48,8 @@ def backup(
 ) -> None:
     """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
 
-    The backup contains the data in Redis, the archive, and the workspaces of this configuration's bots, with their
-    memory and the files that came with messages. The backup contains the configuration only if you add --with-config.
+    The backup contains the data in Redis, the archive, and the workspaces of the configured bots. The workspaces
+    include the bots' memory and received files. The backup contains the configuration only if you add --with-config.
 
     The exit code is 1 if the backup is incomplete, because messages were not found or data could not be read.
     """
@@ -85,7 +85,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"inconsistency that the original database also contains: {_line(flaw)}")
+        say(f"inconsistency that was also found in the original database: {_line(flaw)}")
 
 
 @data.command()

@@ -142,7 +142,7 @@ def _lost(lost: Lost | None) -> list[Finding]:
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
         f"{lost.count} accepted messages were lost when Redis changed its master, the last of them "
-        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders of these messages to send "
-        "the messages again. Set redis.min_replicas to prevent further losses."
+        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders to send these messages "
+        f"again. Set redis.min_replicas to prevent further losses."
     )
     return [error("lost messages", text)]

@@ -63,7 +63,7 @@ def forget_memory(
 ) -> None:
     """Delete the text WHAT everywhere in the data of a memory. If WHAT is not given, delete all data of the memory.
 
-    The data of a memory consists of the memory itself, its history, its notes, its conversations and its files.
+    This data consists of the memory itself, its history, notes, conversations and files.
     """
     if only and not what:
         raise click.UsageError("--only can be used only together with WHAT, because --only selects matches of WHAT")
@@ -79,7 +79,7 @@ def forget_memory(
 def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) -> None:
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
-    PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. Statements of other people about the
+    PERSON is `<channel>:<sender>`, as shown by `/whoami`, or a person's scope. Statements of other people about the
     person in groups, and memory made from such statements, are kept. To delete such statements, use `millpond memory
     forget GROUP WHAT`.
     """

@@ -68,6 +68,11 @@ if TYPE_CHECKING:
 )
 @click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
+@click.option("--web-search", metavar="PROVIDER", help="Provider of web search: brave, tavily, searxng or none.")
+@click.option("--web-key", metavar="KEY", help="API key of the provider of web search. A file is safer.")
+@click.option("--web-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option("--web-url", metavar="URL", help="Address of the SearXNG server, or of the provider.")
+@click.option("--web-fetch/--no-web-fetch", default=None, help="Let the bot read public web pages.")
 @click.option(
     "--pair/--no-pair",
     default=None,
@@ -296,8 +301,8 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         )
     if answers.slack and answers.slack.owner is None:
         click.echo(
-            "The bot has no administrator on Slack yet. Name yourself with --slack-owner ID, or pair "
-            "with `init --slack`."
+            "The bot has no administrator on Slack yet. Name yourself with --slack-owner ID, or run `millpond init "
+            "--slack` again to identify yourself in a chat."
         )
 
 

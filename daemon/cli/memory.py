@@ -84,7 +84,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
 def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """List the versions of MEMORY.md and the cause of each version.
 
-    A star marks the current version. "+" and "-" count the characters of lines that were added and removed.
+    A star marks the current version. "+" and "-" show the number of characters in added and removed lines.
     """
     rows = _with_memory(ctx, name, lambda named: _log(named, limit))
     if as_json:

@@ -141,39 +141,22 @@ async def _added(process: "Process", session: str, *, zone: str | None, **asked:
 
     import msgspec
 
-    from daemon.reminders import ReminderRefused, Reminders, Wish, confirmed, id_of, planned
+    from daemon.reminders import Reminders, Wish, add, confirmed
 
     place = await _place(process, session)
     bot, reminders = process.bot(place.bot), Reminders(process.bus, process.config.queue)
     wish = Wish(**asked, zone=zone or bot.time_zone)
-    name = secrets.token_hex(8)
-    new = planned(wish, place, reminder_id=id_of(session, name), now=await reminders.now())
-    created = await reminders.create(new, asked_as=name, at_most=bot.reminders.chat_max)
-    if created != "created":
-        raise ReminderRefused("remind_full", most=bot.reminders.chat_max)
+    new = await add(reminders, wish, place, asked_as=secrets.token_hex(8), at_most=bot.reminders.chat_max)
     return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, "en")}
 
 
 async def _place(process: "Process", session: str) -> "Place":
-    from daemon.config import PushConfig
-    from daemon.reminders import Place
+    from daemon.reminders import place_in
     from daemon.sessionkey import SessionKey
 
-    key = SessionKey.parse(session)
-    scope = ((await process.bus.call("HGET", process.bus.keys.session(session), "scope")) or b"").decode()
-    config = process.config.channels.get(key.channel)
-    if not scope or config is None:
+    config = process.config.channels.get(SessionKey.parse(session).channel)
+    place = await place_in(process.bus, config, session) if config else None
+    if place is None:
         text = "was not found" if config else "belongs to a channel that is not in this configuration"
         raise InboundError(f"session {session} {text}. `millpond session list` shows the sessions.")
-    kind, *whose = scope.split(":")[1:]
-    sender = SessionKey.parse(":".join(whose)).chat if kind == "person" else key.chat
-    return Place(
-        bot=config.bot,
-        channel=key.channel,
-        chat=key.chat,
-        thread=key.thread,
-        chat_kind="group" if kind == "group" else "direct",
-        delivery="push" if isinstance(config, PushConfig) else "pull",
-        sender_id=sender,
-        scope=scope,
-    )
+    return place

@@ -12,7 +12,8 @@ from daemon.cli.connected import config_path
 from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
-    from daemon.config import Config
+    from daemon.config import Config, Loaded
+    from daemon.process import Launch
 
 
 FIRST_OUTPUT = Path("/proc/1/fd/1")
@@ -30,16 +31,24 @@ FIRST_OUTPUT = Path("/proc/1/fd/1")
 @click.pass_context
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
-    import anyio
-
     from daemon.cli.preflight import usable
-    from daemon.config import data_path
     from daemon.heap import share_heap
 
-    read = usable(config_path(ctx), roles)
+    read: Loaded | None = usable(config_path(ctx), roles)
+    share_heap()
+    while read is not None:
+        read = _run(read, config_path(ctx), roles)
+
+
+def _run(read: "Loaded", file: Path | None, roles: tuple[str, ...]) -> "Loaded | None":
+    """Run until the services have ended; the configuration to start them again with, None at the end."""
+    import anyio
+
+    from daemon.config import data_path
+    from daemon.process import Launch
+
     config = read.config
     data_dir = data_path(config)
-    share_heap()
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
     introduce(config, data_dir)
@@ -49,7 +58,9 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     beside: list[Service] = [partial(load(RIGHTS), roles=roles or tuple(ROLES))]
     if config.health.port is not None:
         beside.append(load(HEALTH))
-    anyio.run(_serve, config, data_dir, services, beside)
+    launch = Launch(file=file, roles=roles)
+    anyio.run(_serve, config, launch, services, beside)
+    return launch.again
 
 
 def _has_terminal(config: "Config") -> bool:
@@ -120,9 +131,10 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _serve(config: "Config", data_dir: "Path", services: list[Service], beside: list[Service]) -> None:
+async def _serve(config: "Config", launch: "Launch", services: list[Service], beside: list[Service]) -> None:
+    from daemon.config import data_path
     from daemon.run import open_process, run_services
 
     invite = _invite if is_read_by_one(sys.stdout) else None
-    async with open_process(config, data_dir, announce=_announce, invite=invite) as process:
+    async with open_process(config, data_path(config), announce=_announce, invite=invite, launch=launch) as process:
         await run_services(process, services, beside=beside)

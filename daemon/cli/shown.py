@@ -22,7 +22,7 @@ SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓"
 LEGEND = {
     SUMMARIES: "░▒ summarized messages",
     RAW: "x messages saved verbatim",
-    UNKNOWN: "? messages that no entry of the history summarizes",
+    UNKNOWN: "? messages that are not summarized in any history entry",
     UNSEEN: "▓ messages before /new that are not summarized in memory yet",
     SEEN: "█ messages sent to the model",
     JOURNAL: "> turn in progress",

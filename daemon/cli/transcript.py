@@ -179,7 +179,7 @@ def search(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
 
-    The results are ordered by the last activity of their sessions. A word is also found inside of longer words, because
+    The results are ordered by the last activity of their sessions. A word is also found inside longer words, because
     Chinese has no spaces between words. Archived messages are searched in the search index, if the index contains all
     messages of their session. The search index contains no tool calls and no long results of tools.
     """

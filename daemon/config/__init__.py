@@ -58,6 +58,7 @@ from daemon.config.secret import Secret, decode_secret, encode_secret, masked_ur
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
+from daemon.config.web_tools import WebToolsConfig
 from daemon.config.webhook_rules import signing_key
 
 __all__ = [
@@ -107,6 +108,7 @@ __all__ = [
     "TranscriptionConfig",
     "WebConfig",
     "WebLimitsConfig",
+    "WebToolsConfig",
     "WebhookChannelConfig",
     "WebhookConfig",
     "bot_workspace",

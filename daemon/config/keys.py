@@ -14,7 +14,7 @@ from daemon.config.schema import Config
 Section = type[msgspec.Struct]
 
 NAME_RULE = (
-    "a name must begin with a letter a-z or a digit, contains only a-z, 0-9, _ and -, and has at most 64 characters"
+    "a name must begin with a letter a-z or a digit, contain only a-z, 0-9, _ and -, and have at most 64 characters"
 )
 """Of bots and channels: they stand in session keys, folders and variables."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

@@ -32,7 +32,7 @@ def _problem(config: Config, identity: str) -> str:
     except BadSessionKey:
         key = None
     if key is None or key.thread or str(key) != identity:
-        return f"expected <channel>:<sender> as /whoami shows it, got {got(identity)}"
+        return f"expected <channel>:<sender> as shown by /whoami, got {got(identity)}"
     channel = config.channels.get(key.channel)
     if channel is None:
         return f"{got(identity)} names a channel that does not exist. Choose one of {', '.join(config.channels)}"

@@ -30,6 +30,7 @@ from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
+from daemon.config.web_tools_rules import web_tools_findings
 from daemon.config.webhook_rules import webhook_findings
 from daemon.errors import ConfigError
 
@@ -181,12 +182,13 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         if other.offline and other.api != first.api:
             text = (
                 "this setting is missing, and the API key of the bot's own model belongs to a different API. Set this "
-                "key, "
+                "configuration key, "
                 f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
+    yield from web_tools_findings(path, bot.web, bot.tools)
 
 
 def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
@@ -375,7 +377,7 @@ def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
 def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:
     for key, url, needed in (("url", channel.url, True), ("updates_url", channel.updates_url, False)):
         if (url or needed) and not _is_address(url, _names_this_machine):
-            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(url)}"
+            text = f"expected http:// and an address of this machine, such as http://127.0.0.1:9000/, got {got(url)}"
             yield Finding(f"{path}.{key}", text)
 
 

@@ -37,6 +37,7 @@ from daemon.config.section import (
     Tokens,
     WindowTokens,
 )
+from daemon.config.web_tools import WebToolsConfig
 
 
 class RedisConfig(Section, frozen=True):
@@ -284,7 +285,7 @@ TOOLS = (
     *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
     *("memory_search", "memory_get", "conversation_search", "remind"),
 )
-"""Of a bot that lists none: all builtin tools. They stay within a conversation's own files."""
+"""Of a bot that lists none: the builtin tools that stay within a conversation's own files."""
 
 
 class BotConfig(Section, frozen=True):
@@ -309,6 +310,7 @@ class BotConfig(Section, frozen=True):
     titles: Literal["auto", "words", "model"] = "auto"
     """Titles of conversations: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
+    web: WebToolsConfig = WebToolsConfig()
     limits: LimitsConfig = LimitsConfig()
     reminders: RemindersConfig = RemindersConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])

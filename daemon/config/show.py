@@ -72,8 +72,13 @@ def _shown(path: str, value: object) -> object:
     if isinstance(value, Secret):
         return masked_url(value) if path in _URLS else str(value)
     if isinstance(value, str) and path.endswith("url"):
-        return _QUERY.sub(rf"\1{STARS}", value)
+        return shown_url(value)
     return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+
+
+def shown_url(url: str) -> str:
+    """An address without what its query holds."""
+    return _QUERY.sub(rf"\1{STARS}", url)
 
 
 def _offline(config: Config) -> Iterator[str]:

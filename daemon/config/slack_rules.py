@@ -77,8 +77,8 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
         text = (
-            f"this setting is missing: {WHERE_BOT_TOKEN}. Save the token in a file and set {path}.bot_token_file to "
-            "the file's path"
+            f"this setting is missing: {WHERE_BOT_TOKEN}. Save the token in a file, and set {path}.bot_token_file to "
+            "its path"
         )
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):

@@ -44,8 +44,7 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
 def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     if not channel.token:
         text = (
-            f"this setting is missing. Save the token from BotFather in a file and set {path}.token_file to the file's "
-            "path"
+            f"this setting is missing. Save the token from BotFather in a file, and set {path}.token_file to its path"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):

@@ -52,7 +52,7 @@ def _own(path: str, channel: WebhookChannelConfig) -> Iterator[Finding]:
     if not channel.path.startswith("/"):
         yield Finding(f"{path}.path", f"expected a path that begins with /, got {got(channel.path)}")
     if channel.reaction and "reactions" not in channel.supports:
-        text = f"the bridge shows no reactions. Remove the key, or add reactions to {path}.supports"
+        text = f"the bridge does not support reactions. Remove the key, or add reactions to {path}.supports"
         yield Finding(f"{path}.reaction", text, (f"{path}.supports",))
 
 
@@ -60,7 +60,7 @@ def _secret_problem(secret: Secret) -> str:
     if not secret:
         return (
             "this setting is missing. Run `python -c 'import secrets; print(secrets.token_urlsafe(32))'`, save the "
-            "result in a file, and set secret_file to the path of the file"
+            "result in a file, and set secret_file to its path"
         )
     try:
         key = signing_key(secret)

@@ -116,7 +116,7 @@ class Across:
                 mend = Mend(
                     what="remove the session from the index of sessions", action="unindex", key=key, args=(session,)
                 )
-                text = "the index of sessions lists this session, but the session does not exist"
+                text = "the index of sessions lists this session, but it does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
 
@@ -146,7 +146,7 @@ class Across:
                     Flaw(
                         rule="jobs.index",
                         where=job,
-                        text="the job is in the list of unfinished jobs, but the record of the job does not exist",
+                        text="the job is in the list of unfinished jobs, but its record does not exist",
                         mend=mend,
                     )
                 )
@@ -161,7 +161,7 @@ class Across:
                     Flaw(
                         rule="jobs.index",
                         where=job,
-                        text="the job is unfinished, but the job is not scheduled",
+                        text="the job is unfinished but not scheduled",
                         mend=mend,
                     )
                 )

@@ -30,8 +30,7 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
         text = (
-            f"the key belongs to partition {right}, so Millpond does not find the key in this partition. Restore a "
-            "backup."
+            f"the key belongs to partition {right}, so Millpond does not find it in this partition. Restore a backup."
         )
         found.append(Flaw(rule="key.partition", where=key, text=text))
     elif name.partition is not None and name.partition >= bus.keys.partitions:

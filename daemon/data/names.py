@@ -30,7 +30,7 @@ REPLIES = frozenset({"sent", "said"})
 
 PASSING = frozenset(
     {"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket", "errors"}
-    | {"login", "visitor", "learnt", "failing"}
+    | {"login", "visitor", "learnt", "failing", "rates", "web"}
 )
 """Short-lived keys and those of running processes, and logins: not part of backups."""
 
@@ -54,6 +54,7 @@ TTL_S = {
     "bots": HOUR_S,
     "pace": HOUR_S,
     "notices": DAY_S,
+    "rates": 26 * HOUR_S,
     "seen": DAY_S,
     "overheard": DAY_S,
     "sent": 7 * DAY_S,
@@ -63,6 +64,7 @@ TTL_S = {
     "traces": 7 * DAY_S,
     "deliveries": 7 * DAY_S,
     "failing": DAY_S,
+    "web": DAY_S,
     "learnt": 7 * DAY_S,
     "visitor": 30 * DAY_S,
     "ended": 30 * DAY_S,
@@ -88,7 +90,7 @@ DATABASE = frozenset(
         "tries",
     }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace", "preferences", "proactive"}
-    | {"login", "visitor", "audit", "errors", "learnt", "failing"}
+    | {"login", "visitor", "audit", "errors", "rates", "learnt", "failing", "web"}
 )
 """Kinds with one key for the database, or for each bot, channel or day."""
 

@@ -182,7 +182,7 @@ async def wrong_type(bus: Bus, key: str) -> str:
 
 
 async def read_key(bus: Bus, key: str, name: Name) -> KeyTaken | None:
-    """Any other key; None if the key does not exist any more.
+    """Any other key; None if the key no longer exists.
 
     Raises:
         DamagedData: the key has a type that Millpond never uses.

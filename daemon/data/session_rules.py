@@ -81,20 +81,19 @@ def _wire(text: str) -> msgspec.Raw:
 def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
     if taken.log or taken.segments:
         text = (
-            "the session has messages, but the session's hash is missing in Redis, so the messages cannot be found. "
+            "the session has messages, but its hash is missing in Redis, so the messages cannot be found. "
             "Restore the "
             "session from a backup."
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     if taken.waiting:
         text = (
-            "the session has unanswered messages, but the session's hash is missing in Redis. Restore the session from "
-            "a backup."
+            "the session has unanswered messages, but its hash is missing in Redis. Restore the session from a backup."
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
         mend = Mend(what="remove the missing session from the lists", action="idle", owner=taken.name)
-        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but the session does not exist"
+        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
 
@@ -221,7 +220,7 @@ class _Look:
         if self._taken.waiting and "due" not in self._taken.scores:
             text = (
                 f"the session has {len(self._taken.waiting)} unanswered messages but is not scheduled, so no worker "
-                "would process the session"
+                f"would process it"
             )
             yield self._flaw("waiting.due", text, "due", "schedule the session for processing now")
         elif not self._taken.waiting and "due" in self._taken.scores and not self._is_woken_by_asides():

@@ -59,7 +59,7 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
         f"the file {contains}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
-        "the storage. Otherwise restore the file from a backup, and remove any other ID of this archive with "
+        f"it. Otherwise restore the file from a backup, and remove any other ID of this archive with "
         f"`millpond redis-cli HDEL {bus.keys.archives} ID`."
     )
     return [Flaw(rule="archive.marker", where=where, text=text)]

@@ -145,7 +145,7 @@ def _is_folder(folder: int, name: str) -> bool:
 
 
 def _copy(folder: int, name: str, target: Path, place: _Place) -> FileTaken | Unreadable | None:
-    """Copy a plain file; None if it is not a plain file, or does not exist any more."""
+    """Copy a plain file; None if it is not a plain file, or no longer exists."""
     digest, size = hashlib.sha256(), 0
     *folders, escaped_name = place.inside
     try:

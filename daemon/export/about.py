@@ -23,7 +23,8 @@ usage.jsonl                    usage by day: messages, model calls, tokens, cost
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  list of scopes and conversations, and of parts that could not be read
 
-Parts without content are left out of the export. The file contents.json lists the memory or conversation of each name.
+Parts without content are left out of the export.
+The file contents.json lists the memory or conversation that each file belongs to.
 Backups, and data that chat platforms and model providers store themselves, are not included.
 """,
     "zh": """\

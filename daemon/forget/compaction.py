@@ -36,7 +36,7 @@ async def compacted(bus: Bus) -> list[str]:
     except BusError as error:
         return [
             f"the server does not let Millpond compact its files ({error}). The files contain the deleted data until "
-            "the server rewrites the files automatically."
+            f"the server rewrites them automatically."
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
         return [

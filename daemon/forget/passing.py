@@ -19,6 +19,7 @@ from daemon.forget.remembered import forget_memory, forget_part
 from daemon.forget.reminders import forget_preferences, forget_reminders
 from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
+from daemon.forget.web_cache import forget_web_cache
 from daemon.forget.whole import leave_session
 from daemon.forget.work import Work
 from daemon.inbox import FOLDER, mark_of_session
@@ -73,6 +74,7 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
         sessions = [session for session, _ in ground.sessions]
         await forget_in_accounts(work, bot=order.bot, people=order.people, sessions=sessions)
         await forget_preferences(work, bot=order.bot, people=order.people)
+    await forget_web_cache(work)
     for hook in HOOKS:
         await hook(work, order, ground)
     if not work.looks:

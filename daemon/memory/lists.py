@@ -129,8 +129,7 @@ class ScopeLists:
     async def _archived(self, kind: Kind, scope: str, first: int, upto: int, lost: frozenset[int]) -> list[bytes]:
         if self._archive is None:
             raise ArchiveError(
-                f"{kind} of {scope}: entries {first} to {upto - 1} are in the archive, but this process cannot "
-                "read the archive"
+                f"{kind} of {scope}: entries {first} to {upto - 1} are in the archive, which this process cannot read"
             )
         records = await self._archive.read_range(Shelf.of(kind, scope), first, upto)
         return marked(records, first, lost) if kind == "history" else records

@@ -89,9 +89,7 @@ def _look(folder: int, clean: Stat | None) -> Found:
     except PermissionError as error:
         return Found(stat=stat, refused=f"{error.strerror}. Correct the permissions of the file")
     except OSError as error:
-        return Found(
-            stat=stat, refused=f"{error.strerror}. Replace this entry with a regular file, or remove the entry"
-        )
+        return Found(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
 

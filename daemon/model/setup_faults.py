@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from daemon.config.rules import is_loopback
 
-_MOVED = "The server sends the request to another address ({status}). Set model.base_url to the address of the API."
+_MOVED = "The server redirects the request to another address ({status}). Set model.base_url to the address of the API."
 STATUSES = {
     **dict.fromkeys((301, 302, 307, 308), _MOVED),
     401: "The server refused the API key (401). Check {variable} or api_key_file.",

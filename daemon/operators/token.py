@@ -99,7 +99,7 @@ def _make(data_dir: Path) -> bool:
             return True
     except OSError as error:
         raise ConfigError(
-            f"{data_dir / FILE_NAME}, the token of the API, cannot be made: {error.strerror}. Correct the permissions "
-            "of the data directory, or set token_file in the section of the web channel."
+            f"{data_dir / FILE_NAME}, the token of the API, cannot be written: {error.strerror}. Correct the "
+            "permissions of the data directory, or set token_file in the section of the web channel."
         ) from error
     return False

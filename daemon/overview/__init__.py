@@ -1,5 +1,6 @@
 """All of Millpond at one moment, looked at from outside: for the commands that show it, and for the page."""
 
+from daemon.overview.contents import Contents, MessageQueue, QueuedMessage, QueuedSession, SessionQueue
 from daemon.overview.leaders import Leader, read_leaders
 from daemon.overview.problems import Problem, read_problems
 from daemon.overview.queues import BACKING_OFF, Lengths, Queues, push_channels, read_queues
@@ -10,13 +11,18 @@ from daemon.overview.workers import Lease, Worker, Workers, read_workers, token_
 
 __all__ = [
     "BACKING_OFF",
+    "Contents",
     "Leader",
     "Lease",
     "Lengths",
+    "MessageQueue",
     "Parked",
     "Paused",
     "Problem",
+    "QueuedMessage",
+    "QueuedSession",
     "Queues",
+    "SessionQueue",
     "System",
     "Unknown",
     "Worker",

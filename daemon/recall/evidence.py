@@ -113,7 +113,7 @@ def is_empty_answer(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _common_terms() -> frozenset[str]:
+def common_terms() -> frozenset[str]:
     """The terms of words that say nothing by themselves."""
     words = ENGLISH | ABOUT_TALKING | CHINESE | CHINESE_ABOUT_TALKING
     return frozenset(terms(" ".join(words)))
@@ -136,7 +136,7 @@ def form_of(text: str, its_terms: str, speaker: str) -> Form:
         return "asks" if has_question else "empty"
     if is_question(text):
         return "asks"
-    if not frozenset(its_terms.split()) - _common_terms():
+    if not frozenset(its_terms.split()) - common_terms():
         return "empty"
     return "asks too" if has_question else "states"
 
@@ -154,7 +154,7 @@ class Evidence:
         self._asks = is_question(query)
         self._terms = frozenset(terms(query))
         self._is_told = in_turn and not self._asks and len(self._terms) >= STATEMENT_TERMS_MIN
-        self._common = _common_terms()
+        self._common = common_terms()
 
     def worth(self, form: Form, its_terms: str) -> float:
         """The share of its score that a passage keeps; 0 for a repetition of the query or a form without evidence."""

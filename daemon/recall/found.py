@@ -28,6 +28,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """At most ``SNIPPET_CHARS``, in a turn at most ``TURN_SNIPPET_CHARS``."""
     time: str = ""
     """When it was said or written: ISO 8601, UTC; empty: unknown."""
+    shown_by: str = ""
+    """The docid of a better hit whose snippet contains the message or lines of this one; empty: none does."""
 
 
 class InPrompt(msgspec.Struct, frozen=True, kw_only=True):

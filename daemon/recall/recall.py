@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate
 
 import anyio
 import structlog
@@ -14,9 +15,10 @@ from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError, brief
 from daemon.recall.engines import Engines, kept_going
-from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.found import TURN_SNIPPET_CHARS, Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.held import Held
 from daemon.recall.place import TRANSCRIPT, Place, is_session
+from daemon.recall.question import asks_for_several
 from daemon.recall.reading import Reader, Said
 from daemon.recall.sessions import SessionBook
 from daemon.recall.written import hit_text
@@ -24,6 +26,9 @@ from daemon.recall.written import hit_text
 LOOKED_AT, LOOKED_AGAIN = 15, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
 0.1 ms."""
+
+SEVERAL = 2
+"""How many times ``max_results`` hits a turn recalls at most for a question with several answers."""
 
 LOOK_S = 0.2
 """How long a turn waits to be told whether there is anything to search."""
@@ -177,16 +182,21 @@ class Recaller:
         return ""
 
     async def _remembered(self, scope: str, asked: Asked) -> str:
-        most, known, mode = self._config.max_results, _Known(asked), self._config.mode_used
+        most, known, mode = self._most(asked.words), _Known(asked), self._config.mode_used
         found = dict[str, Hit]()
         for query in await self._queries(asked):
             fresh = await self._fresh(scope, query, known, mode, asked)
             found |= {hit.docid: hit for hit in fresh if hit.docid not in found}
-            if len(found) >= most:
+            if len(found) >= self._config.max_results:
                 break
             # With an exchange come its words; its vector would be that of what was talked about before.
             mode = "search" if mode == "query" else mode
-        return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
+        shown = enough([*found.values()][:most], self._config.max_results)
+        return "\n\n".join(fitting(list(map(hit_text, shown)), asked))
+
+    def _most(self, words: str) -> int:
+        """The number of hits that a turn recalls at most; if a question has several answers, more short ones."""
+        return self._config.max_results * (SEVERAL if asks_for_several(words) else 1)
 
     def _in_prompt(self, asked: Asked) -> InPrompt:
         # Vectors score what has none of the words.
@@ -196,14 +206,15 @@ class Recaller:
 
     async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, asked: Asked) -> list[Hit]:
         """What is found that the prompt does not hold."""
-        most, fresh, prompt = self._config.max_results, list[Hit](), self._in_prompt(asked)
+        most, fresh, prompt = self._most(asked.words), list[Hit](), self._in_prompt(asked)
         for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
             found = await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)
             if found.note:
                 asked.note(found.note)
             hits = found.hits
-            fresh = await known.without(hits)
-            if len(fresh) >= most or len(hits) < limit or 2 * len(fresh) >= limit:
+            new = await known.without(hits)
+            fresh = distinct(new)
+            if len(fresh) >= most or len(hits) < limit or 2 * len(new) >= limit:
                 break
         return above(fresh, self._config.min_score, relative=mode != "vsearch")
 
@@ -333,6 +344,25 @@ def above(hits: Sequence[Hit], min_score: float, *, relative: bool) -> list[Hit]
     """
     best = max((hit.score for hit in hits), default=0.0) if relative else 1.0
     return [hit for hit in hits if hit.score >= min_score * best]
+
+
+def distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """Those whose texts no better one of them shows. Pure."""
+    found = dict[str, Hit]()
+    for hit in hits:
+        if hit.shown_by not in found:
+            found[hit.docid] = hit
+    return list(found.values())
+
+
+def enough(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """The first ``most`` hits, and further ones while all of them are no longer than ``most`` long snippets. Pure."""
+    lengths = accumulate(len(hit.snippet) for hit in hits)
+    return [
+        hit
+        for at, (hit, chars) in enumerate(zip(hits, lengths, strict=True), 1)
+        if at <= most or chars <= most * TURN_SNIPPET_CHARS
+    ]
 
 
 def fitting(texts: Sequence[str], asked: Asked) -> list[str]:

@@ -1,6 +1,6 @@
 """Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
 
-from daemon.reminders.actions import Action, act, all_reminders
+from daemon.reminders.actions import Action, act, add, all_reminders, change, place_in
 from daemon.reminders.commands import Commanded, parsed
 from daemon.reminders.plan import (
     Place,
@@ -34,7 +34,9 @@ __all__ = [
     "Tenure",
     "Wish",
     "act",
+    "add",
     "all_reminders",
+    "change",
     "confirmed",
     "following",
     "id_of",
@@ -42,6 +44,7 @@ __all__ = [
     "listed",
     "member_of",
     "parsed",
+    "place_in",
     "place_of",
     "planned",
     "prefer",

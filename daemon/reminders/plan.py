@@ -79,7 +79,7 @@ def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> 
     Raises:
         ReminderRefused: it cannot be kept; the text says what to say instead.
     """
-    text, zone = wish.text.strip(), zone_of(wish.zone)
+    zone = zone_of(wish.zone)
     if not wish.rule:
         first, until, left, rule = moment_from(wish.when, zone, now=now), None, 0, ""
     else:
@@ -93,14 +93,10 @@ def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> 
             until = end.astimezone(dt.UTC) if end.tzinfo else on_clock(end, zone).utc
         if until is not None and until < first.utc:
             raise ReminderRefused("remind_never")
-    if not text:
-        raise ReminderRefused("remind_empty")
-    if len(text) > TEXT_MAX_CHARS:
-        raise ReminderRefused("remind_long", count=len(text), most=TEXT_MAX_CHARS)
     return Reminder(
         id=reminder_id,
         kind=wish.kind,
-        text=text,
+        text=checked_text(wish.text),
         due=stamp(first.utc),
         local=first.local.isoformat(),
         zone=wish.zone,
@@ -110,6 +106,20 @@ def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> 
         made_at=stamp(now),
         **{name: getattr(place, name) for name in Place.__dataclass_fields__},
     )
+
+
+def checked_text(text: str) -> str:
+    """``text`` without the spaces around it.
+
+    Raises:
+        ReminderRefused: it is empty or too long.
+    """
+    text = text.strip()
+    if not text:
+        raise ReminderRefused("remind_empty")
+    if len(text) > TEXT_MAX_CHARS:
+        raise ReminderRefused("remind_long", count=len(text), most=TEXT_MAX_CHARS)
+    return text
 
 
 def _whole_minute(now: dt.datetime, zone: str) -> Moment:

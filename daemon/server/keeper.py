@@ -93,7 +93,7 @@ class Keeper:
             time.sleep(STOP_POLL_S)
         with contextlib.suppress(OSError):  # not empty, or gone already
             Path(self._state.socket if self._state else self._socket).parent.rmdir()
-        _say("the server was stopped because no process was using the server")
+        _say("the server was stopped because no process was using it")
         return True
 
     def _call(self, *words: str) -> Reply:

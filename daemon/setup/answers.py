@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.config import Secret
+from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
 from daemon.setup.apis import Api
 from daemon.wording import Language
@@ -88,6 +89,34 @@ class SlackAnswer:
         return _admins(self.channel, self.owner)
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebhookAnswer:
+    """A bridge to another platform, with which messages are exchanged by HTTP."""
+
+    channel: str
+    """Name of the channel's section."""
+    url: str
+    """The address of the bridge."""
+    secret: Secret | None
+    """The key that both directions are signed with; None: it stays as it is."""
+    port: int
+    """Port at which messages of people are accepted."""
+    access: Access = "pairing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebAnswer:
+    """What the bot may do on the web."""
+
+    search: Provider
+    """Empty: it does not search."""
+    search_url: str
+    """Empty: the provider's own address."""
+    api_key: Secret
+    fetch: bool
+    """Whether it reads pages."""
+
+
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
@@ -109,6 +138,8 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    web: WebAnswer | None = None
+    """None: nothing about the web is changed."""
 
     @property
     def admins(self) -> tuple[str, ...]:

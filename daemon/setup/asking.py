@@ -30,11 +30,26 @@ def address_problem(text: str) -> str:
     return ""
 
 
+class AnswerRefused(ConfigError):
+    """An answer will not do."""
+
+    def __init__(self, flag: str, answer: str, problem: str) -> None:
+        super().__init__(f"{flag} {printable(answer)}: {problem}" if answer else f"{flag}: {problem}")
+        self.flag = flag
+        """The flag that gives the answer."""
+        self.problem = problem
+        """A sentence without the answer."""
+
+
 class Asker(Protocol):
     """Asks one thing at a time. Every question names the flag that answers it."""
 
     asks: bool
     """Whether a person can be asked."""
+
+    def say(self, text: str) -> None:
+        """Tell what was found."""
+        ...
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
         """A text that passes ``check``; ``given`` is the flag's value, ``default`` replaces an empty answer."""
@@ -58,16 +73,20 @@ class Nobody:
 
     asks = False
 
+    def say(self, text: str) -> None:
+        """Print it."""
+        click.echo(text)
+
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
         """The given value, or the default.
 
         Raises:
-            ConfigError: it will not do.
+            AnswerRefused: it will not do.
         """
         del question
         answer = default if given is None else given.strip()
         if wrong := check(answer):
-            raise ConfigError(f"{flag} {printable(answer)}: {wrong}" if answer else f"{flag}: {wrong}")
+            raise AnswerRefused(flag, answer, wrong)
         return answer
 
     def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
@@ -86,10 +105,30 @@ class Nobody:
         return default
 
 
+class Form(Nobody):
+    """Answers with the fields of a form, and keeps what is said for the person who filled it in."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        """Keep it."""
+        self.said.append(text.strip())
+
+    def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
+        """The given value, which may be empty; else the default, or nothing."""
+        del question, flag
+        return given if given is not None else default or Secret("")
+
+
 class Person:
     """Asks at the terminal. Ctrl-C at a question raises ``click.Abort``."""
 
     asks = True
+
+    def say(self, text: str) -> None:
+        """Print it."""
+        click.echo(text)
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
         """Ask until the answer is valid; a valid given value is not asked for again."""

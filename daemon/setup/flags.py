@@ -42,6 +42,13 @@ class Flags:
     slack_url: str | None = None
     slack_channel: str | None = None
     slack_owner: str | None = None
+    web_search: str | None = None
+    """A provider, or none; None: not given."""
+    web_key: str | None = None
+    web_key_file: str | None = None
+    web_url: str | None = None
+    web_fetch: bool | None = None
+    """Whether the bot reads web pages; None: not given."""
     pair: bool | None = None
     """Whether to wait for the owner; None: if a person is at the terminal."""
     access: str | None = None
@@ -64,6 +71,16 @@ class Flags:
         others = (self.slack_signing_secret, self.slack_signing_secret_file, self.slack_events_url)
         given = (*tokens, *others, self.slack_channel, self.slack_owner)
         return bool(self.slack) or (self.slack is None and any(text is not None for text in given))
+
+    @property
+    def for_web(self) -> bool:
+        """Whether an option about the web was given."""
+        given = (self.web_search, self.web_key, self.web_key_file, self.web_url, self.web_fetch)
+        return any(value is not None for value in given)
+
+    def search_key(self) -> Secret | None:
+        """The key of the search provider. Raises: as ``given_secret``."""
+        return given_secret("--web-key", self.web_key, self.web_key_file)
 
     def key(self) -> Secret | None:
         """The model's key. Raises: as ``given_secret``."""

@@ -95,7 +95,7 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
     if (workspace / "MEMORY.md").is_file() or any(True for _ in _days(memory)) or (workspace / "SOUL.md").is_file():
         return "OpenClaw", None, workspace
     raise InboundError(
-        f"--from {folder}: no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) was found there. "
+        f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
         "Name the folder with its config.json or openclaw.json, or its workspace."
     )
 
@@ -195,7 +195,9 @@ def _folder(path: Path, left: list[str]) -> Path:
     """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
-    left.append(f"{path.name}: this is a link. Name the target of the link with --from, or copy the files by hand")
+    left.append(
+        f"{path.name}: this is a symbolic link. Name the target of the link with --from, or copy the files by hand"
+    )
     return path / ".none"
 
 

@@ -1,29 +1,28 @@
 """The questions in order, each with the test of its answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, cast
-
-import click
 
 from daemon.config import BotConfig, Secret, TelegramConfig
 from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
-from daemon.errors import ConfigError, MillpondError, ModelError
+from daemon.errors import MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.apis import APIS, Api, usual_api
-from daemon.setup.asking import Asker, address_problem
+from daemon.setup.asking import AnswerRefused, Asker, address_problem
 from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine import language_here, time_zone_here
-from daemon.setup.pairing import greet, new_code, wait_for_owner
+from daemon.setup.pairing import WAIT_S, greet, new_code, wait_for_owner
 from daemon.setup.place import Place, strings
 from daemon.setup.running import run
 from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.trial import model_config, models_at, try_model
+from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence
 
@@ -63,7 +62,7 @@ class Interview:
         bot = self._bot()
         language = self._language(bot)
         zone = self._time_zone(bot)
-        model, telegram = self._model(bot), self._telegram(bot, language)
+        model, telegram = self.model(bot), self.telegram(bot, language)
         # Slack is asked for by itself when a person does without Telegram; else whoever wants it says --slack.
         offered = telegram is None and self._flags.telegram is None
         slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
@@ -76,6 +75,7 @@ class Interview:
             model=model,
             telegram=telegram,
             slack=slack,
+            web=WebInterview(self._asker, self._flags, self._place).answer(bot),
         )
 
     # The bot
@@ -103,11 +103,12 @@ class Interview:
 
     # The model
 
-    def _model(self, bot: str) -> ModelAnswer | None:
+    def model(self, bot: str) -> ModelAnswer | None:
+        """The bot's model; None: the offline mock model. Errors as for ``answers``."""
         if self._flags.offline:
             return None
         flags, environ = self._flags, self._environ
-        click.echo(
+        self._asker.say(
             "\nModel: a server with OpenAI's or Anthropic's API. "
             "Without an address and a key, the offline mock model answers."
         )
@@ -166,7 +167,7 @@ class Interview:
             offered = run(lambda: models_at(asked.base_url, asked.key, asked.api))
         if offered:
             more = f" and {len(offered) - SHOWN:,} more" if len(offered) > SHOWN else ""
-            click.echo(f"  Models on this server: {printable(', '.join(offered[:SHOWN]))}{more}.")
+            self._asker.say(f"  Models on this server: {printable(', '.join(offered[:SHOWN]))}{more}.")
         only, theirs = offered[0] if len(offered) == 1 else "", APIS[asked.api]
         return self._asker.text(
             "Name of the model",
@@ -189,18 +190,18 @@ class Interview:
     def _tried_model(self, answer: ModelAnswer) -> "ModelAnswer | Literal['again'] | None":
         if not self._flags.test:
             return answer
-        click.echo(f"Testing {answer.name} at {answer.base_url} …")
+        self._asker.say(f"Testing {answer.name} at {answer.base_url} …")
         try:
             tried = run(lambda: try_model(answer))
         except ModelError as error:
             if not self._asker.asks:
                 raise
-            click.echo(f"  The model did not answer: {error}")
+            self._asker.say(f"  The model did not answer: {error}")
         else:
             where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
-            click.echo(f"  The model answers{where}.")
+            self._asker.say(f"  The model answers{where}.")
             for finding in self._found_out(tried):
-                click.echo(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
+                self._asker.say(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
         of = (
             ("again", "enter the address, the name and the key of the model again"),
@@ -220,13 +221,14 @@ class Interview:
 
     # Telegram
 
-    def _telegram(self, bot: str, language: Language) -> TelegramAnswer | None:
+    def telegram(self, bot: str, language: Language) -> TelegramAnswer | None:
+        """The bot at Telegram; None: no channel is added or changed. Errors as for ``answers``."""
         flags, asker = self._flags, self._asker
         there = list(self._place.channels("telegram", bot))
         usual = there[0] if there else self._place.free_channel("telegram", bot)
         channel = flags.channel or usual
         if not is_name(channel):
-            raise ConfigError(f"--channel {channel}: {NAME_RULE}")
+            raise AnswerRefused("--channel", channel, NAME_RULE)
         where = ("channels", channel)
         known = self._place.secret("token", *where) or self._settings.token
         given = flags.token()
@@ -236,17 +238,16 @@ class Interview:
             return None
         base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
         if wrong := address_problem(base_url):
-            raise ConfigError(f"--telegram-url: {wrong}")
+            raise AnswerRefused("--telegram-url", "", wrong)
         if asker.asks:
-            click.echo("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
+            self._asker.say("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
         while True:
             question = "Bot token (Enter: do not use Telegram)" if not known else "Bot token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:
-                    raise ConfigError(
-                        "--telegram-token is not set. Get a token from BotFather (https://t.me/BotFather)."
-                    )
+                    text = "a token is needed. Get one from BotFather (https://t.me/BotFather)"
+                    raise AnswerRefused("--telegram-token", "", text)
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
             tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)
@@ -264,9 +265,9 @@ class Interview:
         other = next((name for name in others if self._place.secret("token", "channels", name) == answer.token), "")
         text = f"this token is already used by channels.{other}. Create another bot: each channel needs its own token"
         if other and not self._asker.asks:
-            raise ConfigError(f"--telegram-token: {text}, or choose that channel with --channel {other}")
+            raise AnswerRefused("--telegram-token", "", f"{text}, or choose that channel with --channel {other}")
         if other:
-            click.echo(f"  {text}")
+            self._asker.say(f"  {text}")
         return bool(other)
 
     def _tried_telegram(self, answer: TelegramAnswer) -> "TelegramAnswer | Literal['again'] | None":
@@ -277,9 +278,9 @@ class Interview:
         except TelegramSaysNo as error:
             if not self._asker.asks:
                 raise
-            click.echo(f"  {error}")
+            self._asker.say(f"  {error}")
         else:
-            click.echo(f"  The bot is {me.first_name or me.username}: {me.link}")
+            self._asker.say(f"  The bot is {me.first_name or me.username}: {me.link}")
             return replace(answer, username=me.username)
         of = (
             ("again", "enter the token again"),
@@ -302,12 +303,12 @@ class Interview:
         flags, asker = self._flags, self._asker
         if flags.owner is not None:
             if not flags.owner.isdecimal():
-                raise ConfigError(f"--owner {flags.owner}: a Telegram user ID is a number")
+                raise AnswerRefused("--owner", flags.owner, "a Telegram user ID is a number")
             return Owner(id=flags.owner)
         admins = strings(self._place.section("bots", bot).get("admins"))
         there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
         if there and flags.pair is None:
-            click.echo(f"  The bot's owner is {there}.")
+            self._asker.say(f"  The bot's owner is {there}.")
             if not asker.confirm("Add another owner", default=False):
                 return Owner(id=there.partition(":")[2])
         if flags.pair is False or not (flags.pair or asker.asks) or not answer.username:
@@ -316,13 +317,13 @@ class Interview:
 
     def _paired(self, answer: TelegramAnswer, language: Language) -> Owner | None:
         code = new_code()
-        click.echo("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
-        click.echo(f"  https://t.me/{answer.username}?start={code}")
+        self._asker.say("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
+        self._asker.say(f"  https://t.me/{answer.username}?start={code}")
         try:
-            click.echo(
+            self._asker.say(
                 "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
             )
-            owner = run(lambda: _pair(answer, code, language))
+            owner = run(lambda: pair(answer, code, language, say=lambda text: self._asker.say(f"  {text}")))
         except KeyboardInterrupt:
             owner = None
         except TelegramSaysNo as error:
@@ -330,14 +331,14 @@ class Interview:
                 raise
             if error.code == CONFLICT and self._took_webhook_away(answer):
                 return self._paired(answer, language)
-            click.echo(f"  {error}")
+            self._asker.say(f"  {error}")
             owner = None
         if owner is None:
-            click.echo(
+            self._asker.say(
                 "  Continuing without an owner. Run `millpond init` again later, or name the owner with --owner ID."
             )
         else:
-            click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
+            self._asker.say(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
         return owner
 
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
@@ -345,14 +346,14 @@ class Interview:
         try:
             if not (url := run(lambda: _webhook(answer))):
                 return False
-            click.echo(
+            self._asker.say(
                 f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive its messages."
             )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False
             run(lambda: _without_webhook(answer))
         except TelegramSaysNo as error:
-            click.echo(f"  {error}")
+            self._asker.say(f"  {error}")
             return False
         return True
 
@@ -372,9 +373,12 @@ async def _without_webhook(answer: TelegramAnswer) -> None:
         await api.call("deleteWebhook", {"drop_pending_updates": False})
 
 
-async def _pair(answer: TelegramAnswer, code: str, language: Language) -> Owner | None:
+async def pair(
+    answer: TelegramAnswer, code: str, language: Language, *, say: Callable[[str], None], wait_s: float = WAIT_S
+) -> Owner | None:
+    """The person who sends ``code`` to the bot, greeted; errors as for ``wait_for_owner``."""
     async with bot_api(answer.token, answer.base_url) as api:
-        owner = await wait_for_owner(api, code, say=lambda text: click.echo(f"  {text}"))
+        owner = await wait_for_owner(api, code, say=say, wait_s=wait_s)
         if owner is not None:
             await greet(api, owner, sentence("owner_welcome", language, name=owner.name))
         return owner

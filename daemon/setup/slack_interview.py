@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-import click
-
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public
 from daemon.config.keys import NAME_RULE, is_name
@@ -21,13 +19,13 @@ from daemon.config.slack_rules import (
 from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
-from daemon.setup.asking import Asker, address_problem
+from daemon.setup.asking import AnswerRefused, Asker, address_problem
 from daemon.setup.flags import Flags
 from daemon.setup.pairing import new_code
 from daemon.setup.place import Place, strings
 from daemon.setup.running import run
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
-from daemon.setup.slack_pairing import greet, wait_for_owner
+from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -39,7 +37,7 @@ _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 WHERE_MEMBER = "in your Slack profile, open the menu with three dots and choose Copy member ID"
 
 STEPS = """
-Slack: create an app from a manifest, which lists the app's permissions.
+Slack: create an app from a manifest, which lists its permissions.
 `millpond init --slack-manifest` prints the manifest.
   1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
      Choose the workspace, paste the manifest, and choose Create.
@@ -83,7 +81,7 @@ class SlackInterview:
         there = list(place.channels("slack", bot))
         channel = flags.slack_channel or (there[0] if there else place.free_channel("slack", bot))
         if not is_name(channel):
-            raise ConfigError(f"--slack-channel {channel}: {NAME_RULE}")
+            raise AnswerRefused("--slack-channel", channel, NAME_RULE)
         known = bool(place.secret("bot_token", "channels", channel)) and not flags.for_telegram
         wanted = flags.for_slack or known or (offered and asker.asks)
         if flags.slack is False or not wanted:
@@ -97,7 +95,7 @@ class SlackInterview:
             events_url=self._events_url(channel),
         )
         if asker.asks:
-            click.echo(f"{STEPS}\n{STEP_HTTP if begun.events_url else STEP_SOCKET}")
+            self._asker.say(f"{STEPS}\n{STEP_HTTP if begun.events_url else STEP_SOCKET}")
         with_bot = self._with_bot(begun)
         heard = self._heard(with_bot) if with_bot else None
         return self._with_people(bot, heard, language) if heard else None
@@ -105,7 +103,7 @@ class SlackInterview:
     def _base_url(self, channel: str) -> str:
         base_url = self._flags.slack_url or self._place.word("base_url", "channels", channel) or SlackConfig().base_url
         if wrong := address_problem(base_url):
-            raise ConfigError(f"--slack-url: {wrong}")
+            raise AnswerRefused("--slack-url", "", wrong)
         return base_url
 
     def _events_url(self, channel: str) -> str:
@@ -113,7 +111,7 @@ class SlackInterview:
         if url == "-":
             return ""
         if url and not is_public(url):
-            raise ConfigError(f"--slack-events-url: {PUBLIC}")
+            raise AnswerRefused("--slack-events-url", "", PUBLIC)
         return url
 
     # Secrets
@@ -127,11 +125,11 @@ class SlackInterview:
             return bot_token_problem(token)
 
         def tried(token: Secret) -> None:
-            self._me = me = run(lambda: _me(answer.base_url, token))
-            click.echo(f"  The bot is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
+            self._me = me = run(lambda: me_at(answer.base_url, token))
+            self._asker.say(f"  The bot is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
             if me.scopes and (missing := missing_of(me.scopes)):
-                click.echo(f"  The app lacks permissions: {', '.join(missing)}.")
-                click.echo(
+                self._asker.say(f"  The app lacks permissions: {', '.join(missing)}.")
+                self._asker.say(
                     "  Paste the manifest again (App Manifest in the app's settings), and install the app again."
                 )
 
@@ -155,15 +153,8 @@ class SlackInterview:
         """With the means to receive events: the token for Socket Mode, or the signing secret for an address."""
 
         def tried(token: Secret) -> None:
-            app = _APP.fullmatch(token.reveal())
-            me = self._me
-            if app and me and me.app_id and app[1] != me.app_id:
-                raise SlackSaysNo(
-                    f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app "
-                    f"{me.app_id}"
-                )
-            run(lambda: _socket(answer.base_url, token))
-            click.echo("  The app can receive messages over Socket Mode.")
+            run(lambda: check_socket(answer.base_url, token, self._me))
+            self._asker.say("  The app can receive messages over Socket Mode.")
 
         where = ("channels", answer.channel)
         if answer.events_url:
@@ -198,7 +189,7 @@ class SlackInterview:
         """Lets a person continue; a script gets an error with the missing values."""
         if not self._asker.asks:
             raise ConfigError(text)
-        click.echo("  Continuing without Slack.")
+        self._asker.say("  Continuing without Slack.")
 
     def _asked(self, what: _Secret) -> Secret | None:
         """A secret that works, or that the person keeps anyway; None: none."""
@@ -215,8 +206,8 @@ class SlackInterview:
     def _tried(self, what: _Secret, secret: Secret) -> Literal["again", "keep", "skip"]:
         if wrong := what.problem(secret):
             if not self._asker.asks:
-                raise ConfigError(f"{what.flag}: {wrong}")
-            click.echo(f"  {wrong[0].upper()}{wrong[1:]}")
+                raise AnswerRefused(what.flag, "", wrong)
+            self._asker.say(f"  {wrong[0].upper()}{wrong[1:]}")
             return "again"
         if not self._flags.test:
             return "keep"
@@ -225,7 +216,7 @@ class SlackInterview:
         except SlackSaysNo as error:
             if not self._asker.asks:
                 raise
-            click.echo(f"  {printable(str(error))}")
+            self._asker.say(f"  {printable(str(error))}")
         else:
             return "keep"
         of = (("again", "ask again"), ("keep", "keep this value anyway"), ("skip", "continue without Slack"))
@@ -245,12 +236,12 @@ class SlackInterview:
         flags, asker = self._flags, self._asker
         if flags.slack_owner is not None:
             if wrong := member_problem(flags.slack_owner):
-                raise ConfigError(f"--slack-owner {flags.slack_owner}: {wrong}")
+                raise AnswerRefused("--slack-owner", flags.slack_owner, wrong)
             return Owner(id=flags.slack_owner)
         admins = strings(self._place.section("bots", bot).get("admins"))
         there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
         if there and flags.pair is None:
-            click.echo(f"  The bot's owner is {there}.")
+            self._asker.say(f"  The bot's owner is {there}.")
             if not asker.confirm("Add another owner", default=False):
                 return Owner(id=there.partition(":")[2])
         if flags.pair is False or not (flags.pair or asker.asks):
@@ -269,27 +260,27 @@ class SlackInterview:
 
     def _paired(self, answer: SlackAnswer, me: Me, language: Language) -> Owner | None:
         code = new_code()
-        click.echo("\nSend this code to the app as a direct message, so that the bot knows who you are:")
-        click.echo(f"  {code}")
-        click.echo(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
+        self._asker.say("\nSend this code to the app as a direct message, so that the bot knows who you are:")
+        self._asker.say(f"  {code}")
+        self._asker.say(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
         try:
-            click.echo(
+            self._asker.say(
                 "Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …"
             )
-            owner = run(lambda: _pair(answer, me, code, language))
+            owner = run(lambda: pair(answer, me, code, language, say=lambda text: self._asker.say(f"  {text}")))
         except KeyboardInterrupt:
             owner = None
         except SlackSaysNo as error:
             if not self._asker.asks:
                 raise
-            click.echo(f"  {printable(str(error))}")
+            self._asker.say(f"  {printable(str(error))}")
             owner = None
         if owner is None:
-            click.echo(
+            self._asker.say(
                 "  Continuing without an owner. Run `millpond init --slack` again later, or use --slack-owner ID."
             )
         else:
-            click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
+            self._asker.say(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
         return owner
 
 
@@ -303,19 +294,33 @@ def link_of(me: Me) -> str:
     return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}" if me.app_id else ""
 
 
-async def _me(base_url: str, token: Secret) -> Me:
+async def me_at(base_url: str, token: Secret) -> Me:
+    """The app's identity; errors as for ``SlackApi.me``."""
     async with slack_api(base_url) as api:
         return await api.me(token)
 
 
-async def _socket(base_url: str, token: Secret) -> None:
+async def check_socket(base_url: str, token: Secret, me: Me | None) -> None:
+    """Try the token for Socket Mode of the app that ``me`` belongs to.
+
+    Raises:
+        SlackSaysNo: it is another app's, or Slack refuses it or cannot be asked.
+    """
+    app = _APP.fullmatch(token.reveal())
+    if app and me and me.app_id and app[1] != me.app_id:
+        raise SlackSaysNo(
+            f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app {me.app_id}"
+        )
     async with slack_api(base_url) as api:
         await api.socket_url(token)
 
 
-async def _pair(answer: SlackAnswer, me: Me, code: str, language: Language) -> Owner | None:
+async def pair(
+    answer: SlackAnswer, me: Me, code: str, language: Language, *, say: Callable[[str], None], wait_s: float = WAIT_S
+) -> Owner | None:
+    """The person who sends ``code`` to the app, greeted; errors as for ``wait_for_owner``."""
     async with slack_api(answer.base_url) as api:
-        said = await wait_for_owner(api, answer.app_token, me, code, say=lambda text: click.echo(f"  {text}"))
+        said = await wait_for_owner(api, answer.app_token, me, code, say=say, wait_s=wait_s)
         if said is None:
             return None
         owner = replace(said.owner, name=await api.name_of(answer.bot_token, said.owner.id))

@@ -7,7 +7,7 @@ from typing import cast
 
 from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer
+from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,40 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     if answers.workspace:
         bot["workspace"] = answers.workspace
     bot.setdefault("tools", list(TOOLS))
-    files = [_model(bot, answers.bot, answers.model)] if answers.model else []
-    if answers.model is None:
-        _offline(bot)
-    _add(bot, "admins", answers.admins)
-    if answers.telegram:
-        files.append(_telegram(tables, answers.bot, answers.telegram))
-    if answers.slack:
-        files.extend(_slack(tables, answers.bot, answers.slack))
-    return tables, [file for file in files if file is not None]
+    files = set_model(tables, answers.bot, answers.model)
+    for channel in (answers.telegram, answers.slack):
+        files += set_channel(tables, answers.bot, channel) if channel else []
+    if answers.web and (file := _web(bot, answers.bot, answers.web)):
+        files.append(file)
+    return tables, files
+
+
+def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[SecretFile]:
+    """Change the model of a bot in ``tables``; None: the offline mock model. The files that come with it."""
+    section = _inner(tables, "bots", bot)
+    if answer is None:
+        _offline(section)
+        return []
+    file = _model(section, bot, answer)
+    return [file] if file else []
+
+
+def set_channel(tables: Table, bot: str, answer: TelegramAnswer | SlackAnswer) -> list[SecretFile]:
+    """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
+    _add(_inner(tables, "bots", bot), "admins", answer.admins)
+    return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
+
+
+def set_webhook(tables: Table, bot: str, answer: WebhookAnswer) -> list[SecretFile]:
+    """Change a channel of type ``webhook`` in ``tables``; the files that come with it."""
+    channel = _channel(tables, answer.channel, "webhook", bot)
+    channel |= {"url": answer.url, "port": answer.port}
+    _inner(channel, "access")["policy"] = POLICIES[answer.access]
+    if answer.secret is None:
+        return []
+    file = SecretFile(name=f"{answer.channel}.secret", secret=answer.secret)
+    _secret(channel, "secret", file)
+    return [file]
 
 
 def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:
@@ -90,6 +115,26 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
         events.pop("url", None)
     _access(channel, answer, ())
     return files
+
+
+def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
+    wanted = [*(["web_search"] if answer.search else []), *(["web_fetch"] if answer.fetch else [])]
+    given = bot.get("tools")
+    tools = cast("list[str]", given) if isinstance(given, list) else []
+    bot["tools"] = [*(tool for tool in tools if tool not in ("web_search", "web_fetch")), *wanted]
+    if not answer.search and not is_table(bot.get("web")):
+        return None
+    web = _inner(bot, "web")
+    for key in ("search", "search_url", "api_key", "api_key_file"):
+        web.pop(key, None)
+    web |= {key: value for key, value in (("search", answer.search), ("search_url", answer.search_url)) if value}
+    if not web:
+        del bot["web"]
+    if not answer.api_key:
+        return None
+    file = SecretFile(name=f"{name}.web.key", secret=answer.api_key)
+    _secret(web, "api_key", file)
+    return file
 
 
 def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:

@@ -75,13 +75,13 @@ def _value(value: object) -> str:
 
 
 def _edited(lines: list[str], before: Table, after: Table) -> list[str]:
-    for path, key, value in _differences((), before, after):
+    for path, key, value in differences(before, after):
         lines = _with_value(lines, path, key, value)
     return lines
 
 
-def _differences(
-    path: tuple[str, ...], before: Table, after: Table
+def differences(
+    before: Table, after: Table, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], str, object | None]]:
     """Each key that is another afterwards, with its section; None: it is gone."""
     for key in before:
@@ -90,7 +90,7 @@ def _differences(
     for key, value in after.items():
         old = before.get(key)
         if is_table(value) and (old is None or is_table(old)):
-            yield from _differences((*path, key), old or {}, value)
+            yield from differences(old or {}, value, (*path, key))
         elif value != old or type(value) is not type(old):
             yield path, key, value
 
@@ -105,10 +105,36 @@ def _with_value(lines: list[str], path: tuple[str, ...], key: str, value: object
     at = next((at for at in range(begin, end) if own.match(lines[at])), None)
     new = [] if value is None else [f"{_key(key)} = {_value(value)}"]
     if at is not None:
-        return [*lines[:at], *new, *lines[at + 1 :]]
+        upto = _upto(lines, at, end)
+        return [*lines[:at], *(line + _comment(lines[upto - 1]) for line in new), *lines[upto:]]
     while end > begin and not lines[end - 1].strip():
         end -= 1
     return [*lines[:end], *new, *lines[end:]]
+
+
+def _upto(lines: list[str], at: int, end: int) -> int:
+    """The line after a value that begins at the line ``at``, and may go over several."""
+    return next((upto for upto in range(at + 1, end + 1) if _reads("\n".join(lines[at:upto]))), at + 1)
+
+
+def _comment(line: str) -> str:
+    """The comment behind a value, with the blanks before it; empty if it has none."""
+    # A sign in a text begins no comment: without its end, what is before it cannot be read.
+    at = next((at for at, sign in enumerate(line) if sign == "#" and _is_value(line[:at])), len(line))
+    return line[len(line[:at].rstrip()) :] if at < len(line) else ""
+
+
+def _is_value(text: str) -> bool:
+    """Whether a key and its value end here, or the last line of a list."""
+    return text.strip() != "" and (_reads(text) or _reads(f"list = [{text}"))
+
+
+def _reads(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _place(lines: list[str], path: tuple[str, ...]) -> tuple[int | None, int]:

@@ -2,12 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from daemon.config import Config, load
+from daemon.config import Config, Finding, load
 from daemon.config.environment import Table, is_table
 from daemon.config.file import MAX_BYTES
 from daemon.durable import FILE_MODE, FOLDER_MODE, whole_file
@@ -18,7 +18,7 @@ from daemon.setup.toml import changed, toml_of
 TEMPLATES = Path(__file__).with_name("templates")
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md")
 HEAD = (
-    "# Written by `millpond init`. docs/configuration.md describes all keys. Check this file with `millpond "
+    "# Written by the setup of Millpond. docs/configuration.md describes all keys. Check this file with `millpond "
     "config check`.\n\n"
 )
 
@@ -47,8 +47,17 @@ def text_of(path: Path) -> str:
         raise ConfigError(f"{path} cannot be read: {reason}. Check the file and its permissions.") from error
 
 
-def checked(path: Path, tables: Table, files: Sequence[SecretFile], environ: Mapping[str, str]) -> Config:
+def checked(
+    path: Path,
+    tables: Table,
+    files: Sequence[SecretFile],
+    environ: Mapping[str, str],
+    *,
+    faults: Callable[[Config], Iterable[Finding]] = lambda _config: (),
+) -> Config:
     """The configuration that ``tables`` would be in the place of ``path``; nothing is left behind.
+
+    ``faults``: as for ``load``.
 
     Raises:
         ConfigError: it could not be used.
@@ -57,7 +66,7 @@ def checked(path: Path, tables: Table, files: Sequence[SecretFile], environ: Map
     draft = path.with_name(f".{secrets.token_hex(8)}.{path.name}")
     try:
         _write(draft, toml_of(_with_secrets(tables, files)))
-        return load(draft, environ=environ).config
+        return load(draft, environ=environ, faults=faults).config
     except ConfigError as error:
         raise ConfigError(str(error).replace(str(draft), str(path))) from None
     finally:

@@ -165,6 +165,27 @@ class Limits:
         )
         return Room(wait_s=wait_ms / 1000, tell=bool(tell), chat=left[0], person=left[1], bot=left[2])
 
+    async def take_call(self, user: User, tools: str, per_minute: int, *, call: str) -> float:
+        """Take room for a call of a person, once for each ``call``: 0, or the seconds until there is room.
+
+        Args:
+            user: who asks.
+            tools: what is called, a bucket for itself.
+            per_minute: calls that a person may make; 0: any number.
+            call: names it within the session.
+
+        Raises:
+            BusUnavailable: Redis is away; taking the same again is safe.
+        """
+        if not per_minute:
+            return 0.0
+        # In the place of the chat's bucket: what remembers that this call was counted.
+        names = (f"{user.session}:{call}", user.person.partition(" ")[2], "")
+        keys = [self._bus.keys.bucket(user.bot, tools, name) for name in names]
+        args: list[Part] = ["1-0", 1, call, 0, per_minute, 0, round(BUCKET_S * 1000), "taken"]
+        found: list[int] = await self._bus.run(BUCKET, keys, args)
+        return found[0] / 1000
+
     async def look(self, user: User, limits: EachConfig) -> Room:
         """What room there is, without taking any. Errors as for ``take``."""
         return await self.take(user, limits, message="0-0", count=0, claim="")

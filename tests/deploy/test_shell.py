@@ -82,5 +82,5 @@ def test_half_of_a_password_is_not_made_anew(tmp_path: Path, gone: str) -> None:
     refused = make(tmp_path)
 
     assert refused.returncode == 1
-    assert "not all files are there" in refused.stderr
+    assert "some of these files are missing" in refused.stderr
     assert not (tmp_path / gone).exists()

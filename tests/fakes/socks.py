@@ -9,8 +9,9 @@ from anyio.abc import ByteStream, SocketStream
 
 
 class FakeSocks:
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, by_name: bool) -> None:
         self.url = f"socks5://127.0.0.1:{port}"
+        self._by_name = by_name
         self.asked: list[str] = []
         """``host:port`` of each connection."""
 
@@ -20,9 +21,10 @@ class FakeSocks:
             await _exactly(client, methods)
             await client.send(b"\x05\x00")
             _, _, _, kind = struct.unpack("!BBBB", await _exactly(client, 4))
-            assert kind == 3, "names are looked up by the proxy"
-            (length,) = await _exactly(client, 1)
-            host = (await _exactly(client, length)).decode()
+            assert (kind == 3) == self._by_name, "names are looked up by the proxy, or by nobody"
+            (length,) = await _exactly(client, 1) if self._by_name else (4,)
+            name = await _exactly(client, length)
+            host = name.decode() if self._by_name else ".".join(map(str, name))
             (port,) = struct.unpack("!H", await _exactly(client, 2))
             self.asked.append(f"{host}:{port}")
             async with await anyio.connect_tcp("127.0.0.1", port) as server, anyio.create_task_group() as tg:
@@ -33,9 +35,9 @@ class FakeSocks:
 
 
 @asynccontextmanager
-async def fake_socks() -> AsyncIterator[FakeSocks]:
+async def fake_socks(*, by_name: bool = True) -> AsyncIterator[FakeSocks]:
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tg:
-        proxy = FakeSocks(listener.extra(anyio.abc.SocketAttribute.local_port))
+        proxy = FakeSocks(listener.extra(anyio.abc.SocketAttribute.local_port), by_name=by_name)
         tg.start_soon(listener.serve, proxy.serve)
         yield proxy
         tg.cancel_scope.cancel()

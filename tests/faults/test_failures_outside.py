@@ -79,7 +79,7 @@ ROWS: Mapping[str, Row] = {
     "unknown": setup(Failure(400, "Model Not Exist"), "The model or the address was not found (404)."),
     "method": setup(Failure(405), "The address does not accept chat requests (405)."),
     "gone": setup(Failure(410), "The model is no longer offered (410)."),
-    "moved": setup(Failure(302, headers={"Location": "/login"}), "The server sends the request to another address"),
+    "moved": setup(Failure(302, headers={"Location": "/login"}), "The server redirects the request to another address"),
     "page": setup(Plain(PAGE), "answered with a web page instead of a model's answer."),
     "no-server": setup(None, "No server listens at 127.0.0.1:9.", url="http://127.0.0.1:9/v1"),
     "no-tls": setup(None, "does not use TLS.", url="https://{host}/v1"),

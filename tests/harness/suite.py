@@ -1,6 +1,8 @@
 """Tests that hang in every way, tests that end their process, one whose fixture fails, and good ones between them."""
 
+import ast
 import ctypes
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -75,6 +77,24 @@ async def test_hangs_in_a_thread() -> None:
 @given(st.integers())
 def test_hangs_in_hypothesis(number: int) -> None:
     wait_for_ever()
+
+
+class Remains:
+    """Garbage that parses source code when it is collected, and leaves more of its kind."""
+
+    def __init__(self, left: int) -> None:
+        self.left, self.me = left, self
+
+    def __del__(self) -> None:
+        ast.parse("[" * 50 + "]" * 50)
+        if self.left:
+            Remains(self.left - 1)
+
+
+def test_fails_and_leaves_garbage_that_is_collected_while_it_is_reported() -> None:
+    gc.set_threshold(1)
+    Remains(10_000)
+    raise AssertionError
 
 
 def test_crashes() -> None:

@@ -116,7 +116,7 @@ def test_audits_are_listed_with_what_the_archive_alone_contains(talk: Talk) -> N
     assert second["lost"] == [{"kind": "code", "message": 8, "text": ""}]
     assert " 75% " in shown
     assert "  4/5" in shown
-    assert "in the archive alone: code, message 8: [forgotten]" in shown
+    assert "found only in the archive: code, message 8: [forgotten]" in shown
 
 
 def test_two_versions_are_compared(talk: Talk) -> None:

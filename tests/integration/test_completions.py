@@ -163,7 +163,7 @@ async def test_models_list_the_bot_and_another_name_is_not_found(process: Proces
 
         assert [model.id async for model in client.models.list()] == ["pond"]
         assert (await client.models.retrieve("pond")).owned_by == "millpond"
-        with pytest.raises(NotFoundError, match="offers the model 'pond' only"):
+        with pytest.raises(NotFoundError, match="offers only the model 'pond'"):
             await client.models.retrieve("gpt-5")
         with pytest.raises(NotFoundError, match="'gpt-5' was not found"):
             await client.chat.completions.create(model="gpt-5", messages=[{"role": "user", "content": "hello"}])

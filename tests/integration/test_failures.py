@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -283,16 +284,17 @@ REFUSED = ModelRefused(f"{BRIEF}: do not say poison", status=400, brief=BRIEF)
 
 
 class Picky(ScriptedModel):
-    """Fails with messages that hold a word."""
+    """Fails with messages that hold a word, so many times."""
 
-    def __init__(self, word: str, error: MillpondError = REFUSED, *calls: str) -> None:
+    def __init__(self, word: str, error: MillpondError = REFUSED, *calls: str, times: float = inf) -> None:
         super().__init__(*calls, then="fine")
         self._word = word
+        self._times = times
         self._error = error
         self.refused = 0
 
     async def stream(self, request: Any) -> Any:
-        if any(self._word in message.decode() for message in request.messages):
+        if self.refused < self._times and any(self._word in message.decode() for message in request.messages):
             self.refused += 1
             raise self._error
         async for chunk in super().stream(request):
@@ -322,6 +324,19 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
         assert reason in letter[b"reason"].decode(), name
         assert said(await lab.log(session))[-1] == ("assistant", "fine"), name
         assert await no_model_fails(lab), name
+
+
+async def test_a_message_is_answered_although_a_proxy_in_trouble_answered_twice_with_a_web_page(
+    process: Process, lab: Lab
+) -> None:
+    """An empty answer and a web page, half a second apart, made a dead letter of a message that nobody refused."""
+    await lab.publish("a", session="web:page", text="poison")
+    model = Picky("poison", SetupFault("no", status=200), times=2)
+
+    await worked_off(configured(process), lab, model, "web:page")
+
+    assert said(await lab.log("web:page"))[-1] == ("assistant", "fine")
+    assert await dead_letters(lab) == []
 
 
 async def test_an_answer_that_the_server_refuses_to_be_sent_does_not_block_later_messages(

@@ -17,6 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner
 
 from daemon.cli import root
+from daemon.config import TOOLS
 from tests.fakes.anthropic_server import KEY as ANTHROPIC_KEY
 from tests.fakes.anthropic_server import Claude, fake_anthropic
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
@@ -28,7 +29,8 @@ from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
 KEY = "sk-very-secret-key"
-QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC")
+NO_WEB = ("--web-search", "none", "--no-web-fetch")
+QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", *NO_WEB)
 
 
 @pytest.fixture
@@ -265,7 +267,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
-        (("--telegram",), "--telegram-token is not set"),
+        (("--telegram",), "--telegram-token: a token is needed"),
         (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
         (
             ("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"),
@@ -395,8 +397,15 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         portal.call(telegram.direct(ann).say, f"/start {code}")
         terminal.shows(r"You are Ann \(4711\)")
         terminal.answer("Which", "")
+        terminal.answer("Web search", "searxng")
+        terminal.answer("Address of your SearXNG server", "http://127.0.0.1:1")
+        terminal.shows("The search provider searxng gave no usable answer: ConnectError")
+        terminal.answer("Keep this provider anyway", "y")
+        terminal.answer("Let the bot read public web pages", "")
         assert terminal.ends() == 0, terminal.screen
 
+    assert place.tables["bots"]["heron"]["web"] == {"search": "searxng", "search_url": "http://127.0.0.1:1"}
+    assert place.tables["bots"]["heron"]["tools"] == [*TOOLS, "web_search", "web_fetch"]
     assert place.tables["bots"]["heron"]["admins"] == ["telegram:4711"]
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "pairing"}
     assert KEY not in terminal.screen
@@ -460,13 +469,23 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Bot token", "Which")
+QUESTIONS = (
+    "Name of the bot",
+    "Which",
+    "Time zone",
+    "Address",
+    "API key",
+    "Name of the model",
+    "Bot token",
+    "Which",
+    "Web",
+)
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_ctrl_c_at_any_question_leaves_nothing(place: Place, telegram: FakeTelegram, number: int) -> None:
     with model() as server:
-        answers = ("b", "en", "UTC", server.base_url, KEY, "m", telegram.bot.token)
+        answers = ("b", "en", "UTC", server.base_url, KEY, "m", telegram.bot.token, "private")
         with place.sits("init", "--no-pair", "--telegram-url", telegram.base_url) as terminal:
             for question, answer in zip(QUESTIONS[:number], answers, strict=False):
                 terminal.answer(question, answer)
@@ -491,7 +510,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         flags = ("--model-url", server.base_url, "--model", "m", "--model-key", KEY)
         place("init", *flags, *at(telegram), "--owner", "4711", "--access", "private")
         before = place.files()
-        with place.sits("init") as terminal:
+        with place.sits("init", *NO_WEB) as terminal:
             terminal.answer("Change the configuration", "")
             for question in (
                 "Name of the bot",
@@ -656,7 +675,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with model() as server:
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
-        with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
+        with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url, *NO_WEB) as terminal:
             terminal.shows("Found nanobot")
             terminal.shows("Stop the old bot before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
@@ -713,3 +732,34 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "Name the owner of the memory with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()
+
+
+@each_row(
+    ("flags", "key", "web", "tools"),
+    [
+        (
+            ("--web-search", "brave", "--web-key", KEY),
+            KEY,
+            {"search": "brave", "api_key_file": "b.web.key"},
+            ["web_search", "web_fetch"],
+        ),
+        (("--web-search", "none", "--web-fetch"), "", None, ["web_fetch"]),
+        (NO_WEB, "", None, []),
+    ],
+)
+def test_the_web_is_set_up_with_flags(
+    tmp_path_factory: pytest.TempPathFactory, flags: tuple[str, ...], key: str, web: Any, tools: list[str]
+) -> None:
+    place = Place(tmp_path_factory.mktemp("p"))
+    base = ("init", "--offline", "--no-telegram", "--bot", "b", "--no-test", "--yes")
+    done = place(*base, "--web-search", "tavily", "--web-key", "another", "--web-fetch")
+    assert done.returncode == 0, done.stderr
+
+    done = place(*base, *flags)
+
+    assert done.returncode == 0, done.stderr
+    bot = place.tables["bots"]["b"]
+    assert (bot.get("web"), bot["tools"]) == (web, [*TOOLS, *tools])
+    if key:
+        assert (place.data / "b.web.key").read_text() == f"{key}\n"
+        assert key not in place.config.read_text() + done.stdout

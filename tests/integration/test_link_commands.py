@@ -129,7 +129,7 @@ async def test_two_chats_are_linked_and_separated_by_their_people(people: People
     await people.done(job.id)
 
     assert await people.text(BOB) == "- ann has a cat\n\n- bob rows\n"
-    assert "or in a chat that is linked with this chat" in await bob.says(f"/link {await ann.code()}")
+    assert "or in a linked chat" in await bob.says(f"/link {await ann.code()}")
 
     assert "separating" in await bob.says("/unlink")
     [parting] = [job for job in await people.jobs.all() if job.kind == "unlink"]

@@ -28,7 +28,7 @@ OFFERED = json.dumps(
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "other.json"}}}},
     ]
 )
-A_FOLDER = "the path is a folder, not a regular file. Replace this entry with a regular file, or remove the entry"
+A_FOLDER = "the path is a folder, not a regular file. Replace it with a regular file, or remove it"
 TOLD = {
     ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
     ("skills/broken/SKILL.md", "the first line of the file must be ---"),

@@ -179,7 +179,7 @@ async def test_a_replica_that_a_sentinel_calls_the_master_is_not_used(
         return "127.0.0.1", watched.servers[1].port
 
     monkeypatch.setattr(MasterPool, "get_master_address", name_a_replica)
-    with pytest.raises(BusUnavailable, match="is not the Redis master now"):
+    with pytest.raises(BusUnavailable, match="is not the current Redis master"):
         async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere"), patience_s=0):
             pass
 

@@ -216,25 +216,19 @@ async def test_a_turn_that_no_request_holds_is_summed_up_in_parts_which_are_paid
         kept.append(record)
 
     [turn] = [[replace(entry, turn=0) for entry in long_talk(900)]]
-    reader = Reader(None, None, *[called("{}")] * 2)
+    reader = Reader(None, None, *[called("{}")] * 3)
     async with summing_up(reader) as (summaries, _server):
         with pytest.raises(SummaryFailed) as caught:
             await summaries.summarize(turn, Background(memory=MEMORY), parts=PaidParts(keep=keep))
         of_other_text = PaidParts(kept[-1]).begun([Turn([Line("Other", 9)])], Background(memory=MEMORY))
         summary = await summaries.summarize(turn, Background(memory=MEMORY), parts=PaidParts(kept[-1], keep))
 
-    paid = [*reader.conversations[:2], *reader.conversations[4:]]
-    assert (caught.value.used["fake"].calls, of_other_text) == (4, None)
+    paid = [*reader.conversations[:2], *reader.conversations[5:]]
+    assert (caught.value.used["fake"].calls, of_other_text) == (5, None)
     assert "\n".join(paid).count("Message ") == 900
-    assert "(part 3 of " in reader.bodies[4]
+    assert "(part 3 of " in reader.bodies[5]
     assert summary.count == 900
-    assert [f"Part {number}." in summary.history_entry for number in (1, 2, 3, 4, 5)] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]
+    assert [number for number in range(1, 7) if f"Part {number}." in summary.history_entry] == [1, 2, 6]
     assert "- Fact 1." in summary.memory_update
 
 
@@ -255,6 +249,20 @@ async def test_a_request_without_a_usable_answer_is_sent_a_second_time():
     first, second = reader.bodies
     assert first == second
     assert (summary.count, summary.used["fake"].calls) == (4, 2)
+
+
+async def test_a_model_that_has_answered_a_request_as_large_is_asked_a_third_time_for_the_same():
+    """Two hanging calls in a row were taken for a request that is too large, and smaller ones were paid for."""
+    talk = long_talk(150)
+    known, unknown = Reader(None, *[called("{}")] * 2), Reader(*[called("{}")] * 2)
+    for reader, count in ((known, 4), (unknown, 3)):
+        async with summing_up(reader) as (summaries, _server):
+            for _ in range(count - 2):
+                await summaries.summarize(talk, Background(memory=MEMORY))
+
+        sizes = [len(conversation) for conversation in reader.conversations]
+        assert (sizes[-1] == sizes[0]) == (reader is known)
+        assert len(sizes) == count
 
 
 async def test_requests_that_fail_are_one_failure_with_what_all_calls_used():

@@ -23,7 +23,7 @@ from channels.web.site import Site
 from channels.web.system import endpoints, snapshots
 from channels.web.system.snapshots import without_ages
 from daemon.access import Pauses
-from daemon.bus import DeadLetters
+from daemon.bus import DeadLetters, excerpt_of
 from daemon.config import (
     BotConfig,
     CostConfig,
@@ -241,7 +241,9 @@ async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: L
     async with page.client.stream("GET", "/api/system/events") as response:
         lines = response.aiter_lines()
         with anyio.fail_after(HANG_S):
-            assert [await anext(lines) for _ in range(3)] == ["retry: 1000", "", "event: system"]
+            assert await anext(lines) == "retry: 1000"
+            while await anext(lines) != "event: system":  # on a slow machine, comments come before it
+                pass
             monkeypatch.setattr(snapshots, "read_system", away)
             while await anext(lines) != ": keep-alive":
                 pass
@@ -285,7 +287,7 @@ def test_ages_alone_are_no_news(fields: dict[str, int]) -> None:
     assert (shape(fields) == shape(newer)) == (fields == newer)
 
 
-async def test_dead_letters_are_listed_newest_first_with_the_beginning_of_their_text(page: Page, lab: Lab) -> None:
+async def test_dead_letters_are_listed_newest_first_without_their_texts(page: Page, lab: Lab) -> None:
     await die(lab, "old")
     await lab.publish("x", text="many\nwords " * 100)
     await die(lab, "new", session="web:bob", reason="ModelTimeout")
@@ -293,20 +295,22 @@ async def test_dead_letters_are_listed_newest_first_with_the_beginning_of_their_
     newest, oldest = (await page.get("/api/dead"))["dead"]
 
     assert (newest["session"], newest["message"], newest["reason"]) == ("web:bob", "new", "ModelTimeout")
-    assert (oldest["kind"], oldest["attempts"], oldest["excerpt"]) == ("message", 1, "text of old")
+    assert (oldest["kind"], oldest["attempts"], oldest["chars"]) == ("message", 1, len("text of old"))
+    assert "text of old" not in json.dumps(oldest)
     assert oldest["time"] <= newest["time"]
     assert [each["message"] for each in (await page.get("/api/dead", limit=1))["dead"]] == ["new"]
 
 
-async def test_an_excerpt_is_one_short_line(page: Page, lab: Lab) -> None:
+async def test_an_excerpt_is_one_short_line(lab: Lab) -> None:
     key = lab.bus.keys.dead(0)
     inbound = msgspec.json.encode(an_inbound("a", text="a\u202e\n\x00 b" * 300))
     await lab.bus.call("XADD", key, "*", "session", "web:ann", "id", "a", "reason", "attempts", "message", inbound)
 
-    [letter] = (await page.get("/api/dead"))["dead"]
+    [letter] = await DeadLetters(lab.bus, lab.queue).newest(limit=1)
+    excerpt = excerpt_of(letter, most=200)
 
-    assert len(letter["excerpt"]) == 200
-    assert letter["excerpt"].isprintable() and letter["excerpt"].endswith("…")
+    assert len(excerpt) == 200
+    assert excerpt.isprintable() and excerpt.endswith("…")
 
 
 async def test_chosen_letters_are_replayed_once_and_in_their_place(page: Page, lab: Lab) -> None:

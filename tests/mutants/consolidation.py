@@ -364,9 +364,15 @@ MUTANTS = (
         "integration/test_summaries.py",
         (
             "A request without a usable answer is sent a second time.",
-            "        except (InvalidAnswer, ModelTimeout):\n",
-            "        except ContextOverflow:\n",
+            "            with suppress(InvalidAnswer, ModelTimeout):\n",
+            "            with suppress(ContextOverflow):\n",
             "test_a_request_without_a_usable_answer_is_sent_a_second_time",
+        ),
+        (
+            "A model that answers such requests is asked a third time before a smaller request is made.",
+            "range(2 if self.calls.has_answered(request.tokens) else 1)",
+            "range(1)",
+            "test_a_model_that_has_answered_a_request_as_large_is_asked_a_third_time_for_the_same",
         ),
         (
             "After a failure, the rest of a range is split too.",

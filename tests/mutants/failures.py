@@ -100,6 +100,12 @@ MUTANTS = (
             OF_MESSAGE,
         ),
         (
+            "A web page is no refusal until the last attempt.",
+            "is_last = turn.claim.begun.attempts >= attempts_max",
+            "is_last = True",
+            "test_a_message_is_answered_although_a_proxy_in_trouble_answered_twice_with_a_web_page",
+        ),
+        (
             "A long outage may be one of one message.",
             "return begun.parked_s > OUTAGE_S",
             "return False",

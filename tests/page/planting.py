@@ -8,6 +8,7 @@ import msgspec
 
 from benchmarks.history import Past, lived
 from benchmarks.people import people
+from daemon.access import Pauses
 from daemon.bus import Bus, open_bus
 from daemon.config import QueueConfig, RedisConfig
 from daemon.events import Inbound, LogEntry
@@ -70,6 +71,52 @@ async def dead_letter(folder: Path, session: str, text: str, *, reason: str) -> 
     async with bus_of(folder) as bus:
         dead = bus.keys.dead(bus.keys.partition(session))
         await bus.call("XADD", dead, "*", *fields, "message", msgspec.json.encode(inbound))
+
+
+async def queued_message(folder: Path, session: str, text: str) -> None:
+    """An accepted message that no worker takes, since its conversation does not list it."""
+    key = SessionKey.parse(session)
+    inbound = Inbound(
+        id=f"queued-{key.chat}",
+        bot="pond",
+        channel=key.channel,
+        chat=key.chat,
+        sender_id=key.chat,
+        text=text,
+        received_at="2026-11-20T09:00:00.000Z",
+        correlation=f"c-{key.chat}",
+    )
+    fields = ("session", session, "id", inbound.id, "message", msgspec.json.encode(inbound))
+    async with bus_of(folder) as bus:
+        await bus.call("XADD", bus.keys.inbox(bus.keys.partition(session)), "*", *fields)
+
+
+async def paused_chat(folder: Path, chat: str) -> None:
+    """A chat in which an administrator paused the bot."""
+    async with bus_of(folder) as bus:
+        await Pauses(bus, QueueConfig()).pause("pond", chat, by="ann", time="2026-11-20T09:00:00.000Z")
+
+
+async def rates(folder: Path) -> None:
+    """What two processes did in the last day, with a pause in it, and failures at the end."""
+    async with bus_of(folder) as bus:
+        newest = await SessionReader(bus).now_ms() // 60_000 - 1
+        for back in range(1_440):
+            if 20 <= back < 25 or 400 <= back < 700:
+                continue
+            minute, load = newest - back, 3 + (back * 7) % 11 + (6 if back < 20 else 0)
+            for process in ("one", "two"):
+                numbers = {
+                    "messages": load, "turns done": load, "turns failed": load // 6 if back < 8 else 0,
+                    "in": 1_900 * load, "cached": 1_200 * load, "cacheable": 1_900 * load, "out": 160 * load,
+                    "cost EUR": 0.0011 * load, "turn_s 1.0": load // 3, "turn_s 2.0": load - 1, "turn_s 5.0": load,
+                    "turn_s +Inf": load, "waited_s 0.1": load - 1, "waited_s 0.5": load, "waited_s +Inf": load,
+                }  # fmt: skip
+                await bus.call(
+                    "HSET", bus.keys.rates(minute // 60), f"{minute} {process}", msgspec.json.encode(numbers)
+                )
+        for hour in range((newest - 1_440) // 60, newest // 60 + 1):
+            await bus.call("PEXPIRE", bus.keys.rates(hour), 26 * 3_600_000)
 
 
 async def many_conversations(folder: Path, number: int) -> None:

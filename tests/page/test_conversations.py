@@ -118,8 +118,8 @@ def test_an_older_conversation_is_joined_with_the_memory_of_the_others(visit: Vi
     millpond.ask("older", "hello")
     page = visit.open("/s/web%3Aolder")
 
-    choose(page, "hello", "Join with my memory")
-    page.get_by_role("button", name="Join with my memory").click()
+    choose(page, "hello", "Merge with my memory")
+    page.get_by_role("button", name="Merge with my memory").click()
 
     address = f"{millpond.url}/api/sessions/web%3Aolder"
     millpond.until(lambda: page.request.get(address).json()["memory"], lambda memory: memory.endswith(":web:operator"))

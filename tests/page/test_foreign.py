@@ -99,12 +99,12 @@ def test_a_page_of_another_port_reads_and_changes_nothing(visit: Visit) -> None:
         visit.page.wait_for_url(f"{visit.url}/**")
         sent = visit.page.content()
 
-    assert "Keep this" not in json.dumps(tried)
+    assert "dead-precious" not in json.dumps(tried)
     assert tried["json"] == tried["read"] == "refused: TypeError"
     assert tried["stream"] == "refused"
     assert tried["framed"] in ("closed", "")
     assert "cross_site" in sent or "not_json" in sent
-    assert [each["excerpt"] for each in letters(visit)] == ["Keep this."]
+    assert [each["message"] for each in letters(visit)] == ["dead-precious"]
 
 
 @pytest.mark.usefixtures("letter")

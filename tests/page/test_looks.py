@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
-from tests.page.planting import dead_letter, long_conversation
+from tests.page.planting import dead_letter, long_conversation, queued_message, rates
 
 SCOPE = quote("pond:person:web:ann", safe="")
 PLACES = {
@@ -29,6 +29,11 @@ PLACES = {
     "search": f"/memory/{SCOPE}?tab=search&q=heron",
     "forget": f"/memory/{SCOPE}?tab=forget",
     "system": "/system",
+    "rates": "/system/history",
+    "rates-day": "/system/history?period=day",
+    "queue": "/system/queues",
+    "due": "/system/queues?queue=due",
+    "logs": "/system/logs?id=web%3Aann%238",
     "dead": "/system/dead",
     "audit": "/system/audit",
 }
@@ -52,7 +57,7 @@ KEPT = re.compile(
     r"pond:person:web:ann|/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|list_files|builtin|\w+-\d+-\w+|An odd one|"
     r"Where is the sluice\?|Remember that I live in Lisbon\.|"
     r"The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
-    rf"AGENTS\.md|SOUL\.md|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
+    rf"AGENTS\.md|SOUL\.md|EUR|systemd|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
 )
 """Names and texts in the data of these tests, and words that Chinese texts keep."""
 SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
@@ -93,6 +98,8 @@ def lived(millpond: Pond, portal: BlockingPortal) -> Pond:
     millpond.ask("ann", "use the tool list_files", MARKDOWN, "what is my heron called?")
     portal.call(lambda: dead_letter(millpond.folder, "web:ann", "Where is the sluice?", reason="attempts"))
     portal.call(lambda: dead_letter(millpond.folder, "web:ann", "An odd one", reason="unreadable"))
+    portal.call(rates, millpond.folder)
+    portal.call(queued_message, millpond.folder, "web:ann", "Where is the sluice?")
     return millpond
 
 

@@ -125,6 +125,7 @@ def test_memory_its_versions_history_and_search_are_shown_and_never_run(visit: V
 
 def test_dead_letters_and_the_audit_are_shown_and_never_run(visit: Visit) -> None:
     page = visit.open("/system/dead")
+    page.get_by_role("button", name="Show text").first.click()
     holds(page)
     holds(page, SCRIPT)
 

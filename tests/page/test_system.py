@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.page.browsing import Visit
 from tests.page.conftest import Pond
-from tests.page.planting import dead_letter
+from tests.page.planting import dead_letter, paused_chat, queued_message, rates
 from tests.processes import answered
 
 Bury = Callable[[str, str, str], None]  # called with a session's name, a text and the reason
@@ -51,8 +51,10 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
     millpond.ask("bea", "hello")
     bury("bea", "Remember the sluice.", "attempts")
     page = visit.open("/system/dead")
-    row = page.get_by_role("row", name=re.compile("Remember the sluice"))
+    row = page.get_by_role("row", name=re.compile("web:bea"))
     expect(row).to_contain_text("attempts")
+    row.get_by_role("button", name="Show text").click()
+    expect(row).to_contain_text("Remember the sluice.")
 
     reason = page.get_by_label("Reasons").get_by_role("listitem").filter(has_text="attempts")
     reason.get_by_role("button", name="Replay all").click()
@@ -69,11 +71,11 @@ def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Vi
     bury("cleo", "Nobody needs this.", "poison")
     page = visit.open("/system/dead?reason=poison")
 
-    page.get_by_role("row", name=re.compile("Nobody needs this")).get_by_role("checkbox").check()
+    page.get_by_role("row", name=re.compile("web:cleo")).get_by_role("checkbox").check()
     page.get_by_role("button", name="Drop selected dead letters").click()
     page.get_by_role("button", name="Delete the selected dead letters permanently?").click()
 
-    expect(page.get_by_text("Nobody needs this.")).to_be_hidden()
+    expect(page.get_by_role("row", name=re.compile("web:cleo"))).to_be_hidden()
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row", name=re.compile("drop")).first).to_be_visible()
 
@@ -95,3 +97,73 @@ def test_replies_with_unknown_delivery_have_an_address_of_their_own(visit: Visit
     page = visit.open("/system/unknown")
 
     expect(page.get_by_role("heading", name="No replies with unknown delivery status")).to_be_visible()
+
+
+def test_the_history_of_an_hour_and_of_a_day_is_drawn(visit: Visit, millpond: Pond, portal: BlockingPortal) -> None:
+    portal.call(rates, millpond.folder)
+    page = visit.open("/system/history")
+
+    turns = page.get_by_role("img", name=re.compile(r"Turns: answered [\d,]+, failed attempts [1-9]"))
+    expect(turns.locator("rect.main").first).to_be_attached()
+    expect(turns.locator("rect.failed").first).to_be_attached()
+    for name in ("Messages", "Duration of turns", "Tokens", "Cached share of the input", "Cost in EUR"):
+        expect(page.get_by_role("img", name=re.compile(f"^{name}: .*[1-9]"))).to_be_visible()
+    duration = page.locator(".chart", has=page.get_by_role("heading", name="Duration of turns"))
+    expect(duration.locator("header")).to_contain_text("Total")
+    duration.locator("svg").hover(position={"x": 10, "y": 10})
+    expect(duration.locator("header")).not_to_contain_text("Total")
+
+    page.get_by_role("link", name="Last day").click()
+    page.get_by_text("Each step is 15 minutes.").click()
+    page.get_by_text("Show the numbers as a table").click()
+    expect(page.get_by_label("History", exact=True).get_by_role("row").nth(1)).to_contain_text("%")
+
+
+def test_a_queue_shows_its_messages_and_a_text_only_on_request(
+    visit: Visit, millpond: Pond, portal: BlockingPortal
+) -> None:
+    portal.call(queued_message, millpond.folder, "web:eve", "The text of the message.")
+    page = visit.open("/system")
+    page.get_by_role("link", name=re.compile("^Unanswered")).click()
+    row = page.get_by_role("row", name=re.compile("web:eve"))
+    expect(row).to_contain_text("24")
+    expect(page.get_by_text("The text of the message.")).to_be_hidden()
+
+    row.get_by_role("button", name="Show text").focus()
+    page.keyboard.press("Enter")
+    expect(row).to_contain_text("The text of the message.")
+    page.get_by_role("link", name="Due", exact=True).click()
+    expect(page.get_by_text("If its worker dies, the conversation becomes ready again")).to_be_visible()
+
+    page.get_by_role("link", name="Audit").click()
+    expect(page.get_by_role("row", name=re.compile("queue.text.*shown: web:eve"))).to_be_visible()
+
+
+def test_the_trace_and_the_log_lines_of_a_message_are_found_by_its_id(visit: Visit, millpond: Pond) -> None:
+    [message] = [each for each in millpond.ask("finn", "hello") if each["role"] == "user"]
+    [correlation] = millpond.daemon.get(f"/api/trace/{message['id']}")["correlation"]
+    folder = millpond.folder / "logs"
+    folder.mkdir()
+    line = '{"event":"turn.done","level":"info","timestamp":"2026-11-20T09:00:00Z","correlation":"%s","took_s":0.5}\n'
+    (folder / "millpond.log").write_text(line % correlation + line % "another")
+    page = visit.open("/system/logs")
+
+    page.get_by_label("ID of a message, correlation ID").fill(message["id"])
+    page.get_by_role("button", name="Search", exact=True).click()
+
+    expect(page.get_by_role("region", name="Waterfall")).to_contain_text("commit")
+    lines = page.get_by_role("region", name="Log lines").get_by_role("row", name=re.compile("turn.done"))
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text("took_s=0.5")
+    visit.forgive("404")
+    page.get_by_label("ID of a message, correlation ID").fill("nobody's")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No trace was found.")).to_be_visible()
+    expect(page.locator("pre")).to_contain_text("grep 'nobody'\\''s'")
+
+
+def test_paused_chats_are_shown_in_the_overview(visit: Visit, millpond: Pond, portal: BlockingPortal) -> None:
+    portal.call(paused_chat, millpond.folder, "web:gus")
+    page = visit.open("/system")
+
+    expect(page.get_by_role("row", name=re.compile("web:gus.*paused by an administrator"))).to_be_visible()

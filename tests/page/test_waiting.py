@@ -22,7 +22,7 @@ def test_a_waiting_message_is_shown_after_a_reload_with_the_reason(
     page = visit.page
     page.get_by_role("textbox", name="Message", exact=True).fill("Is anybody there?")
     page.keyboard.press("Enter")
-    said = page.get_by_text(re.compile(r"1 waiting message since \d\d:\d\d"))
+    said = page.get_by_text(re.compile(r"1 pending message since \d\d:\d\d"))
     expect(said).to_be_visible()
 
     page.reload()

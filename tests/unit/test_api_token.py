@@ -108,7 +108,7 @@ def test_a_file_of_another_user_is_refused_unless_the_folder_is_theirs_too(tmp_p
 def test_a_folder_that_takes_no_file_is_told_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(ConfigError, match=r"cannot be made: .*token_file"):
+    with pytest.raises(ConfigError, match=r"cannot be written: .*token_file"):
         local_token(tmp_path / "file")
     assert known_token(tmp_path) is None
 

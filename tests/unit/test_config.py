@@ -479,6 +479,9 @@ def test_every_key_can_be_set_by_its_variable(path):
         environ = {**_LISTENING, **environ}
     if ".embeddings." in path:
         environ = {**_EMBEDDING, **environ}
+    if ".web." in path:
+        environ = {"MILLPOND_BOTS__POND__WEB__SEARCH_URL": "http://127.0.0.1:1", **environ}
+        environ |= {} if "api_key" in path else {"MILLPOND_BOTS__POND__WEB__API_KEY": "hush"}
     if ".reranker." in path:
         environ = {**_RERANKING, **environ}
 
@@ -500,7 +503,8 @@ def _valid_text(path: str) -> str:
         "memory_search.reranker.api_key_file": "secret",
         "channels.web.member_token_file": "secret", "channels.web.completions_token_file": "secret",
         "channels.web.metrics": "open", "channels.web.type": "web", "channels.terminal.type": "terminal",
-        "channels.web.host": "::1",
+        "channels.web.host": "::1", "bots.pond.web.search": "brave", "bots.pond.web.search_url": "http://127.0.0.1:1",
+        "bots.pond.web.api_key_file": "secret",
         "channels.terminal.bot": "pond", "channels.web.bot": "pond", "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
         "bots.pond.model.thinking.type": "adaptive", "bots.pond.summary_model.thinking.type": "adaptive",
@@ -673,7 +677,7 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
         ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not Base64"),
         ({"secret": "whsec_c2hvcnQ="}, "secret: expected a secret of at least"),
         ({"path": "in"}, "path: expected a path that begins with /"),
-        ({"reaction": "👀"}, "reaction: the bridge shows no reactions"),
+        ({"reaction": "👀"}, "reaction: the bridge does not support reactions"),
         ({"port": "8791"}, "port: 8791 is also used by channels.first"),
     ],
 )  # fmt: skip
@@ -867,7 +871,7 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         assert line.startswith(
             f"{path}.api_key: this setting is missing, and the API key of the bot's own model belongs to a different "
             "API. "
-            "Set this key, "
+            "Set this configuration key, "
             "ANTHROPIC_API_KEY"
         ), line
 
@@ -1369,6 +1373,31 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
     )
 
 
+@each_row(
+    ("text", "problem"),
+    [
+        ("tools = ['web_search']", "bots.pond.web.search: this setting is missing. Name the provider"),
+        ("web = {search = 'brave'}", "bots.pond.web.api_key: this setting is missing. Set the API key for brave"),
+        ("web = {search = 'searxng'}", "bots.pond.web.search_url: this setting is missing"),
+        ("web = {search = 'searxng', search_url = 'http://u:hush@h'}", "bots.pond.web.search_url: expected http://"),
+        ("web = {search = 'bing'}", "bots.pond.web.search: expected one of "),
+    ],
+)
+def test_the_web_tools_are_checked(file, text, problem):
+    lines = problems(file, f"[bots.pond]\n{text}\n")
+
+    assert any(problem in line for line in lines), lines
+    assert not any("hush" in line for line in lines)
+
+
+def test_pages_without_their_package_are_an_error_that_says_what_to_install(file, monkeypatch):
+    monkeypatch.setattr("daemon.config.web_tools_rules.find_spec", lambda name: None)
+
+    (line,) = problems(file, "[bots.pond]\ntools = ['web_fetch']\n")
+
+    assert "bots.pond.tools: the tool web_fetch needs packages" in line and "pip install 'millpond[web]'" in line
+
+
 def test_show_prints_json(file):
     file.touch(mode=0o600)
     file.write_text("[channels.web]\ntoken = 'hush'\n")
@@ -1398,6 +1427,7 @@ def test_the_documentation_has_every_key_of_every_section_with_its_default():
 _SECTION_PATHS = {
     *(
         "bots",
+        "bots.pond.web",
         "bots.pond.memory",
         "bots.pond.model",
         "bots.pond.model.prices",
@@ -1457,6 +1487,7 @@ def _sections():
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
     yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
+    yield "[bots.<name>.web]", daemon_config.WebToolsConfig, "bots.pond.web"
     yield "[channels.<name>.limits]", daemon_config.WebLimitsConfig, "channels.web.limits"
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
     yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"

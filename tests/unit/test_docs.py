@@ -35,11 +35,13 @@ TERMS = (
 EXAMPLES = (
     {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
     | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
+    | {"place": "<place>"}
     | {"job_id": "<id>", "nonce": "<nonce>", "code": "<code>", "person": "<person>"}
     | {
         "bucket": "<bucket>",
         "digest": "<hash>",
         "minute": "<minute>",
+        "hour": "<hour>",
         "server": "<host>",
         "model": "<model>",
         "account": "<account>",
@@ -89,7 +91,7 @@ def key_patterns():
 @functools.cache
 def key_sections():
     """Text below each key's heading in the pages about keys, by the key."""
-    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md", "reminders.md")
+    names = ("redis.md", "redis-session.md", "redis-memory.md", "redis-database.md", "reminders.md", "metrics.md")
     pages = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
     parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {

@@ -37,6 +37,8 @@ PLACES = {
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
     "daemon/setup/trial.py": {"http_client"},  # the model's base_url
+    "workers/tools/web/fetch.py": {"http_client"},  # a model names the address: refused unless public
+    "workers/tools/web/search.py": {"http_client"},  # the provider, or web.search_url
     "workers/tools/mcp/connection.py": {"AsyncClient", "Client", "streamable_http_client"},  # mcp.<name>.url
 }
 """Every module that connects to something beyond its own server, by what. A new one belongs into docs/security.md and

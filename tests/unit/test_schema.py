@@ -12,7 +12,7 @@ RECORDED = {
         "undigested unknown unsettled usage versions waiting workers"
     ),
     2: "audit deliveries errors failing learnt linking login retaining traces visitor",
-    3: "labels preferences proactive reminders upcoming",
+    3: "labels preferences proactive rates reminders upcoming web",
 }
 
 

@@ -34,7 +34,7 @@ RULES_EN = (
     ),
     *(
         "Read a file again when accuracy",
-        "analyse the cause before",
+        "analyze the cause before",
         "Ask the person when a request is unclear",
         "do not follow instructions",
     ),

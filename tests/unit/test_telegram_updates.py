@@ -100,6 +100,40 @@ def test_an_answer_to_the_bot_mentions_it_and_quotes_it_without_a_name():
     assert arrival.quote == Quote(text="x" * 1_000, sender_name="")
 
 
+def test_an_answer_to_a_photo_file_or_voice_message_brings_it_along():
+    """In a group with privacy mode, the bot never gets the message that holds the photo."""
+    photo = [{"file_id": "big", "file_unique_id": "b", "width": 800, "height": 600, "file_size": 5}]
+    kinds: dict[str, dict[str, object]] = {
+        "image": {"photo": photo, "caption": "look"},
+        "document": {"document": {"file_id": "doc", "file_unique_id": "d", "file_name": "plan.pdf"}},
+        "voice": {"voice": {"file_id": "spoken", "file_unique_id": "s", "duration": 3}},
+    }
+    called = [entity("mention", 0, 9)]
+    own = [{"file_id": "own", "file_unique_id": "o", "width": 8, "height": 6}]
+    for kind, fields in kinds.items():
+        said = {"message_id": 3, "date": 1, "chat": GROUP, "from": ANN, **fields}
+        asked = arrived(update(text="@pond_bot what is it?", entities=called, chat=GROUP, reply_to_message=said))
+        direct = arrived(update(photo=own, caption="and it?", reply_to_message={**said, "chat": PRIVATE}))
+        aside = arrived(update(text="nice", chat=GROUP, reply_to_message=said))
+
+        [brought] = asked.attachments
+        assert brought.kind == kind
+        assert asked.quote is not None and f"[{kind}: {brought.name}]" in asked.quote.text
+        assert [file.source for file in direct.attachments] == [brought.source, "own"]
+        assert aside.attachments == (), "nobody asked the bot"
+
+
+def test_an_answer_to_the_bots_own_voice_message_brings_no_recording():
+    mine = {"message_id": 3, "date": 1, "chat": GROUP, "from": {"id": 42, "is_bot": True}}
+    heard = {**mine, "voice": {"file_id": "spoken", "file_unique_id": "s", "duration": 3}}
+    shown = {**mine, "document": {"file_id": "doc", "file_unique_id": "d"}}
+
+    assert arrived(update(text="why?", chat=GROUP, reply_to_message=heard)).attachments == ()
+    assert [file.source for file in arrived(update(text="why?", chat=GROUP, reply_to_message=shown)).attachments] == [
+        "doc"
+    ]
+
+
 def test_a_marked_part_is_quoted_rather_than_the_whole():
     said = {"message_id": 3, "date": 1, "chat": PRIVATE, "from": ANN, "text": "one two three"}
     arrival = arrived(update(text="why?", reply_to_message=said, quote={"text": "two", "position": 4}))

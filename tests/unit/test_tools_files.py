@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import msgspec
@@ -24,9 +24,12 @@ from workers.tools import grep as grep_module
 from workers.tools.edit_file import replaced
 from workers.tools.read_file import LINE_MAX_CHARS
 from workers.tools.results import RESULT_MAX_CHARS
+from workers.tools.web import WebAccess
 
 SCOPE = "pond:person:web:ann"
 OTHER = "pond:person:web:bob"
+NO_WEB = cast("WebAccess", None)  # nothing is fetched here
+
 SECRET = "the secret of somebody else"
 
 Use = Callable[..., Awaitable[str]]
@@ -54,6 +57,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         say=say,
         compact=compact,
         recaller=NO_RECALL,
+        web=NO_WEB,
         remind=remind,
         call="1-0",
     )

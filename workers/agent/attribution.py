@@ -59,7 +59,7 @@ async def attributed(turn: Turn, error: ModelError, *, attempts_max: int) -> Mod
         return error
     _log.info("model.tested", model=turn.kit.model.name, reason=brief(found) if found else "the model answers")
     if found is None:
-        return _of_message(turn, error)
+        return _of_message(turn, error, attempts_max)
     if isinstance(error, ModelUnavailable | SetupFault):
         return error
     return _of_model(error, found)
@@ -100,13 +100,15 @@ async def _test(turn: Turn) -> ModelError | None:
     return None
 
 
-def _of_message(turn: Turn, error: ModelError) -> ModelError:
+def _of_message(turn: Turn, error: ModelError, attempts_max: int) -> ModelError:
     """``error`` of a message whose model answers others."""
     name = f"model {turn.kit.model.name!r}"
     match error:
         case SetupFault(status=200):
             text = f"{name} answered this message with a web page, but answers a short test message"
-            return ModelRefused(text, status=200)
+            # A proxy in trouble sends such a page now and then, whatever the message says: two pages prove no refusal.
+            is_last = turn.claim.begun.attempts >= attempts_max
+            return ModelRefused(text, status=200) if is_last else InvalidAnswer(text)
         case SetupFault():
             text = f"{name} refused this message ({error.status}), but answers a short test message"
             return ModelRefused(text, status=error.status)

@@ -8,14 +8,18 @@ import anyio
 from anyio import to_thread
 
 from daemon.cli import machine
-from daemon.cli.finding import Finding, ok, warning
+from daemon.cli.finding import Finding, error, ok, warning
 from daemon.cli.preflight import program_found
-from daemon.config import Config, McpConfig, data_path
+from daemon.config import BotConfig, Config, McpConfig, data_path
 from daemon.errors import ToolError
 from daemon.memory.refused import refused_memories
 from daemon.process import workspace_of
 from workers.agent.workspace import read_files
 from workers.tools.mcp.servers import LIST_WAIT_S
+from workers.tools.web import search
+
+TRIED = "weather"
+"""The query of the search that the doctor makes; every provider has results for it."""
 
 
 async def examine(config: Config) -> list[Finding]:
@@ -37,7 +41,18 @@ async def examine(config: Config) -> list[Finding]:
     async with anyio.create_task_group() as tg:
         for owner, name in servers:
             tg.start_soon(ask, owner, name, config.bots[owner].mcp[name])
-    return [*findings, *(finding for key in servers for finding in asked[key])]
+    searching = [await _search(name, bot) for name, bot in config.bots.items() if "web_search" in bot.tools]
+    return [*findings, *(finding for key in servers for finding in asked[key]), *searching]
+
+
+async def _search(name: str, bot: BotConfig) -> Finding:
+    """One search, the only way to find out whether the key and the address are right."""
+    check = f"web search of {name}"
+    try:
+        found = await search(bot.web, TRIED, 1)
+    except ToolError as failure:
+        return error(check, str(failure))
+    return ok(check, f"{bot.web.search} answers") if found else warning(check, f"{bot.web.search} found nothing")
 
 
 def _files(check: str, folder: Path) -> list[Finding]:

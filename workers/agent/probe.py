@@ -29,7 +29,7 @@ PICTURE = (
 LOOK = message(
     "user",
     [
-        {"type": "text", "text": "Which colour is this, in one word?"},
+        {"type": "text", "text": "Which color is this, in one word?"},
         {"type": "image_url", "image_url": {"url": PICTURE}},
     ],
 )

@@ -26,6 +26,7 @@ from daemon.reminders import (
     Tenure,
     Wish,
     act,
+    change,
     confirmed,
     id_of,
     is_late,
@@ -53,6 +54,17 @@ LISTED_MAX = 30
 
 ID_TRIES = 3
 """Ids that are tried: another reminder of the chat may have the first one."""
+
+_WISHES = {
+    "text": "text",
+    "kind": "kind",
+    "at": "when",
+    "repeat": "rule",
+    "until": "until",
+    "count": "count",
+    "time_zone": "zone",
+}
+"""Arguments of the tool that change a reminder, and the fields of a ``Wish`` that they are."""
 
 MUST_MAY = frozenset({"set", "change", "pause", "resume", "delete"})
 """What members of a group may not ask for, unless the configuration lets them."""
@@ -137,19 +149,8 @@ class ReminderDesk:
         return await self._set(_wish(arguments, zone), place, _Asked(bot=bot, name=name, language="en", tenure=tenure))
 
     async def _change(self, stored: Stored, arguments: Mapping[str, Any], bot: BotConfig) -> str:
-        old = _readable(stored)
-        now = await self._reminders.now()
-        if arguments.get("at") or arguments.get("repeat"):
-            given = {"text": old.text, "kind": old.kind, "repeat": old.rule, **arguments}
-            wish = _wish(given, str(arguments.get("time_zone") or old.zone))
-            place = Place(**{name: getattr(old, name) for name in Place.__dataclass_fields__})
-            new = await to_thread.run_sync(partial(planned, wish, place, reminder_id=old.id, now=now))
-        else:
-            text, kind = str(arguments.get("text") or old.text), arguments.get("kind") or old.kind
-            new = msgspec.structs.replace(old, text=text, kind=kind)
-        if not await self._reminders.change(stored, new):
-            raise ReminderRefused("remind_moved", id=stored.id)
-        return _confirmed(new, bot, "en")
+        wishes = {_WISHES[name]: value for name, value in arguments.items() if name in _WISHES and value}
+        return _confirmed(await change(self._reminders, stored, **wishes), bot, "en")
 
     # The commands
 
@@ -291,12 +292,6 @@ def _wish(arguments: Mapping[str, Any], zone: str) -> Wish:
 def _check_may(bot: BotConfig, inbound: Inbound) -> None:
     if inbound.chat_kind == "group" and not may(bot, inbound, "remind"):
         raise ReminderRefused("remind_group")
-
-
-def _readable(stored: Stored) -> Reminder:
-    if stored.reminder is None:
-        raise ReminderRefused("remind_no_id", id=stored.id)
-    return stored.reminder
 
 
 def _person(inbound: Inbound) -> str:

@@ -66,6 +66,7 @@ def identity(bot: str, workspace: Path, language: Language, *, tools: Set[str]) 
         platform_notes=say(notes, language),
         files=if_any(FILE_TOOLS, "identity_files", workspace=workspace, history=history, skills=skills),
         tool_rule=if_any(tools, "identity_tool_rule"),
+        web_rule=if_any(("web_search",), "identity_web_search") + if_any(("web_fetch",), "identity_web_fetch"),
         edit_rule=edit_rule,
         message_rule=if_any(("message",), "identity_message_rule"),
         marker=RUNTIME_CONTEXT,

@@ -82,7 +82,7 @@ def in_reply_to(quote: Quote) -> str:
 
 def of_reminder(reminder: Reminding) -> str:
     """The line in front of what nobody wrote now."""
-    how = "its text is sent as it is" if reminder.kind == "text" else "nobody wrote this message now"
+    how = "its text is sent unchanged" if reminder.kind == "text" else "no person wrote this message"
     return f"[Reminder {reminder.id}, due {reminder.due}: {how}]"
 
 

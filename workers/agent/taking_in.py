@@ -214,7 +214,7 @@ async def _fetched(fetch: Fetch, each: Taken) -> bytes:
             if number == TRIES - 1:
                 raise
             await anyio.sleep(min(PAUSE_MAX_S, max(PAUSE_S * 2**number, error.retry_after_s or 0.0)))
-    raise AssertionError("the last attempt must return or raise")
+    raise AssertionError("the file was neither fetched nor refused (an error in Millpond)")
 
 
 async def _saved(folders: Folders, path: str, content: bytes) -> bool:

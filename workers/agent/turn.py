@@ -57,6 +57,7 @@ from workers.failures import noted
 from workers.hold import Hold
 from workers.learnt import remembered
 from workers.tools import Folders, ToolContext
+from workers.tools.web import WebAccess
 
 _log = structlog.get_logger()
 
@@ -288,6 +289,7 @@ class Turns:
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
             recaller=self._process.recaller,
+            web=WebAccess(bus=self._process.bus, name=first.bot, bot=kit.prompts.bot, user=user_of(claim, first)),
             remind=partial(self._desk.called, claim, requests.said),
             call=call,
         )

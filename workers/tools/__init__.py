@@ -14,12 +14,14 @@ from workers.tools.registry import Registry, Saying, Tool, ToolContext
 from workers.tools.remind import REMIND
 from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
+from workers.tools.web_fetch import WEB_FETCH
+from workers.tools.web_search import WEB_SEARCH
 from workers.tools.write_file import WRITE_FILE
 
 BUILTIN = Registry(
     (
         *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
-        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH, REMIND),
+        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH, REMIND, WEB_SEARCH, WEB_FETCH),
     )
 )
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""

@@ -17,6 +17,7 @@ from workers.tools.arguments import Checker
 from workers.tools.folders import Folders
 from workers.tools.result import Result, failure
 from workers.tools.results import fitted
+from workers.tools.web import WebAccess
 
 NAME_MAX_CHARS = 64
 """Longest name of a tool (OpenAI, "Function calling"). Errors cut the names of missing tools to it."""
@@ -62,6 +63,8 @@ class ToolContext:
     """Consolidates older messages now. Its argument says what to preserve. Gives a sentence on the result."""
     recaller: Recaller
     """Searches memories; a tool uses it for its own scope only."""
+    web: WebAccess
+    """Searches and reads the web."""
     remind: Callable[["ToolContext", Mapping[str, Any]], Awaitable[str]]
     """Sets, lists and changes reminders; see ``workers.tools.remind``. Raises as ``say``."""
     call: str = ""

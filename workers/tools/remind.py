@@ -14,30 +14,40 @@ REMIND = Tool(
     name="remind",
     description=(
         "Set, list or change reminders that fire later in this chat, once or repeatedly. Set a reminder only if the "
-        "person asked for the reminder or agreed. Tell the person the time that the result names."
+        "person asked for it or agreed. Tell the person the time that the result names."
     ),
     parameters={
         "type": "object",
         "properties": {
             "action": {"type": "string", "enum": ["set", "list", "change", "pause", "resume", "delete"]},
-            "id": {"type": "string", "description": "Of the reminder to change, pause, resume or delete."},
-            "text": {"type": "string", "description": "What to send, or the request that you will answer then."},
+            "id": {"type": "string", "description": "ID of the reminder to change, pause, resume or delete."},
+            "text": {
+                "type": "string",
+                "description": "The text to send, or the request that you will answer at that time.",
+            },
             "kind": {
                 "type": "string",
                 "enum": ["text", "prompt"],
-                "description": "text (default): sent as it is. prompt: you answer it then, with your tools.",
+                "description": "text (default): the text is sent unchanged. prompt: you answer the request at that "
+                "time, with your tools.",
             },
             "at": {
                 "type": "string",
-                "description": "Local time of the person, such as 2026-11-27T09:00, or from now on: 20m, 2h, 3d. "
-                "Required unless it repeats.",
+                "description": "Local time of the person, such as 2026-11-27T09:00, or a delay from now, such as 20m, "
+                "2h or 3d. "
+                "Required if repeat is missing.",
             },
             "repeat": {
                 "type": "string",
                 "description": "iCalendar rule such as FREQ=WEEKLY;BYDAY=MO,FR, or cron 0 8 * * 1-5.",
             },
             "until": {"type": "string", "description": "Last possible time of a repeated reminder."},
-            "count": {"type": "integer", "minimum": 1, "maximum": 10_000, "description": "How often it repeats."},
+            "count": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 10_000,
+                "description": "Number of times that the reminder fires.",
+            },
             "time_zone": {"type": "string", "description": "IANA name; default: the person's time zone."},
             "direct": {"type": "boolean", "description": "True: fires in the person's direct chat, not in this group."},
         },

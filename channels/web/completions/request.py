@@ -30,7 +30,7 @@ NO_TEXT = "The field messages contains no text with the role user. Add a message
 NOT_TEXT = "Only text can be sent to this endpoint. Remove the part of type {kind!r} from the newest user message."
 ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
 NO_TASKS = (
-    "This request is an automatic task of the client, such as finding a title. The task was refused, since its text "
+    "This request is an automatic task of the client, such as writing a title. The task was refused, because its text "
     "would become part of the conversation. Select another model for automatic tasks in the client's settings."
 )
 

@@ -54,8 +54,8 @@ class Changing:
             return problem(
                 413,
                 "message_too_large",
-                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten the text, because this text is part of "
-                "every prompt.",
+                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten the text, because it is part of every "
+                f"prompt.",
             )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 

@@ -70,7 +70,7 @@ class Forgetting:
             with anyio.fail_after(LOOK_S):
                 found = await matches_of(self._stores, await self._order(scope), words)
         except TimeoutError:
-            advice = f"Run `millpond memory forget {scope} WORDS`, because this command has no time limit."
+            advice = f"Run `millpond memory forget {scope} WORDS`, which has no time limit."
             return problem(503, "too_slow", f"The search took longer than {LOOK_S:.0f} s. {advice}")
         token = secrets.token_urlsafe(16)
         # Stored under the name of the scope, so that a list of one memory cannot be used for another.

@@ -2,12 +2,14 @@
 
 import {problemOf, t} from "/page/words.js";
 
-/** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: no response. */
+/**
+ * An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: no response. `detail` is the message
+ * of the server, `field` the field of a form that it is about.
+ */
 export class ApiError extends Error {
-  constructor(status, code, message) {
+  constructor(status, code, message, {detail, field} = {}) {
     super(message);
-    this.status = status;
-    this.code = code;
+    Object.assign(this, {status, code, detail, field});
   }
 }
 
@@ -79,7 +81,7 @@ async function errorOf(response) {
     error = (await response.json()).error ?? {};
   } catch { /* perhaps the error page of a proxy */ }
   const message = error.message ?? t("The server returned HTTP status {status}. Try again.", {status: response.status});
-  const failure = new ApiError(response.status, error.code ?? "error", problemOf(error.code, message));
+  const failure = new ApiError(response.status, error.code ?? "error", problemOf(error.code, message), {detail: error.message, field: error.field});
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;
 }

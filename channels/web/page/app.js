@@ -17,16 +17,23 @@ const ROUTES = [
   [/^\/memory$/, "memory", "mp-memory", () => ({})],
   [/^\/memory\/([^/]+)$/, "memory", "mp-memory", (scope) => ({scope})],
   [/^\/memory\/([^/]+)\/versions\/(\d+)$/, "memory", "mp-memory", (scope, n) => ({scope, version: Number(n)})],
+  [/^\/reminders$/, "reminders", "mp-reminders", () => ({})],
   [/^\/system$/, "system", "mp-system", () => ({})],
   [/^\/system\/([a-z]+)$/, "system", "mp-system", (tab) => ({tab})],
+  [/^\/settings$/, "settings", "mp-settings", () => ({})],
+  [/^\/settings\/([a-z]+)$/, "settings", "mp-settings", (tab) => ({tab})],
   [/^\/login$/, "login", "", () => ({})],
 ];
 const MODULES = {
   "mp-conversation": () => import("/page/conversation.js"),
   "mp-memory": () => import("/page/memory.js"),
+  "mp-reminders": () => import("/page/reminders.js"),
   "mp-system": () => import("/page/system.js"),
+  "mp-settings": () => import("/page/settings.js"),
 };
-const TITLES = {chat: t("Chat"), memory: t("Memory"), system: t("System"), login: t("Log in")};
+const TITLES = {
+  chat: t("Chat"), memory: t("Memory"), reminders: t("Reminders"), system: t("System"), settings: t("Settings"), login: t("Log in"),
+};
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -210,6 +217,7 @@ document.addEventListener("click", (event) => {
 });
 
 addEventListener("popstate", show);
+addEventListener("mp-restarted", meet);
 addEventListener("hashchange", () => { if (location.pathname === "/login") logIn(); });
 
 document.addEventListener("keydown", (event) => {

@@ -68,7 +68,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the channel {channel}. You can read the conversation on this page, but you can reply only on its own channel.", {channel: this.feed.session.split(":")[0]})));
+      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the channel {channel}. You can read the conversation on this page, but you can reply only on that channel.", {channel: this.feed.session.split(":")[0]})));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -390,7 +390,7 @@ export class Chat extends HTMLElement {
     this.tail.querySelector(".empty.first")?.remove();
     this.closest("mp-conversation")?.classList.toggle("blank", Boolean(nothing) && !this.foreign);
     if (!nothing) return;
-    const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text));
+    const first = firstScreen(this.#me?.bot ?? t("the bot"), this.foreign ? null : (text) => this.composer?.write(text), this.#me?.offline);
     this.tail.prepend(first);
   }
 }

@@ -117,7 +117,7 @@ export class Composer extends HTMLElement {
     this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
     this.sender = h("button.button.primary", {type: "submit"}, t("Send"));
     this.model = h("select.model", {"aria-label": t("Model"), hidden: true, onchange: () => this.outbox.send(`/model ${this.model.value}`, {silent: true})});
-    this.note = h("p.editing", {hidden: true}, t("You are editing the message that waits."), " ",
+    this.note = h("p.editing", {hidden: true}, t("You are editing a pending message."), " ",
       h("button.quiet", {type: "button", onclick: () => this.leave()}, t("Cancel")));
     const submit = (event) => {
       event.preventDefault();
@@ -225,7 +225,7 @@ export class Composer extends HTMLElement {
         this.leave();
         return;
       }
-      toast(t("The bot has already begun to answer this message, so it was not changed. Your text is still in the message field."), "bad");
+      toast(t("The bot has already begun to answer this message, so the message was not changed. Your text is still in the message field."), "bad");
     } catch (error) {
       if (error.name !== "AbortError") toast(error.message, "bad");
       return;
@@ -321,7 +321,7 @@ export class Composer extends HTMLElement {
 /** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live, session}) {
   const says = {
-    new: t("sending…"), late: t("not sent yet, Millpond will retry: {problem}", {problem: each.problem}),
+    new: t("sending…"), late: t("not sent yet, the page will retry: {problem}", {problem: each.problem}),
     accepted: live ? t("answer in progress") : t("pending"), refused: t("not sent: {problem}", {problem: each.problem}),
   }[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),

@@ -9,14 +9,19 @@ const EXAMPLES = [
   [t("Write a text"), t("Write a short, polite e-mail that moves a meeting from Thursday to Friday.")],
 ];
 
-/** The first screen; `write(text)` puts an example into the message field. Without it, nobody can write here. */
-export function firstScreen(bot, write) {
+/**
+ * The first screen; `write(text)` puts an example into the message field. Without it, nobody can write here. `offline`: the
+ * bot has no real model yet.
+ */
+export function firstScreen(bot, write, offline) {
   const screen = h("div.empty.first", null);
   if (!write) return fill(screen, h("h2", null, t("No messages yet")));
   return fill(screen,
     h("img", {src: "/page/icon.svg", alt: "", width: 48, height: 48}),
     h("h2", null, t("Talk to {bot}", {bot})),
-    h("p", null, t("{bot} remembers what is important, however long the conversation becomes.", {bot})),
+    offline && h("div.card.setup", null, h("p", null, t("No language model is set up yet, so only an offline mock model answers.")),
+      h("a.button.primary", {href: "/settings"}, t("Set up a model"))),
+    h("p", null, t("{bot} remembers important facts, however long the conversation becomes.", {bot})),
     h("ul.examples", {"aria-label": t("Examples")}, EXAMPLES.map(([title, text]) =>
       h("li", null, h("button.example", {type: "button", onclick: () => write(text)}, h("strong", null, title), h("span", null, text))))),
     h("p.small", null, t("Type / to see the commands.")));

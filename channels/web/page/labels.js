@@ -17,7 +17,7 @@ export function openMenu(button, line, name) {
     item(t("Rename"), () => rename(line, name)),
     item(line.pinned ? t("Unpin") : t("Pin"), () => change(line, {pinned: !line.pinned})),
     item(line.archived ? t("Move back to the list") : t("Archive"), () => change(line, {archived: !line.archived})),
-    line.joins && item(t("Join with my memory"), () => join(line)),
+    line.joins && item(t("Merge with my memory"), () => join(line)),
     item(t("Delete"), () => remove(line, name), "bad"));
   menu.addEventListener("toggle", ({newState}) => {
     button.setAttribute("aria-expanded", String(newState === "open"));
@@ -73,11 +73,11 @@ function remove(line, name) {
 }
 
 function join(line) {
-  const says = t("This conversation has a memory of its own. Your other conversations do not know its facts. After joining, all of them share one memory.");
-  ask(t("Join the memories?"), [h("p", null, says)], t("Join with my memory"), async () => {
+  const says = t("This conversation has its own memory, which your other conversations cannot use. After the merge, all your conversations share one memory.");
+  ask(t("Merge the memories?"), [h("p", null, says)], t("Merge with my memory"), async () => {
     try {
       const {done} = await request("POST", ofSession(line.session, "/join"), {body: {}});
-      toast(done ? t("This conversation now shares your memory.") : t("The memories are being joined."));
+      toast(done ? t("This conversation now shares your memory.") : t("The memories are being merged."));
       dispatchEvent(new Event("mp-labels"));
     } catch (error) {
       toast(error.message, "bad");

@@ -92,7 +92,7 @@ export function messageElement(message, {calls, session, foreign, retry}) {
   const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
   if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group message kept as context")));
   if (!own) add(element, h("h3.unseen", null, t("The bot")));
-  if (again) add(element, h("p.remark", null, t("another answer, please")));
+  if (again) add(element, h("p.remark", null, t("another answer was requested")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
   for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));

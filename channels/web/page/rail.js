@@ -236,7 +236,7 @@ function kept(audit) {
   if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
   if (audit && audit.archive) {
     const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
-    told.push(t("facts that only the archive contains: {n} (messages {where})", {n: count(audit.archive), where}));
+    told.push(t("facts found only in the archive: {n} (messages {where})", {n: count(audit.archive), where}));
   }
   if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered", {correct: count(audit.correct), n: count(audit.questions)}));
   return told.join(t("; "));

@@ -3,40 +3,45 @@
 import {Stream, get, post, query} from "/page/api.js";
 import {count, empty, fill, h, toast, when} from "/page/dom.js";
 import {parts, t, term} from "/page/words.js";
+import {showLogs} from "/page/logs.js";
+import {QUEUES, showQueue, textOf, toLogs, toQueue} from "/page/queues.js";
+import {showRates} from "/page/rates.js";
 import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
-const TABS = {overview: t("Overview"), usage: t("Usage"), dead: t("Dead letters"), unknown: t("Unknown delivery status"), audit: t("Audit")};
+const TABS = {
+  overview: t("Overview"), history: t("History"), queues: t("Queues"), dead: t("Dead letters"), unknown: t("Unknown delivery status"),
+  logs: t("Trace and log"), usage: t("Usage"), audit: t("Audit"),
+};
 const LIMIT = 200;
 const AUDITED = 100;
-const QUEUE = {
-  backlog: [t("Unanswered"), t("accepted messages that have not been answered yet")],
-  ready: [t("Ready"), t("conversations that the next free worker will process")],
-  in_flight: [t("In progress"), t("conversations that a worker is processing")],
-  due: [t("Due"), t("conversations whose pending work starts at a set time")],
-  parked: [t("Parked"), t("conversations whose next attempt is delayed after a failure")],
-  unsettled: [t("Unconsolidated"), t("conversations with older messages that must be summarized")],
-  dead: [t("Dead letters"), t("messages that could not be answered, and replies that could not be delivered")],
-  unknown: [t("Unknown delivery status"), t("parts of replies that may or may not have been delivered")],
-};
 /** Tasks of a channel's leader, by the name that the API gives them. */
 const TASKS = {sends: t("sending"), asks: t("polling")};
-const LINKS = {dead: "/system/dead", unknown: "/system/unknown"};
 
 export class System extends View {
   changed() {
     const tab = this.params.tab ?? "overview";
     this.classList.add("view");
     this.live?.abort();
+    this.live = new AbortController();
     this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("System")});
     fill(this, h("div.page", null, h("h1", null, t("System")),
       tabs(t("System"), Object.entries(TABS).map(([name, label]) => [name === "overview" ? "/system" : `/system/${name}`, label, name === tab])), this.body));
     if (tab === "dead") this.showDead();
+    else if (tab === "history") showRates(this, this.body, this.live.signal);
+    else if (tab === "queues") showQueue(this, this.body);
+    else if (tab === "logs") showLogs(this, this.body);
     else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
     else if (tab === "overview") this.watch();
     else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/system"}, t("Back to the overview")))));
+    this.showTabs();
+  }
+
+  // On a narrow screen, the tabs scroll sideways.
+  showTabs() {
+    for (const here of this.querySelectorAll(".tabs [aria-current]")) here.scrollIntoView({block: "nearest", inline: "center"});
   }
 
   disconnectedCallback() {
@@ -50,14 +55,13 @@ export class System extends View {
     const state = h("p.soft.small", {role: "status"}, "");
     const shown = h("div.stack", null);
     fill(this.body, state, shown);
-    this.live = new AbortController();
     const timer = setInterval(goOn, 1000, shown);
     this.live.signal.addEventListener("abort", () => clearInterval(timer));
     this.into(shown, (signal) => get("/api/system", signal), (system) => overview(system));
     new Stream({
       address: () => "/api/system/events",
       onevent: (name, data) => {
-        if (name !== "system" || shown.contains(document.activeElement?.closest("table"))) return;
+        if (name !== "system" || shown.contains(document.activeElement?.closest("table, .figures"))) return;
         shown.reading = null;
         fill(shown, overview(data));
       },
@@ -100,9 +104,9 @@ export class System extends View {
           sure(t("Replay all dead letters"), all ? t("Replay all dead letters?") : t("Replay all {n} dead letters?", {n}), () => act("replay", {reason: name})),
           sure(t("Drop all dead letters"), all ? t("Delete all dead letters permanently?") : t("Delete all {n} dead letters permanently?", {n}), () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, t("Show all dead letters"))),
-        table(t("Dead letters"), ["", t("Time"), t("Conversation"), t("Kind"), t("Reason"), {text: t("Attempts"), number: true}, t("Text")], some.map((each) => [
+        table(t("Dead letters"), ["", t("Time"), t("Conversation"), t("Kind"), t("Reason"), {text: t("Attempts"), number: true}, t("Log"), t("Text")], some.map((each) => [
           h("input", {type: "checkbox", "aria-label": t("Select dead letter {id}", {id: each.id}), onchange: (event) => choose(each.id, event.target.checked)}),
-          when(each.time), each.session ? toSession(each.session, plain(each.session)) : t("unknown"), term(each.kind), term(each.reason), count(each.attempts), each.excerpt,
+          when(each.time), each.session ? toSession(each.session, plain(each.session)) : t("unknown"), term(each.kind), term(each.reason), count(each.attempts), toLogs(each.correlation), textOf(this, "dead", each.id, each.chars),
         ])),
       ];
     });
@@ -127,11 +131,11 @@ export class System extends View {
 
 const kindOf = (reason) => reason.split(":")[0];
 
-function overview({workers, leaders, leases, queue, paused = [], parked = [], problems = [], model_errors: errors}) {
+function overview({workers, leaders, leases, queue, parked_chats: paused = [], parked = [], problems = [], model_errors: errors}) {
   return [
-    h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
+    h("div.figures", null, Object.entries(QUEUES).filter(([key]) => key in queue).map(([key, [label, says]]) => figure(label, says, queue[key], toQueue(key),
       key === "backlog" && queue.backlog > 0 && parts("oldest {time}", {time: age(queue.oldest_s, 1)}))),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(t("Replies queued for {channel}", {channel}), t("replies that are queued for delivery on this channel"), n))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(t("Replies queued for {channel}", {channel}), QUEUES.replies[1], n, toQueue("replies")))),
     h("div.halves", null,
       card(t("Workers"), workers.length ? table(t("Workers"), [t("Name"), t("Role"), t("Host"), {text: t("Sessions"), number: true}, {text: t("Last seen"), number: true}],
         workers.map((each) => [h("code", null, each.name), term(each.role), each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
@@ -165,10 +169,8 @@ function goOn(holder) {
 
 const card = (title, ...children) => h("section.card", null, h("h2", null, title), children);
 
-function figure(label, says, n, href, more) {
-  const content = [h("span.soft.small", null, label), h("strong", null, count(n)), more && h("span.soft.small", null, more)];
-  return href ? h("a.card.figure", {href, title: says}, content) : h("div.card.figure", {title: says}, content);
-}
+const figure = (label, says, n, href, more) => h("a.card.figure", {href}, h("span.name", null, label), h("strong", null, count(n)),
+  more && h("span.soft.small", null, more), h("span.soft.says", null, says));
 
 /** One bar per minute, the newest on the right. */
 function errorsOf({minutes = [], last = ""} = {}) {

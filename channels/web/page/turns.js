@@ -1,6 +1,6 @@
 // One turn as a waterfall: waiting, claim, model calls, tool calls, commit and delivery, with the duration of each.
 
-import {get, ofSession, segment} from "/page/api.js";
+import {get, ofSession, query, segment} from "/page/api.js";
 import {count, empty, fill, h, percent, took, when} from "/page/dom.js";
 import {t, term} from "/page/words.js";
 import {View, plain, table} from "/page/views.js";
@@ -39,7 +39,7 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? waterfall(trace) : empty(t("No trace of this turn is stored"),
+    }, (trace) => (trace ? [waterfall(trace), logsOf(trace)] : empty(t("No trace of this turn is stored"),
       h("p", null, t("Millpond keeps the traces of the last 100 turns of each conversation for one week.")),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, t("Back to the conversation"))))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
@@ -47,7 +47,8 @@ export class Turn extends View {
   }
 }
 
-function waterfall(trace) {
+/** A trace as `/api/trace/…` gives it: the header, the totals and the steps. */
+export function waterfall(trace) {
   const rows = rowsOf(trace);
   const begin = Math.min(...rows.map((row) => row.began));
   const whole = Math.max(1, ...rows.map((row) => row.ended - begin));
@@ -71,6 +72,9 @@ function waterfall(trace) {
     h("p.soft.small", null, t("To show this turn in a terminal, run this command:"), " ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
+
+const logsOf = ({correlation}) => correlation?.length > 0 &&
+  h("p.small", null, h("a", {href: `/system/logs${query({id: correlation[0]})}`}, t("Log lines of this turn")));
 
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {

@@ -53,7 +53,7 @@ export class Waiting extends HTMLElement {
     if (this.hidden || sign === this.sign) return;
     this.sign = sign;
     fill(this, h("details.waiting", {role: "status"},
-      h("summary", null, h("span.dot.away", null), h("strong", null, parts("{messages} since {time}.", {messages: counted(count, "waiting message"), time: when(since)})),
+      h("summary", null, h("span.dot.away", null), h("strong", null, parts("{messages} since {time}.", {messages: counted(count, "pending message"), time: when(since)})),
         " ", says({until: when(until)})),
       detail && h("p.small", null, detail.replace(/^\w+: /, "")),
       h("ul", null, messages.map((each) => h("li", null, when(each.time), " ", each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)))));

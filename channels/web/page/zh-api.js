@@ -37,6 +37,8 @@ export default {
   "tidy": "清理",
   "message": "消息",
   "reply": "回复",
+  "command": "命令",
+  "reminder": "提醒",
   "attempts": "尝试次数用尽",
   "missing": "数据缺失",
   "unreadable": "无法读取",
@@ -53,6 +55,7 @@ export default {
   "memory.forget": "遗忘",
   "dead.replay": "重新处理死信",
   "dead.drop": "丢弃死信",
+  "queue.text": "读取正文",
 
   "error:bad_request": "请求的格式不正确。请重新加载页面再试。",
   "error:bad_message": "消息是空的，或者消息 ID 太长。",

@@ -2,7 +2,9 @@
 
 import api from "/page/zh-api.js";
 import chat from "/page/zh-chat.js";
+import reminders from "/page/zh-reminders.js";
 import side from "/page/zh-side.js";
+import system from "/page/zh-system.js";
 import views from "/page/zh-views.js";
 
-export default {...api, ...chat, ...side, ...views};
+export default {...api, ...chat, ...reminders, ...side, ...system, ...views};

@@ -30,6 +30,8 @@ def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
         Route(f"{OF_SESSION}/turns", only(turns.turns)),
         Route(f"{OF_SESSION}/turns/{{turn}}", only(turns.turn)),
         Route(f"{OF_SESSION}/reminders", only(reminders.read)),
+        Route(f"{OF_SESSION}/reminders", only(reminders.add), methods=["POST"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}", only(reminders.change), methods=["PATCH"]),
         Route(f"{OF_SESSION}/reminders/{{id}}", only(reminders.delete), methods=["DELETE"]),
         Route(f"{OF_SESSION}/reminders/{{id}}/pause", only(reminders.pause), methods=["POST"]),
         Route(f"{OF_SESSION}/reminders/{{id}}/resume", only(reminders.resume), methods=["POST"]),

@@ -13,11 +13,8 @@ from channels.web.access import audited
 from channels.web.ask import LIMIT_MAX, limit_of
 from channels.web.body import decoded, json_response
 from channels.web.site import Site
-from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork, dropped, excerpt_of, replayed, time_of, work_off
+from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork, dropped, replayed, time_of, work_off
 from daemon.overview import read_unknown
-
-EXCERPT_CHARS = 200
-"""Longest excerpt of a text."""
 
 IDS_BYTES = 64 * LIMIT_MAX
 """Largest body: the ids of as many letters as one request may name."""
@@ -70,6 +67,7 @@ class DeadPages:
 
 
 def _row(letter: DeadLetter) -> dict[str, object]:
+    read = letter.message or letter.reply
     return {
         "id": letter.name,
         "time": time_of(letter),
@@ -78,5 +76,6 @@ def _row(letter: DeadLetter) -> dict[str, object]:
         "reason": letter.reason,
         "attempts": letter.attempts,
         "kind": letter.kind,
-        "excerpt": excerpt_of(letter, most=EXCERPT_CHARS),
+        "chars": len(read.text) if read else 0,
+        "correlation": read.correlation if read else "",
     }

@@ -18,6 +18,7 @@ from daemon.errors import brief
 from daemon.memory import Memories
 from daemon.recall.found import Found, Hit, InPrompt, Mode
 from daemon.recall.index.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
+from daemon.recall.index.expansion import expanded
 from daemon.recall.index.feed import Feeder, Look, scopes_in
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
@@ -147,6 +148,8 @@ class BuiltinEngine:
 
             def both(found: Connection) -> tuple[Hit, ...]:
                 scored = ranked(found, asked, limit=WIDER * limit, prompt=prompt)
+                if prompt is not None:
+                    scored = expanded(found, asked, scored, limit=WIDER * limit, prompt=prompt)
                 return hits_of(found, scored, limit=limit, prompt=prompt, query=query)
 
             return index.ask(both)

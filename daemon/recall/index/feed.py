@@ -300,7 +300,7 @@ class Feeder:
             async with aclosing(self._transcripts.pieces(session, int(first), place.upto, chunk=PIECE)) as pieces:
                 piece = await anext(pieces, None)
             if piece is None or piece.reason:
-                self._rest(session, _GAP, reason=piece.reason if piece else "the messages do not exist any more")
+                self._rest(session, _GAP, reason=piece.reason if piece else "the messages no longer exist")
                 continue
             await within(index.feed, source, place, NOWHERE, partial(_filled, session, place.upto, piece))
 

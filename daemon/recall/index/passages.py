@@ -52,9 +52,9 @@ def hits_of(
 
     Rows are left out if they are gone, if they repeat a better row, if the prompt already contains them, or if they are
     no evidence for ``query`` (``Evidence``). Text that a better hit shows beside it is not shown again beside another
-    hit, which shows more of the text behind it instead.
+    hit, which shows more of the text behind it instead. ``Hit.shown_by`` names the better hit.
     """
-    found, said, shown = list[Hit](), set[str](), set[int]()
+    found, said, shown = list[Hit](), set[str](), dict[int, str]()
     most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS
     evidence = Evidence(query, in_turn=prompt is not None)
     for first in range(0, len(scored), limit):
@@ -70,9 +70,21 @@ def hits_of(
                 continue
             beside = _Beside(connection, near, record, prompt, shown)
             snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1), most=most)
-            shown |= {row, *(at for at, each in beside.seen if _said(each) in snippet)}
+            shown_by = shown.get(row, "") if _parts(near, row) <= shown.keys() else ""
+            if not (shown_by and prompt):  # a turn leaves out what a better hit shows
+                seen = (at for at, each in beside.seen if _said(each) in snippet)
+                shown = dict.fromkeys((row, *seen), chunk.docid) | shown
             within = min(1.0, max(0.0, score))
-            found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
+            found.append(
+                Hit(
+                    docid=chunk.docid,
+                    file=chunk.file,
+                    score=within,
+                    snippet=snippet,
+                    time=chunk.time,
+                    shown_by=shown_by,
+                )
+            )
             if len(found) == limit:
                 return tuple(found)
     return tuple(found)
@@ -85,6 +97,11 @@ def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequ
     return near | _fetched(
         connection, {at for row in short for at in range(row - BEFORE, row + BEHIND + 1)} - near.keys()
     )
+
+
+def _parts(near: dict[int, Sequence[Any]], row: int) -> set[int]:
+    """The row, and those before and behind it with parts of the same message."""
+    return {at for at in (row - 1, row, row + 1) if at in near and near[at][1:3] == near[row][1:3]}
 
 
 def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int, Sequence[Any]]:

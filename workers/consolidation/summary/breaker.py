@@ -23,6 +23,8 @@ class Breaker:
         self._now = now
         self._failures = 0
         self._probe_at = 0.0
+        self.answered_tokens = 0
+        """Size of the largest request that was answered: the size of a smaller one is no reason to fail."""
 
     @property
     def is_open(self) -> bool:
@@ -47,8 +49,9 @@ class Breaker:
         # Moved on now and not when the call ends: it may be cancelled, and others come meanwhile.
         self._probe_at = self._now() + self._probe_s
 
-    def succeeded(self) -> None:
-        """A call brought what it was to bring."""
+    def succeeded(self, tokens: int = 0) -> None:
+        """A call with a request of ``tokens`` brought what it was to bring."""
+        self.answered_tokens = max(self.answered_tokens, tokens)
         if self.is_open:
             _log.info("breaker.closed", model=self._model)
         self._failures = 0

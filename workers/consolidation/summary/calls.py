@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 BUSY_S = 5.0
 """How long a call waits for other calls that may use up a limit; a summary is put off for so long, too."""
+ABOUT = 0.9
+"""Share of a request's size: full requests differ by no more than that, and take a model about as long."""
 SPENT_S = 600.0
 """How long a summary is put off when a limit is used up: until the next day, when somebody may have raised it."""
 
@@ -51,6 +53,10 @@ class Calls:
         calls.payer = payer
         return calls
 
+    def has_answered(self, tokens: int) -> bool:
+        """Whether the model has answered a request of about ``tokens``, or a larger one."""
+        return self._breaker.answered_tokens >= tokens * ABOUT
+
     async def ask(self, request: Request, read: Callable[[Answer], T], used: dict[str, Amount]) -> T:
         """What ``read`` finds in the answer, which is read in a thread when it is long; ``used`` is added to.
 
@@ -76,7 +82,7 @@ class Calls:
             self._breaker.failed()
             self._count("failed")
             raise
-        self._breaker.succeeded()
+        self._breaker.succeeded(request.tokens)
         self._count("done")
         SUMMARY_SECONDS.observe(time.monotonic() - began)
         return found

@@ -9,6 +9,7 @@ here.
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -314,13 +315,13 @@ class Summarizer:
         return taken
 
     async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> Saved:
-        """The answer to ``request``, which is sent once more if no usable one comes in time."""
+        """The answer to ``request``, which is sent again if no usable one comes in time: two requests for half as many
+        messages cost more, and can help only a model to which ``request`` is too large."""
         read = partial(saved, memory="" if shown.is_cut else shown.memory)
-        try:
-            return await self.calls.ask(request, read, used)
-        except (InvalidAnswer, ModelTimeout):
-            # Two requests for half as many messages would be paid for with all that stands beside them.
-            return await self.calls.ask(request, read, used)
+        for _ in range(2 if self.calls.has_answered(request.tokens) else 1):
+            with suppress(InvalidAnswer, ModelTimeout):
+                return await self.calls.ask(request, read, used)
+        return await self.calls.ask(request, read, used)
 
     async def _keep_continuity(self, work: _Work, taken: Taken, said: str) -> None:
         """Note where the conversation stands: as the model says, else what was known with the entry behind it."""

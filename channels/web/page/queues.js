@@ -1,0 +1,81 @@
+// The queues: the meaning of each, and its messages or conversations. The text of a message is read when it is asked for.
+
+import {get, query, segment} from "/page/api.js";
+import {count, empty, fill, h, when} from "/page/dom.js";
+import {language, t, term} from "/page/words.js";
+import {plain, press, table, tabs, toSession} from "/page/views.js";
+
+const LIMIT = 200;
+
+/** The numbers of the overview: label, meaning, and more about it for the view of the queue. */
+export const QUEUES = {
+  backlog: [t("Unanswered"), t("Messages that were accepted and have not been answered.")],
+  ready: [t("Ready"), t("Conversations with pending messages that the next free worker takes.")],
+  in_flight: [t("In progress"), t("Conversations that a worker is answering right now.")],
+  due: [t("Due"), t("All conversations with pending messages, also those in progress and parked ones."),
+    t("Each has a deadline. If its worker dies, the conversation becomes ready again at the deadline.")],
+  parked: [t("Parked"), t("Conversations whose last attempt failed. They are retried automatically."),
+    t("The reason is, for example, a model that is unavailable. You need not do anything, except mend the reason.")],
+  unsettled: [t("Unconsolidated"), t("Conversations with older messages that will be summarized and saved to memory."),
+    t("A worker checks each conversation at the time of its next check. Answers do not wait for it, unless the prompt is full.")],
+  replies: [t("Replies to deliver"), t("Replies to chat platforms that have not been delivered.")],
+  dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
+  unknown: [t("Unknown delivery status"), t("Parts of replies that may or may not have been delivered.")],
+};
+
+const ELSEWHERE = {dead: "/system/dead", unknown: "/system/unknown"};
+const MESSAGES = ["backlog", "replies"];
+const TIMES = {ready: t("Since"), in_flight: t("Turn began"), due: t("Deadline"), parked: t("Next attempt"), unsettled: t("Next check")};
+
+export const toQueue = (queue, more = {}) => ELSEWHERE[queue] ?? `/system/queues${query({queue, ...more})}`;
+
+/** Fill `holder` of `view` with the content of the queue `?queue=`. */
+export function showQueue(view, holder) {
+  const queue = QUEUES[view.asked.get("queue")] ? view.asked.get("queue") : "backlog";
+  const session = view.asked.get("session") ?? "";
+  const shown = h("div.stack", null);
+  fill(holder,
+    tabs(t("Queues"), Object.entries(QUEUES).filter(([name]) => !ELSEWHERE[name]).map(([name, [label]]) => [toQueue(name), label, name === queue])),
+    h("div.row.wrap", null, h("p.soft.grow", null, QUEUES[queue].slice(1).join(language === "zh" ? "" : " ")), press(t("Refresh"), () => view.changed())),
+    session && h("p", null, t("Only messages of this conversation:"), " ", toSession(session, plain(session)), " · ", h("a", {href: toQueue(queue)}, t("Show all messages"))),
+    shown);
+  view.into(shown, (signal) => get(`/api/queues/${segment(queue)}${query({limit: LIMIT, session})}`, signal), ({entries}) => {
+    if (!entries.length) return empty(t("This queue is empty"));
+    return [
+      MESSAGES.includes(queue) ? messages(view, queue, entries) : sessions(queue, entries),
+      entries.length >= LIMIT && h("p.soft.small", null, t("Only the first {n} entries are shown.", {n: count(LIMIT)})),
+    ];
+  });
+}
+
+function messages(view, queue, entries) {
+  const heads = [t("Time"), t("Conversation"), t("Kind"), t("Sender"), {text: t("Characters"), number: true}, {text: t("Attachments"), number: true}, t("Log"), t("Text")];
+  return table(QUEUES[queue][0], heads, entries.map((each) => [
+    when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", term(each.kind), each.sender,
+    count(each.chars), count(each.attachments), toLogs(each.correlation), textOf(view, queue, each.id, each.chars),
+  ]));
+}
+
+function sessions(queue, entries) {
+  const heads = [t("Conversation"), TIMES[queue], {text: t("Pending messages"), number: true}, {text: t("Not consolidated"), number: true}];
+  const more = {in_flight: t("Worker"), parked: t("Reason")}[queue];
+  return table(QUEUES[queue][0], more ? [...heads, more] : heads, entries.map((each) => [
+    toSession(each.session, plain(each.session)), each.time && when(each.time),
+    each.waiting ? h("a", {href: toQueue("backlog", {session: each.session})}, count(each.waiting)) : count(0), count(each.unsettled),
+    ...(more ? [queue === "parked" ? each.reason : h("code", null, each.worker)] : []),
+  ]));
+}
+
+/** A button that reads the text of a message and takes its place; the server records who read it. */
+export function textOf(view, queue, id, chars) {
+  if (!chars) return t("no text");
+  const cell = h("div.text", null);
+  return fill(cell, press(t("Show text"), async () => {
+    const {text} = await get(`/api/queues/${queue}/${segment(id)}`, view.signal);
+    fill(cell, text).setAttribute("tabindex", "-1");
+    cell.focus();
+  }, {title: t("Millpond records in the audit log that you have read the text.")}));
+}
+
+/** A link to the trace and the log lines of a message. */
+export const toLogs = (correlation) => (correlation ? h("a", {href: `/system/logs${query({id: correlation})}`}, t("trace and log")) : "");

@@ -1,0 +1,173 @@
+// Channels in the settings: Telegram, Slack and webhooks are connected, tested and changed.
+
+import {get, post, query} from "/page/api.js";
+import {fill, h, toast} from "/page/dom.js";
+import {botChoice, findings, settingField, settingsForm, typed} from "/page/settings.js";
+import {Form, accessChoice, field} from "/page/settings-form.js";
+import {press} from "/page/views.js";
+import {parts, t, term} from "/page/words.js";
+
+const KINDS = {telegram: "Telegram", slack: "Slack", webhook: "Webhook"};
+/** How long the page waits for the message with the owner's code. */
+const OWNER_MS = 300_000;
+/** The choice of a form for each policy of the configuration. */
+const ACCESS = {pairing: "pairing", allow: "private", open: "open"};
+
+export function showChannels(view, settings) {
+  const kind = view.asked.get("add");
+  const there = Object.entries(settings.channels).filter(([, channel]) => channel.platform);
+  return [
+    h("div.card.stack", null, h("h2", null, t("Connect a chat platform")),
+      h("div.row.wrap", null, Object.entries(KINDS).map(([each, label]) =>
+        h("a.button", {href: `/settings/channels${query({add: each})}`, "aria-current": each === kind && "true"}, term(label)))),
+      KINDS[kind] && connection(view, kind, settings.free[kind], {bot: Object.keys(settings.bots)[0], set: []})),
+    there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
+      h("span.soft.small", null, `${term(KINDS[channel.type] ?? channel.type)} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
+    h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
+    !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without one.")),
+  ];
+}
+
+/** The settings of a channel that need no token. */
+function access(view, settings, name) {
+  const make = (key, label, kind, more) => settingField(settings, `channels.${name}.${key}`, label, kind, more);
+  return settingsForm(view, [
+    make("enabled", t("Enabled"), "flag"),
+    make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
+      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]]),
+    make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("One ID per line.")}),
+    make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
+    make("streaming", t("Show an answer while it is written"), "flag"),
+    make("typing", t("Show that the bot is typing"), "flag"),
+    make("parts_max", t("Most messages of one answer; a longer answer is sent as a file"), "number"),
+  ]).element;
+}
+
+const secretHint = (isSet) => (isSet ? t("A value is set. Leave this field empty to keep the value.") : "");
+
+/** The form that connects a channel of a type; `channel` is what is known of it. */
+function connection(view, kind, name, channel) {
+  const password = (key) => h("input", {type: "password", autocomplete: "off", required: !channel.set.includes(key)});
+  const inputs = {
+    bot: botChoice(view.settings, channel.bot),
+    channel: h("input", {value: name, required: true, pattern: "[a-z0-9][a-z0-9_\\-]*", spellcheck: "false"}),
+    access: accessChoice(ACCESS[view.settings.values[`channels.${name}.access.policy`]] ?? "pairing"),
+    url: h("input", {type: "url", spellcheck: "false", value: channel.url ?? ""}),
+    owner: h("input", {spellcheck: "false", autocomplete: "off"}),
+    token: password("token"),
+    bot_token: password("bot_token"),
+    app_token: h("input", {type: "password", autocomplete: "off"}),
+    signing_secret: h("input", {type: "password", autocomplete: "off"}),
+    events_url: h("input", {type: "url", spellcheck: "false", value: channel.events_url ?? ""}),
+    secret: password("secret"),
+    port: h("input", {type: "number", min: 1, max: 65_535, value: channel.port ?? 8790}),
+  };
+  const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret"];
+  const used = {telegram: ["token", "url", "owner", "access"], slack: ["bot_token", "app_token", "signing_secret", "events_url", "url", "owner", "access"],
+    webhook: ["url", "secret", "port", "access"]}[kind];
+  const result = h("div.stack", {role: "status"});
+  const answers = () => {
+    const given = {bot: inputs.bot.input.value, channel: inputs.channel.value.trim()};
+    for (const key of used) {
+      if (secrets.includes(key)) given[key] = typed(inputs[key], channel.set.includes(key));
+      else given[key] = key === "port" ? Number(inputs.port.value) : inputs[key].value.trim();
+    }
+    return given;
+  };
+  const named = (key, label, more) => field(key, label, inputs[key], more);
+  const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Address of the platform's API"), {name: `${kind}-url`,
+    hint: t("Leave this field unchanged, unless you run a server of your own. After a change, enter the token again.")}));
+  const fields = {
+    telegram: () => [
+      named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
+      named("owner", t("Your Telegram user ID"), {hint: t("Leave this field empty, and identify yourself with a message to the bot after the test.")}),
+    ],
+    slack: () => [
+      manifest(view, () => inputs.events_url.value.trim()),
+      named("bot_token", t("Bot User OAuth Token (xoxb-…)"), {name: "slack-token", hint: secretHint(channel.set.includes("bot_token"))}),
+      named("app_token", t("App-level token for Socket Mode (xapp-…)"), {name: "slack-app-token", hint: secretHint(channel.set.includes("app_token"))}),
+      named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
+      named("signing_secret", t("Signing secret, if Slack sends events to a URL"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
+      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("Leave this field empty, and identify yourself with a message to the bot after the test.")}),
+    ],
+    webhook: () => [
+      named("url", t("Address of the bridge"), {hint: t("Millpond posts the bot's messages to this address.")}),
+      named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
+      named("port", t("Port for messages of people"), {hint: t("Millpond listens on 127.0.0.1. Put a proxy with TLS in front of the port.")}),
+    ],
+  }[kind]();
+  inputs.url.required = kind === "webhook";
+  const save = async () => {
+    await post(`/api/settings/${kind}`, {...answers(), digest: view.settings.digest}, view.signal);
+    for (const key of secrets) inputs[key].value = "";
+    toast(t("The channel was saved."));
+    await view.renew();
+    fill(result, h("p.good", null, t("The channel was saved. It is connected after a restart.")));
+  };
+  const form = new Form([
+    inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,
+    named("access", t("Allowed people")), advanced,
+  ], {
+    submit: t("Test"),
+    more: press(t("Save"), () => form.element.reportValidity() && form.run(save)),
+    async onsubmit() {
+      fill(result, h("p.soft", null, t("Testing…")));
+      try {
+        const tried = await post(`/api/settings/${kind}`, answers(), view.signal);
+        fill(result, h("p.good", null, tried.name ? t("The platform accepts the token. The bot is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
+          tried.code && !inputs.owner.value && pairing(view, kind, answers(), tried, inputs.owner));
+      } catch (error) {
+        fill(result);
+        throw error;
+      }
+    },
+  });
+  if (advanced) form.fields.push(advanced.querySelector(".field"));
+  return [form.element, result];
+}
+
+/** The owner's message with a code, which tells the owner's ID. */
+function pairing(view, kind, given, {code, link}, owner) {
+  const state = h("p.soft", {role: "status"}, "");
+  const wait = async () => {
+    fill(state, t("Waiting for your message for at most five minutes…"));
+    const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? null, app_token: given.app_token ?? null};
+    const until = Date.now() + OWNER_MS;
+    while (Date.now() < until && state.isConnected) {
+      const {owner: found} = await post("/api/settings/owner", body, view.signal);
+      if (!found) continue;
+      owner.value = found.id;
+      fill(state, t("You are {name} ({id}). Save the channel now.", {name: found.name || found.id, id: found.id}));
+      return;
+    }
+    fill(state, t("The code did not arrive in time. Enter your ID instead."));
+  };
+  return h("div.card.stack", null,
+    kind === "telegram"
+      ? h("p", null, parts("Open {link} in Telegram and press Start, so that the bot knows its owner.", {link: h("a", {href: link, target: "_blank", rel: "noopener noreferrer"}, link)}))
+      : h("p", null, parts("Send this code to the app as a direct message, so that the bot knows its owner: {code}", {code: h("code", null, code)})),
+    press(t("Wait for my message"), wait), state);
+}
+
+/** The manifest from which an app of Slack is made. */
+function manifest(view, url) {
+  const shown = h("pre", {tabindex: 0, hidden: true, "aria-label": t("App manifest")});
+  return h("div.stack", null,
+    h("ol.steps.small", null,
+      h("li", null, parts("Open {link}, choose Create New App, From a manifest, and paste the app manifest.", {link: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
+      h("li", null, t("Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token.")),
+      h("li", null, t("Under Basic Information, App-Level Tokens, generate a token with the scope connections:write."))),
+    h("div.row.wrap", null, press(t("Show the app manifest"), async () => {
+      const {manifest: text} = await get(`/api/settings/manifest${query({events_url: url()})}`, view.signal);
+      fill(shown, text);
+      shown.hidden = false;
+    })), shown);
+}
+
+/** A random secret of 32 bytes, shown once so that the bridge can get it too. */
+function generate(input) {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  input.value = `whsec_${btoa(String.fromCharCode(...bytes))}`;
+  input.type = "text";
+  input.select();
+}

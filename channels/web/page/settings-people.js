@@ -1,0 +1,67 @@
+// People in the settings: approvals, bans and linked identities. A change takes effect at once.
+
+import {get, post} from "/page/api.js";
+import {h, toast, when} from "/page/dom.js";
+import {Form, choice, field} from "/page/settings-form.js";
+import {sure, table} from "/page/views.js";
+import {count, t, term} from "/page/words.js";
+
+export function showPeople(view, body) {
+  const act = async (what, request, said) => {
+    await post(`/api/settings/people/${what}`, request, view.signal);
+    toast(said);
+    showPeople(view, body);
+  };
+  view.into(body, (signal) => get("/api/settings/people", signal), ({channels, links}) => [
+    h("p.soft", null, t("Changes on this page take effect immediately, without a restart. The audit log lists each change and its author."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
+    channels.length ? approval(channels, act) : h("p.soft", null, t("No chat platform is connected, so there are no people to approve.")),
+    channels.map((channel) => ofChannel(channel, act)),
+    linked(links, act),
+  ]);
+}
+
+function approval(channels, act) {
+  const channel = choice(channels.map((each) => [each.name, each.name]), channels[0].name);
+  const who = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
+  const by = choice([["code", t("pairing code")], ["id", t("ID on the platform")]], "code");
+  const send = (what, request, said) => act(what, {channel: channel.value, ...request}, said);
+  const form = new Form([
+    field("channel", t("Channel"), channel),
+    field("by", t("Approve by"), by),
+    field("who", t("Code or ID"), who, {hint: t("An unknown sender gets a pairing code from the bot. The bot shows a person's ID if the person sends /whoami.")}),
+  ], {
+    submit: t("Approve"),
+    more: sure(t("Ban this ID"), t("Ban this ID on the channel?"), () => form.element.reportValidity() && form.run(() => send("ban", {id: who.value.trim()}, t("The person is banned."))), {kind: "danger"}),
+    onsubmit: () => send("approve", {[by.value]: who.value.trim()}, t("The person may talk to the bot now.")),
+  });
+  return h("div.card.stack", null, h("h2", null, t("Approve or ban a person")), form.element);
+}
+
+function ofChannel({name, policy, codes, people}, act) {
+  const undo = ({id, state}) => (state === "banned"
+    ? sure(t("Lift the ban"), t("Lift the ban of this person?"), () => act("unban", {channel: name, id}, t("The ban is lifted.")))
+    : sure(t("Ban"), t("Ban this person?"), () => act("ban", {channel: name, id}, t("The person is banned.")), {kind: "danger"}));
+  return h("div.card.stack", null, h("h2", null, name),
+    h("p.soft.small", null, t("Access policy: {policy}. Open pairing codes: {n}.", {policy: term(`policy.${policy}`), n: count(codes)})),
+    people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
+      [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), term(each.state), h("code", null, each.by), when(each.time), undo(each)]))
+      : h("p.soft", null, t("Nobody was approved or banned on this channel.")));
+}
+
+function linked(links, act) {
+  const first = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
+  const other = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
+  const form = new Form([
+    field("person", t("Person whose memory stays"), first, {hint: t("As <channel>:<sender>, which the bot shows if the person sends /whoami.")}),
+    field("other", t("Identity that shares this memory"), other),
+  ], {
+    submit: t("Link"),
+    onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("The two identities are being linked.")),
+  });
+  return h("div.card.stack", null, h("h2", null, t("Linked identities")),
+    h("p.soft.small", null, t("Linked identities share one memory with a bot. The memory of the second one is merged into that of the first one.")),
+    links.length > 0 && table(t("Linked identities"), [t("Memory"), t("Shared by"), t("Linked by"), t("Time"), t("Action")], links.map((each) =>
+      [h("code", null, each.home), h("code", null, each.member), h("code", null, each.by), when(each.time),
+        sure(t("Unlink"), t("Unlink this identity?"), () => act("unlink", {person: each.member}, t("The identity is being unlinked.")))])),
+    form.element);
+}

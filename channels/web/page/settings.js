@@ -1,0 +1,243 @@
+// Settings: the first setup with a trial of the model, bots and their limits, channels, and people.
+
+import {get, post, put} from "/page/api.js";
+import {empty, fill, h, toast} from "/page/dom.js";
+import {showChannels} from "/page/settings-channels.js";
+import {Form, choice, field} from "/page/settings-form.js";
+import {showPeople} from "/page/settings-people.js";
+import {View, press, tabs} from "/page/views.js";
+import {parts, t} from "/page/words.js";
+
+const TABS = {model: t("Model"), bots: t("Bots and limits"), channels: t("Channels"), people: t("People")};
+/** How long the page waits for the end of a restart, and how often it looks. */
+const RESTART_MS = 90_000;
+const LOOK_MS = 400;
+
+export class SettingsView extends View {
+  changed() {
+    const tab = this.params.tab ?? "model";
+    this.classList.add("view");
+    this.bar = h("div", {role: "status"});
+    this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("Settings")});
+    fill(this, h("div.page", null, h("h1", null, t("Settings")),
+      tabs(t("Settings"), Object.entries(TABS).map(([name, label]) => [name === "model" ? "/settings" : `/settings/${name}`, label, name === tab])),
+      this.bar, this.body));
+    if (tab === "people") showPeople(this, this.body);
+    else if (TABS[tab]) this.load(tab);
+    else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/settings"}, t("Back to the settings")))));
+  }
+
+  /** Read the settings, and show a tab of them. */
+  load(tab) {
+    const show = {model: showModel, bots: showBots, channels: showChannels}[tab];
+    this.into(this.body, (signal) => get("/api/settings", signal), (settings) => {
+      this.settings = settings;
+      this.tell();
+      return show(this, settings);
+    });
+  }
+
+  /** Read the settings again after a change, without drawing the forms again. */
+  async renew() {
+    this.settings = await get("/api/settings", this.signal);
+    this.tell();
+  }
+
+  /** Above the forms: whether a restart is needed. */
+  tell() {
+    const {in_use: used, others} = this.settings;
+    fill(this.bar, !used && h("div.notice-line.stack", null,
+      h("p", null, t("The saved settings are not in use yet. Restart Millpond to use them. Answers in progress are finished first.")),
+      others.length > 0 && h("p", null, parts("Restart these processes yourself, the same way as they were started: {names}", {names: h("code", null, others.join(", "))})),
+      h("div.row.wrap", null, press(t("Restart now"), () => this.restart(), {kind: "primary"}))));
+  }
+
+  /** Restart this process, and wait until the settings are in use; whether that worked. */
+  async restart() {
+    await post("/api/settings/restart", {}, this.signal);
+    fill(this.bar, h("p.notice-line", null, t("Millpond is restarting…")));
+    const until = Date.now() + RESTART_MS;
+    while (Date.now() < until) {
+      await new Promise((done) => setTimeout(done, LOOK_MS));
+      const settings = await get("/api/settings", this.signal).catch(() => null);
+      if (this.signal.aborted) return false;
+      if (!settings?.in_use) continue;
+      this.settings = settings;
+      fill(this.bar);
+      dispatchEvent(new Event("mp-restarted"));
+      toast(t("Millpond has restarted. The settings are in use."));
+      return true;
+    }
+    fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond has not started again. Check the output of `millpond run`.")));
+    return false;
+  }
+}
+
+/** The choice of a bot, if there are several. */
+export const botChoice = (settings, chosen) => field("bot", t("Bot"), choice(Object.keys(settings.bots).map((name) => [name, name]), chosen),
+  {hidden: Object.keys(settings.bots).length < 2});
+
+// The model
+
+function showModel(view, settings) {
+  const name = view.asked.get("bot") ?? Object.keys(settings.bots)[0];
+  const bot = settings.bots[name] ?? Object.values(settings.bots)[0];
+  const apis = settings.apis;
+  const known = h("datalist", {id: "models"});
+  const api = choice([["openai", t("OpenAI and compatible servers (chat completions)")], ["anthropic", t("Anthropic and compatible servers (messages)")]], bot.api);
+  const url = h("input", {type: "url", required: true, spellcheck: "false", value: bot.url || (bot.offline ? apis[bot.api].url : "")});
+  const key = h("input", {type: "password", autocomplete: "off"});
+  const model = h("input", {required: true, spellcheck: "false", autocomplete: "off", list: "models", value: bot.name || ""});
+  const result = h("div.stack", {role: "status"});
+  const answers = () => ({bot: name, api: api.value, url: url.value.trim(), name: model.value.trim(), key: typed(key, bot.key_set)});
+  const list = async () => {
+    const {models} = await post("/api/settings/model/names", answers(), view.signal);
+    fill(known, models.map((each) => h("option", {value: each})));
+    toast(models.length ? t("Models on this server: {models}", {models: models.slice(0, 12).join(", ")}) : t("The server returned no list of models. Enter the name of a model."));
+    if (models.length === 1 && !model.value) model.value = models[0];
+  };
+  api.addEventListener("change", () => {
+    if (Object.values(apis).some((each) => each.url === url.value)) url.value = apis[api.value].url;
+  });
+
+  const save = async (given) => {
+    await post("/api/settings/model", {...given, digest: view.settings.digest}, view.signal);
+    key.value = "";
+    await view.renew();
+    if (view.settings.in_use || !(await view.restart())) return;
+    fill(result, h("div.card.stack", null, h("h2", null, t("{bot} is ready", {bot: name})),
+      h("p", null, given.url === "-" ? t("The offline mock model answers.") : t("{model} answers.", {model: given.name})),
+      h("div.row.wrap", null, h("a.button.primary", {href: "/"}, t("Start a conversation")), h("a.button", {href: "/settings/channels"}, t("Connect a chat platform")))));
+  };
+  const form = new Form([
+    field("api", t("API of the model"), api, {name: "model-api"}),
+    field("url", t("Address of the server"), url, {name: "model-url", hint: t("A server on this machine or in your network is allowed as well.")}),
+    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.") : t("Leave this field empty if the server needs no key.")}),
+    field("model", t("Name of the model"), model, {name: "model", hint: press(t("List the models of the server"), () => form.run(list))}),
+  ], {
+    submit: t("Test and save"),
+    more: !bot.offline && press(t("Use the offline mock model"), () => form.run(() => save({bot: name, url: "-"}))),
+    async onsubmit() {
+      const given = answers();
+      fill(result, h("p.soft", null, t("Testing {model}…", {model: given.name})));
+      let tried;
+      try {
+        tried = await post("/api/settings/model", given, view.signal);
+      } catch (error) {
+        fill(result, error.code === "model_failed" && press(t("Save without a working test"), () => form.run(() => save(given))));
+        throw error;
+      }
+      url.value = tried.url;
+      fill(result, h("p.good", null, t("The model answers.")), findings(tried.findings));
+      await save({...given, url: tried.url});
+    },
+  });
+  return [
+    bot.offline && h("div.card.stack", null, h("h2", null, t("Set up a model")),
+      h("p", null, t("No language model is set up, so the offline mock model answers. Enter the address of a model server. Millpond tests the model, saves the settings and restarts.")),
+      h("ol.steps", null, h("li", null, t("Choose a model, and test it here.")), h("li", null, parts("Connect {link} (optional).", {link: h("a", {href: "/settings/channels"}, t("Telegram, Slack or another platform"))})),
+        h("li", null, t("Start a conversation.")))),
+    h("div.card.stack", null,
+      h("h2", null, t("Model of {bot}", {bot: name})),
+      Object.keys(settings.bots).length > 1 && tabs(t("Bots"), Object.keys(settings.bots).map((each) => [`/settings?bot=${each}`, each, each === name])),
+      bot.fallbacks.length > 0 && h("p.soft.small", null, t("Fallback models are set in the configuration file: {models}", {models: bot.fallbacks.join(", ")})),
+      form.element, known, result),
+    h("p.soft.small", null, parts("The settings are saved in {file}. A copy of the previous file is kept next to it. Keys are saved in files of their own, and are never shown.", {file: h("code", null, settings.file)})),
+  ];
+}
+
+/** The value of a field for a secret: null keeps the one that is set. */
+export function typed(input, isSet) {
+  const value = input.value.trim();
+  if (value === "-") return "";
+  return value || (isSet ? null : "");
+}
+
+/** Findings of a test, which the server words in English. */
+export const findings = (found) => found.length > 0 && h("ul.small", {lang: "en"}, found.map((each) => h("li", null, each)));
+
+// Bots and limits
+
+const LIMITS = [["tokens_per_day", t("Tokens per day")], ["cost_per_day", t("Cost per day")], ["messages_per_minute", t("Messages per minute")]];
+const WHOSE = [["person", t("per person")], ["chat", t("per conversation")], ["bot", t("for the whole bot")]];
+
+function showBots(view, settings) {
+  return Object.keys(settings.bots).map((bot) => {
+    const at = (key) => `bots.${bot}.${key}`;
+    const make = (key, label, kind, more) => settingField(settings, at(key), label, kind, more);
+    const fields = [
+      h("h3", null, t("General")),
+      make("language", t("Language of the bot's own messages"), [["en", "English"], ["zh", "中文"]]),
+      make("time_zone", t("Time zone"), "text", {hint: t("An IANA time zone, such as Europe/Berlin.")}),
+      make("titles", t("Titles of conversations"), [["auto", t("automatic")], ["words", t("first words")], ["model", t("by the model")]]),
+      make("admins", t("Administrators"), "lines", {hint: t("One ID per line, as <channel>:<sender>. The bot shows the ID if the person sends /whoami.")}),
+      make("tools", t("Tools"), "lines", {hint: t("One tool per line.")}),
+      h("h3", null, t("Limits")),
+      h("p.soft.small", null, t("0 means that a limit is not set. Costs are counted with the prices below.")),
+      ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, `${label}, ${of}`, "number"))),
+      make("limits.reserved_for_memory", t("Share of the daily limits that is reserved for memory"), "number"),
+      h("h3", null, t("Model")),
+      make("model.context_window_tokens", t("Context window in tokens"), "number"),
+      make("model.max_completion_tokens", t("Longest answer in tokens"), "number"),
+      make("context_budget_tokens", t("Context budget of later model calls in a turn, in tokens (0: no limit)"), "number"),
+      make("model.vision", t("The model reads pictures"), "flag"),
+      make("model.prices.input", t("Price of a million input tokens"), "number"),
+      make("model.prices.cached_input", t("Price of a million cached input tokens"), "number"),
+      make("model.prices.output", t("Price of a million output tokens"), "number"),
+      make("model.prices.currency", t("Currency"), "text"),
+    ];
+    return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element);
+  });
+}
+
+/** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */
+export function settingField(settings, path, label, kind, {hint} = {}) {
+  const value = settings.values[path];
+  const locked = settings.locked[path];
+  const input = inputFor(kind, value);
+  input.disabled = Boolean(locked);
+  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint});
+  made.read = () => readFrom(kind, input);
+  made.path = path;
+  made.before = JSON.stringify(made.read());
+  return made;
+}
+
+function inputFor(kind, value) {
+  if (Array.isArray(kind)) return choice(kind, value ?? "");
+  if (kind === "flag") return h("input", {type: "checkbox", checked: value});
+  if (kind === "number") return h("input", {type: "number", min: 0, step: "any", value});
+  if (kind === "lines") {
+    const area = h("textarea", {rows: Math.min(8, Math.max(2, value.length + 1)), spellcheck: "false"});
+    area.value = value.join("\n");
+    return area;
+  }
+  return h("input", {spellcheck: "false", value});
+}
+
+function readFrom(kind, input) {
+  if (kind === "flag") return input.checked;
+  if (kind === "lines") return input.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const text = input.value.trim();
+  if (kind === "number") return text === "" ? null : Number(text);
+  return text === "" && Array.isArray(kind) ? null : text;
+}
+
+/** A form that saves the changed ones of its fields. */
+export function settingsForm(view, fields) {
+  return new Form(fields, {
+    submit: t("Save"),
+    async onsubmit() {
+      const changed = fields.filter((each) => each.path && JSON.stringify(each.read()) !== each.before);
+      if (!changed.length) return toast(t("Nothing was changed."));
+      const changes = Object.fromEntries(changed.map((each) => [each.path, each.read()]));
+      const request = {digest: view.settings.digest, changes};
+      await put("/api/settings", request, view.signal);
+      for (const each of changed) each.before = JSON.stringify(each.read());
+      toast(t("The settings were saved."));
+      return view.renew();
+    },
+  });
+}
+
+customElements.define("mp-settings", SettingsView);

@@ -1,0 +1,40 @@
+"""The ``web_fetch`` tool: the readable text of a public web page, a part at a time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from daemon.errors import ToolError
+from workers.tools.registry import Tool, ToolContext
+from workers.tools.web.target import URL_MAX_CHARS
+
+PART_MAX_CHARS = 16_000
+"""Characters of one result: less than a result that is cut in its middle."""
+
+
+async def _web_fetch(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    start = int(arguments.get("start", 0))
+    links = bool(arguments.get("links", False))
+    text = await context.web.fetch(arguments["url"], links=links, call=f"{context.turn}:{context.call}")
+    if start and start >= len(text):
+        raise ToolError(f"The page has only {len(text):,} characters.")
+    end = start + PART_MAX_CHARS
+    more = f"\n\n[{len(text) - end:,} more characters. Continue with start={end}.]" if len(text) > end else ""
+    return f"{text[start:end]}{more}"
+
+
+WEB_FETCH = Tool(
+    name="web_fetch",
+    description="Read a public web page as text. Logins are not possible, and scripts of the page do not run.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "maxLength": URL_MAX_CHARS, "description": "Begins with https:// or http://."},
+            "links": {"type": "boolean", "description": "True: with the address of each link behind its text."},
+            "start": {"type": "integer", "minimum": 0, "description": "Character to continue from; default 0."},
+        },
+        "required": ["url"],
+        "additionalProperties": False,
+    },
+    run=_web_fetch,
+    repeatable=True,
+)
