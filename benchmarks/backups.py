@@ -15,7 +15,7 @@ import msgspec
 
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.bus import open_bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig

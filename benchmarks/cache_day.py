@@ -12,8 +12,8 @@ import anyio
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
 from daemon.config import Config
-from daemon.config.remembering import MemorySearchConfig
-from daemon.forget.remembered import ANEW
+from daemon.config.memory_settings import MemorySearchConfig
+from daemon.forget.memory_removal import ANEW
 from daemon.run import open_process
 from daemon.tokens import load
 from tests.prefixlab import SCOPE, Asked, Talk, shared_bytes, talking

@@ -20,8 +20,8 @@ from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.session.fill import fill
-from daemon.session.synthetic import SENTENCES
+from daemon.session.artificial_session import fill
+from daemon.session.synthetic_text import SENTENCES
 from daemon.sessionkey import SessionKey
 from daemon.tokens import Tokenizer, load
 from workers.agent.service import serve as serve_agent

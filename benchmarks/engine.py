@@ -20,14 +20,14 @@ from daemon import log
 from daemon.bus import Bus, publish
 from daemon.config import AgentConfig, Config, TestingConfig
 from daemon.events import Inbound, LogEntry, Reply
-from daemon.limit import Limit
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey
-from workers.agent.ending import insist
-from workers.consume import Consumer
-from workers.hold import Hold
+from daemon.shared_timeout import Limit
+from workers.agent.turn_endings import insist
+from workers.claim_hold import Hold
+from workers.session_consumer import Consumer
 
 MESSAGES = 5_000
 """Of one round, each in a session of its own."""
@@ -62,7 +62,7 @@ class NullTurn:
         self._sessions = sessions
 
     async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
-        """See ``workers.consume.Answer``."""
+        """See ``workers.session_consumer.Answer``."""
         claim = hold.claim
         text = await hold.until(self._model, limit=self._limit)
         commit = _commit(claim, text or "")

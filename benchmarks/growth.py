@@ -21,10 +21,10 @@ from daemon.config import BotConfig, Config
 from daemon.data import Wanted, back_up, verify
 from daemon.events import LogEntry
 from daemon.forget import Asking, Order, Search
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.session.fill import fill
+from daemon.session.artificial_session import fill
 from daemon.transcripts import Needle, search
 
 FORGOTTEN, SEARCHED, VERIFIED = 4_000, 200, 5_000

@@ -7,7 +7,7 @@ from daemon.clock import SystemClock
 from daemon.config import Config
 from daemon.memory import Memories
 from daemon.recall.index import BuiltinEngine
-from daemon.recall.sessions import SessionBook
+from daemon.recall.session_book import SessionBook
 from daemon.run import open_process
 
 PORTION_S = 10.0

@@ -20,11 +20,11 @@ from daemon import log
 from daemon.bus import Bus, pairs
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.events import LogEntry
-from daemon.memory.shelving import KEPT, SHELVED
+from daemon.memory.memory_archiving import KEPT, SHELVED
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.session.fill import fill
+from daemon.session.artificial_session import fill
 from daemon.sessionkey import SessionKey
 from workers.consolidation import Consolidator, Kits, stores_of
 

@@ -24,13 +24,13 @@ from benchmarks.result import LimitIs, Result
 from channels.inbound import accept, make_inbound
 from daemon.config import BootstrapConfig, BotConfig, Config, ModelConfig
 from daemon.memory import Memories
-from daemon.model.extract import consolidation, flush
+from daemon.model.offline_consolidation import consolidation, flush
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.scope import folder_of
 from daemon.session import SessionReader
-from daemon.session.fill import fill
-from daemon.session.synthetic import Plot, synthetic
+from daemon.session.artificial_session import fill
+from daemon.session.synthetic_text import Plot, synthetic
 from daemon.sessionkey import SessionKey
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, load
 from tests.fakes.openai_server import Call, Reply, Say, fake_openai

@@ -15,7 +15,7 @@ import msgspec
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config
 from daemon.memory import Memories
-from daemon.recall.sessions import SessionBook
+from daemon.recall.session_book import SessionBook
 from daemon.run import open_process
 
 QUESTION = "What did I tell you about the harbour last week? 上周我说了港口的什么？"

@@ -12,9 +12,9 @@ from daemon.events import LogEntry
 from daemon.memory import Foreign, Memories
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
-from daemon.recall.sessions import SessionBook
+from daemon.recall.session_book import SessionBook
 from daemon.recall.vectors import Embedders, VectorEngine
-from daemon.session.fill import fill
+from daemon.session.artificial_session import fill
 
 FILLED_AT_ONCE = 5_000
 """Messages of a session: a script takes only so many arguments."""

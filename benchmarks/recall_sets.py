@@ -24,14 +24,14 @@ from benchmarks.recall_measure import Ground
 from benchmarks.result import Result
 from daemon import log
 from daemon.clock import stamp
-from daemon.recall.found import Hit, InPrompt
 from daemon.recall.index.expansion import expanded
+from daemon.recall.index.index_rows import add_messages
+from daemon.recall.index.index_store import NOWHERE, Fed, Index
 from daemon.recall.index.passages import hits_of, places_of
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.records import add_messages
-from daemon.recall.index.store import NOWHERE, Fed, Index
 from daemon.recall.recall import distinct
-from daemon.recall.words import query_terms, terms
+from daemon.recall.search_results import Hit, InPrompt
+from daemon.recall.search_terms import query_terms, terms
 
 DATA = "RECALL_DATA"
 FEW, MANY = 5, 10

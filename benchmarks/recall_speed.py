@@ -19,7 +19,7 @@ from benchmarks.recall_measure import Ground
 from benchmarks.result import LimitIs, Result
 from daemon import log
 from daemon.config import BotConfig, Config
-from daemon.recall.index.files import FOLDER
+from daemon.recall.index.index_files import FOLDER
 from daemon.run import open_process
 from daemon.testing import ManualClock
 

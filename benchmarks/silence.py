@@ -10,7 +10,7 @@ import anyio
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
 from daemon.bus import Bus, open_bus
-from daemon.bus.stream import Stream
+from daemon.bus.streaming_connection import Stream
 from daemon.config import RedisConfig
 
 CALLS = 20_000

@@ -30,9 +30,9 @@ from daemon.process import Process
 from daemon.recall import Asked
 from daemon.run import open_process
 from daemon.session import SessionReader
-from daemon.session.fill import fill
+from daemon.session.artificial_session import fill
 from daemon.sessionkey import SessionKey
-from workers.agent.preview import preview
+from workers.agent.prompt_preview import preview
 from workers.consolidation import Consolidator, Kits, stores_of
 
 KEEPS, FAILS, SEEDS = (1.0, 0.8, 0.5), (0.0, 0.3), range(5)

@@ -163,7 +163,7 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     unpaid: bool = False
     """A limit of the day kept the turn from beginning: no model is shown any of it, and it counts no tokens."""
     own: msgspec.Raw = NOTHING
-    """On an answer: fields that only its own model understands and gets back, JSON; see ``daemon.model.own``."""
+    """On an answer: fields that only its own model understands, JSON; see ``daemon.model.provider_fields``."""
     own_tokens: int = 0
     """What ``own`` counts; not part of ``tokens``, since other models and later turns are sent without it."""
     wire: msgspec.Raw

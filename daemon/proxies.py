@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from daemon.config.rules import is_loopback
+from daemon.config.config_rules import is_loopback
 from daemon.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -21,45 +21,45 @@ ROLES = {
 TERMINAL = "channels.terminal.service:serve"
 """The terminal is no role: it lives where a person sits, in ``run`` on a terminal and in ``chat``."""
 
-KEEPING = "daemon.keeping:mark_archive"
+KEEPING = "daemon.archive_maintenance:mark_archive"
 """What every process of ``run`` does beside its roles."""
 
-RIGHTS = "daemon.rights:watch"
+RIGHTS = "daemon.redis_rights:watch"
 """Says what the Redis user of a process lacks for ``roles``."""
 
-HEALTH = "channels.web.watch:serve"
+HEALTH = "channels.web.health_server:serve"
 """Tells machines how a process is, with any roles; needs ``health.port``, and goes on while its services end."""
 
-PREVIEW = "workers.agent.preview:preview"
+PREVIEW = "workers.agent.prompt_preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 
-FILLING = "workers.agent.filling:filling"
+FILLING = "workers.agent.prompt_size:filling"
 """Gives what fills the next prompt of a session, about, and what happens at which size: ``filling(process, session,
 bot=…)``, ready to be printed as JSON; ``bot`` answers where nobody wrote yet."""
 
 CONNECT = "channels.push:connect"
 """Opens the adapter of a push channel for the length of a block: ``connect(process, name, config)``."""
 
-EXAMINE = "channels.examining:examine"
+EXAMINE = "channels.push_checks:examine"
 """Looks at a push channel and its platform: ``examine(name, config)``, findings of ``millpond doctor``."""
 
-SIZES = "workers.consolidation.sizes:sizes"
+SIZES = "workers.consolidation.trigger_sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 
-PROBE = "workers.agent.probe:probe"
+PROBE = "workers.agent.model_probe:probe"
 """Tries one model of a bot with all that the bot uses: ``await probe(bot, model)``, what was found, a sentence each."""
 
 WEB_SEARCH = "workers.tools.web.search:search"
 """Searches the web: ``await search(section, query, count)``, numbered results; raises ToolError."""
 
-EQUIPMENT = "workers.agent.examining:examine"
+EQUIPMENT = "workers.agent.workspace_checks:examine"
 """Looks at files of workspaces and at tool servers: ``await examine(config)``, findings of ``millpond doctor``."""
 
-FETCH = "channels.fetching:fetching"
+FETCH = "channels.attachment_download:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""
 
-SAID_BEFORE = "channels.thread:said_before"
+SAID_BEFORE = "channels.thread_lookup:said_before"
 """Reads what was said in a thread: ``await said_before(process, inbound, timeout_s=…)`` → what ``Inbound.overheard``
 is to be; raises a ``ChannelError`` or a ``BusError`` when it cannot."""
 

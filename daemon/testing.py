@@ -8,8 +8,8 @@ import anyio
 import anyio.lowlevel
 
 from daemon.bus import Bus, Script
-from daemon.bus.line import Part
-from daemon.bus.together import Asked, Shared, arguments
+from daemon.bus.pipeline_connection import Part
+from daemon.bus.script_batch import Asked, Shared, arguments
 from daemon.errors import BusUnavailable, MillpondError
 from daemon.model import Answer, Chunk, Request, TextChunk
 

@@ -27,15 +27,15 @@ from daemon.memory import HistoryEntry, Memories, MemoryFiles
 from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer
-from daemon.server.layout import Layout
+from daemon.server.server_files import Layout
 from daemon.session import Change, Commit, SessionState
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
 from tests.places import TEMPORARY
 from workers.consolidation import Consolidator, Kits, stores_of
-from workers.consolidation.stores import Stores
-from workers.consolidation.taking import DIGEST_MOST_S
+from workers.consolidation.range_consolidation import DIGEST_MOST_S
+from workers.consolidation.shared_stores import Stores
 
 SESSION = "web:ann"
 TURN_TOKENS = 600

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 
 import daemon.log
 import daemon.model.dialect
-import daemon.model.learnt
+import daemon.model.learnt_dialects
 import daemon.run
 import daemon.server.launch
 import daemon.tokens
@@ -30,9 +30,9 @@ from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
 from daemon.server import Address, EmbeddedServer
-from daemon.server.engine import Program, find_program
-from daemon.server.layout import Layout, try_lock
-from daemon.server.link import Link
+from daemon.server.blocking_client import Link
+from daemon.server.redis_program import Program, find_program
+from daemon.server.server_files import Layout, try_lock
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
@@ -90,7 +90,7 @@ def _logs_as_they_are() -> Iterator[None]:
 def _ignorant_of_models() -> Iterator[None]:
     """A test learns nothing about a model's server that a later one would use."""
     yield
-    for facts in (daemon.model.dialect._learnt, daemon.model.learnt._saved, daemon.tokens._calibrations):
+    for facts in (daemon.model.dialect._learnt, daemon.model.learnt_dialects._saved, daemon.tokens._calibrations):
         facts.clear()
 
 
@@ -100,7 +100,7 @@ def _workers_that_look_often(server_kind: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if server_kind != "cluster":  # whose nodes have to say first where something is ready
             patch.setattr("daemon.bus.wakeups.BLOCK_S", 0.02)
-        patch.setattr("workers.upkeep.REAP_EVERY_S", 0.02)
+        patch.setattr("workers.lease_upkeep.REAP_EVERY_S", 0.02)
         yield
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus, Keys, open_bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig

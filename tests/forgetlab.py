@@ -21,8 +21,8 @@ from daemon.config import BotConfig, Config, ConsolidationConfig, ModelConfig, T
 from daemon.durable import DRAFT
 from daemon.events import Live, LogEntry, Notice, Overheard, Reply
 from daemon.forget import Asking, Matches, Order, Search, Stores, stores_for
-from daemon.forget.needle import Needle
-from daemon.handlers import job_runner
+from daemon.forget.text_matcher import Needle
+from daemon.job_handlers import job_runner
 from daemon.jobs import JobRecord, Jobs, Tell
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process

@@ -36,14 +36,20 @@ REQUEST_MAX = 128 * 1024  # bytes of a command with its environment
 IMPORTED = (
     *("daemon.cli", "daemon.run", "daemon.overview", "daemon.people", "daemon.transcripts", "daemon.recall"),
     *("channels.terminal", "workers.agent", "workers.consolidation", "rich.console", "rich.markdown"),
-    *("daemon.cli.redis_cli", "daemon.cli.database", "daemon.cli.searching", "daemon.cli.preflight", "daemon.log"),
+    *(
+        "daemon.cli.redis_cli",
+        "daemon.cli.database_checks",
+        "daemon.cli.search_checks",
+        "daemon.cli.preflight",
+        "daemon.log",
+    ),
     *("channels.terminal.screen", "channels.terminal.service", "workers.agent.service", "daemon.recall.qmd"),
     *("workers.consolidation.service", "daemon.setup.interview", "dateparser.date", "numpy", "tokenizers"),
 )
 """Imports of most commands; none of them starts a thread or opens anything."""
 
 SERVING = (
-    *("daemon.handlers", "daemon.model.openai_model", "workers.consolidation.grew"),
+    *("daemon.job_handlers", "daemon.model.openai_model", "workers.consolidation.grew_reader"),
     *("channels.web.app", "channels.slack.channel", "channels.telegram.channel", "channels.testing.channel"),
 )
 """Imports of ``millpond run`` and ``init`` besides, which are made once the first one is asked for."""

@@ -9,7 +9,7 @@ import msgspec
 
 from daemon.bus import Bus, publish
 from daemon.clock import stamp
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.jobs import JobRecord, Jobs
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
 from daemon.people import Asking, People

@@ -17,12 +17,12 @@ from daemon.events import Inbound
 from daemon.model import Answer, Model, Request, ToolCall
 from daemon.process import Process
 from daemon.session import SessionReader
-from daemon.session.synthetic import SENTENCES
+from daemon.session.synthetic_text import SENTENCES
 from daemon.sessionkey import SessionKey
 from tests.limits import HANG_S
 from workers.agent.service import serve
 from workers.consolidation import Consolidator, Kits, stores_of
-from workers.consolidation.plan import Thresholds
+from workers.consolidation.consolidation_plan import Thresholds
 
 SCOPE = "pond:person:web:ann"
 LONG, SHORT = 200, 10  # sentences of what is said: some 2,500 tokens that fill a window, and a plain message

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from daemon.server.layout import Layout, try_lock
+from daemon.server.server_files import Layout, try_lock
 from tests import forked
 from tests.api_token import header_of
 from tests.limits import HANG_S

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from daemon.server.engine import find_program
-from daemon.server.link import Link, Refusal
+from daemon.server.blocking_client import Link, Refusal
+from daemon.server.redis_program import find_program
 from tests.limits import HANG_S
 from tests.ports import free_port
 

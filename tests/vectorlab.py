@@ -9,10 +9,10 @@ import numpy as np
 
 from daemon.clock import Clock
 from daemon.errors import MillpondError, ModelTimeout
-from daemon.recall.found import Found, Hit, InPrompt, Mode
+from daemon.recall.search_results import Found, Hit, InPrompt, Mode
 from daemon.recall.vectors import Extent, Ranking, Scored, Text, VectorEngine
-from daemon.recall.vectors.places import Blend
-from daemon.recall.vectors.unit import Vectors, unit
+from daemon.recall.vectors.keyword_index import Blend
+from daemon.recall.vectors.unit_vectors import Vectors, unit
 from daemon.testing import ManualClock
 
 SCOPE = "anna:person:web:ann"

@@ -22,7 +22,7 @@ from daemon.usage import (
     second_of,
 )
 from daemon.wording import text as say
-from workers.administrators import tell_administrators
+from workers.admin_messages import tell_administrators
 
 WARNED_AT = 0.8
 """Used share of a limit at which administrators are told."""

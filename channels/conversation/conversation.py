@@ -13,8 +13,8 @@ import anyio
 import msgspec
 import structlog
 
-from channels.conversation.delay import delay
-from channels.conversation.preview import Preview
+from channels.conversation.answer_delay import delay
+from channels.conversation.answer_preview import Preview
 from channels.inbound import accept, make_inbound
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp

@@ -10,11 +10,11 @@ import structlog
 from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
-from channels.intake.case import Case
-from channels.intake.groups import place_of
-from channels.intake.loops import LoopGuard
-from channels.intake.overhearing import Overhearing
-from channels.intake.runs import plain
+from channels.intake.arrival_case import Case
+from channels.intake.group_addressing import place_of
+from channels.intake.group_context import Overhearing
+from channels.intake.loop_guard import LoopGuard
+from channels.intake.message_bursts import plain
 from daemon import metrics
 from daemon.access import (
     VALID_S,

@@ -12,17 +12,17 @@ from functools import cache, lru_cache
 import structlog
 
 from channels.base import Channel, Finds, Part
-from channels.finding import found
-from channels.leading import Lease
-from channels.outbox.contents import Content, Contents
-from channels.outbox.ledger import Asking, Doubt, Ledger, Place, Shown, Step, Word
-from channels.pacing import Pace
-from channels.showing import Showing
+from channels.delivery_lookup import found
+from channels.leader_election import Lease
+from channels.live_display import Showing
+from channels.outbox.delivery_state import Asking, Doubt, Ledger, Place, Shown, Step, Word
+from channels.outbox.reply_parts import Content, Contents
+from channels.send_rate import Pace
 from daemon import metrics
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Reply
-from daemon.limit import Limit
 from daemon.sessionkey import SessionKey
+from daemon.shared_timeout import Limit
 from daemon.traces import Span
 
 CHATS_KEPT = 10_000

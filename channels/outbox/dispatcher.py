@@ -4,12 +4,12 @@ from functools import partial
 
 import anyio
 
-from channels.leading import Leader, Lease
+from channels.leader_election import Leader, Lease
+from channels.live_display import Lead
 from channels.outbox.delivery import Delivery, Means
-from channels.outbox.feed import Feed
-from channels.outbox.ledger import Ledger
-from channels.outbox.term import Term
-from channels.showing import Lead
+from channels.outbox.delivery_state import Ledger
+from channels.outbox.leader_term import Term
+from channels.outbox.out_feed import Feed
 from daemon.process import Process
 
 

@@ -3,15 +3,15 @@
 import anyio
 
 from channels.base import Channel
-from channels.outbox.contents import Contents
+from channels.live_display import Showing
 from channels.outbox.delivery import Means
 from channels.outbox.dispatcher import Dispatcher
-from channels.outbox.feed import Feed
-from channels.pacing import Pace
-from channels.showing import Showing
+from channels.outbox.out_feed import Feed
+from channels.outbox.reply_parts import Contents
+from channels.send_rate import Pace
 from daemon.config import PushConfig
-from daemon.limit import Limit
 from daemon.process import Process
+from daemon.shared_timeout import Limit
 
 
 class Outbox:

@@ -8,18 +8,18 @@ import anyio
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.slack.api import Api
 from channels.slack.api import connect as connect_api
-from channels.slack.events import Me, me_of
-from channels.slack.examined import examined
+from channels.slack.emoji_reactions import Signs
+from channels.slack.event_source import hear
 from channels.slack.files import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
-from channels.slack.finding import Finding
-from channels.slack.forms import MARKDOWN_MAX, length
-from channels.slack.hearing import hear
-from channels.slack.past import Past
-from channels.slack.people import People
-from channels.slack.saying import left_s
-from channels.slack.sending import Sending
-from channels.slack.signs import Signs
-from channels.slack.streams import Streams
+from channels.slack.health_check import examined
+from channels.slack.message_calls import left_s
+from channels.slack.message_lookup import Finding
+from channels.slack.message_sender import Sending
+from channels.slack.slack_events import Me, me_of
+from channels.slack.text_forms import MARKDOWN_MAX, length
+from channels.slack.text_streams import Streams
+from channels.slack.thread_history import Past
+from channels.slack.user_directory import People
 from daemon.config import SlackConfig
 from daemon.errors import SendRefused
 from daemon.events import Attachment, Inbound, Overheard

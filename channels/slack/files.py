@@ -12,11 +12,11 @@ from typing import Any
 import anyio
 
 from channels.base import Part
-from channels.outgoing import content_of
+from channels.outgoing_files import content_of
 from channels.slack.api import Api
-from channels.slack.forms import Wording, clean, escaped
-from channels.slack.saying import left_s, said, ts_of
-from channels.slack.types import objects_in
+from channels.slack.api_types import objects_in
+from channels.slack.message_calls import left_s, said, ts_of
+from channels.slack.text_forms import Wording, clean, escaped
 from daemon.errors import ChannelError, SendRefused, SendRejected
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey

@@ -9,19 +9,19 @@ import msgspec
 import structlog
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
-from channels.leading import Leader
-from channels.telegram import commands, units
+from channels.leader_election import Leader
+from channels.telegram import command_menus, utf16
 from channels.telegram.api import Api
 from channels.telegram.api import connect as connect_api
-from channels.telegram.asking import Asking, under_lease
-from channels.telegram.examined import examined, me_of
+from channels.telegram.api_outcome import Rejected
+from channels.telegram.api_types import Path
+from channels.telegram.event_inlet import Inlet
 from channels.telegram.files import SEND_MAX_BYTES
-from channels.telegram.forms import TEXT_MAX
-from channels.telegram.inlet import Inlet
-from channels.telegram.moved import NEW, Moved
-from channels.telegram.outcome import Rejected
-from channels.telegram.sending import Sending, Target
-from channels.telegram.types import Path
+from channels.telegram.group_migration import NEW, Moved
+from channels.telegram.health_check import examined, me_of
+from channels.telegram.message_sender import Sending, Target
+from channels.telegram.polling import Asking, under_lease
+from channels.telegram.text_forms import TEXT_MAX
 from channels.telegram.updates import Me
 from channels.telegram.webhook import Webhook
 from daemon.config import TelegramConfig
@@ -106,7 +106,7 @@ class TelegramChannel:
 
     def length(self, text: str) -> int:
         """In UTF-16 units."""
-        return units.length(text)
+        return utf16.length(text)
 
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the platform's FAQ says; who keeps to them hardly ever hears a 429."""
@@ -194,7 +194,7 @@ class TelegramChannel:
         return Health(ok=all(each.state != "error" for each in remarks), text="; ".join(each.text for each in remarks))
 
     async def _register(self) -> None:
-        await commands.register(self._api, channel=self.name, bot=self._process.bot(self._config.bot))
+        await command_menus.register(self._api, channel=self.name, bot=self._process.bot(self._config.bot))
 
     async def _me(self, api: Api) -> Me:
         """Who the bot is; asked until it is known, for without that nobody can tell whether it is meant."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path, PurePosixPath
 
-from channels.outgoing import content_of
+from channels.outgoing_files import content_of
 from channels.telegram.api import Upload
 from daemon.events import Attachment
 

@@ -12,7 +12,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from channels.telegram.units import length
+from channels.telegram.utf16 import length
 
 ENTITIES_MAX = 100
 """Entities that the platform takes in one message; those behind are not shown."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import msgspec
 
 from channels.arrival import Arrival, Sender
-from channels.telegram.attached import attachments_of, kind_of, line_of
-from channels.telegram.types import Chat, Entity, Message, Update, User, lenient
-from channels.telegram.units import Units
+from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
+from channels.telegram.attachments import attachments_of, kind_of, line_of
+from channels.telegram.utf16 import Units
 from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 

@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from channels.http import listen, read_body, serving
-from channels.leading import Leader, Lease
+from channels.leader_election import Leader, Lease
 from channels.telegram.api import Api
-from channels.telegram.inlet import Inlet
-from channels.telegram.types import WebhookInfo
+from channels.telegram.api_types import WebhookInfo
+from channels.telegram.event_inlet import Inlet
 from channels.telegram.updates import KINDS
 from daemon.config import TelegramConfig
 from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief

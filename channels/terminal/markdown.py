@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from channels.terminal.look import Look
+from channels.terminal.terminal_style import Look
 from daemon.printable import printable
 
 COLUMNS_MIN = 8

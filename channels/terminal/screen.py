@@ -20,11 +20,11 @@ from prompt_toolkit.styles import Style
 
 from channels.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.completion import CommandCompleter
-from channels.terminal.draft import Draft
+from channels.terminal.input_history import TypedHistory
 from channels.terminal.interrupt import Interrupt
-from channels.terminal.look import Look, look_of
 from channels.terminal.markdown import rendered, wrapped
-from channels.terminal.typed import TypedHistory
+from channels.terminal.screen_draft import Draft
+from channels.terminal.terminal_style import Look, look_of
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
 

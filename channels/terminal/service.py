@@ -7,9 +7,9 @@ import anyio
 import structlog
 
 from channels.conversation import Conversation
-from channels.terminal.look import look_of
-from channels.terminal.naming import own_session, sender_of
-from channels.terminal.piped import BEYOND_TURN_S, Piped
+from channels.terminal.line_mode import BEYOND_TURN_S, Piped
+from channels.terminal.session_target import own_session, sender_of
+from channels.terminal.terminal_style import look_of
 from daemon.process import Process
 
 _log = structlog.get_logger()

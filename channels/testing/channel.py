@@ -17,7 +17,7 @@ import httpx2
 import msgspec
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
-from channels.posting import check, post_once
+from channels.http_post import check, post_once
 from channels.testing.updates import Updates
 from daemon.config import TestingConfig
 from daemon.errors import ChannelError, SendRefused, SendRejected
@@ -160,7 +160,7 @@ class TestingChannel:
             return Health(ok=False, text=f"{error}. channels.{self.name}.url must be the test's own server.")
 
     async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
-        """Post it once, and have the answer. Errors as for ``channels.posting.post``."""
+        """Post it once, and have the answer. Errors as for ``channels.http_post.post``."""
         headers = {"Content-Type": "application/json"}
         return await post_once(self._client, self._config.url, _encode(post), headers=headers, timeout_s=timeout_s)
 

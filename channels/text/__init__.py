@@ -1,6 +1,6 @@
 """Text on its way to a platform: where it may be cut, and into what pieces. Pure."""
 
-from channels.text.pieces import beginning, pieces
-from channels.text.split import split
+from channels.text.reply_pieces import beginning, pieces
+from channels.text.text_split import split
 
 __all__ = ["beginning", "pieces", "split"]

@@ -6,17 +6,17 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from channels.web.access import Login, Operators
+from channels.web.api_description import Front
 from channels.web.completions import Completions
-from channels.web.events import Events
-from channels.web.front import Front
-from channels.web.guard import Guard, Requests, hosts_of
-from channels.web.health import Health
+from channels.web.error_response import http_refusal, refusal
+from channels.web.health_endpoints import Health
 from channels.web.memory import memory_routes
-from channels.web.messages import Messages
-from channels.web.problem import http_refusal, refusal
+from channels.web.message_endpoints import Messages
 from channels.web.rate_limit import RateLimit
-from channels.web.search import SearchPages
+from channels.web.request_guard import Guard, Requests, hosts_of
+from channels.web.search_endpoint import SearchPages
 from channels.web.session import Sessions, session_routes
+from channels.web.session_events import Events
 from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.static import Page

@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from channels.http import Server, address_of, listen
 from channels.web.app import application
-from channels.web.guard import Requests
+from channels.web.request_guard import Requests
 from channels.web.site import Site
 from channels.web.start_message import NO_LINK, curl_line, made_line
 from daemon.config import WebConfig

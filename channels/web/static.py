@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.web.front import Front
+from channels.web.api_description import Front
 
 FILES = Path(__file__).with_name("page")
 

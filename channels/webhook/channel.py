@@ -18,10 +18,10 @@ import httpx2
 import msgspec
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
-from channels.outgoing import content_of
-from channels.posting import check, post_once
-from channels.webhook.receiver import Receiver
-from channels.webhook.signature import signed
+from channels.http_post import check, post_once
+from channels.outgoing_files import content_of
+from channels.webhook.webhook_receiver import Receiver
+from channels.webhook.webhook_signature import signed
 from daemon.config import WebhookChannelConfig
 from daemon.errors import ChannelError, SendRefused, SendRejected
 from daemon.events import Attachment

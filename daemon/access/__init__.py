@@ -5,12 +5,12 @@ codes by which strangers are let in, ``Lines`` says a thing once.
 """
 
 from daemon.access.access import Access
+from daemon.access.access_notices import Line, Lines
+from daemon.access.access_rule import Entry, Speaker, Verdict, verdict
 from daemon.access.admins import is_admin, is_listed, person_of
-from daemon.access.commands import allowed, is_kept_from_members, may, may_take
-from daemon.access.lines import Line, Lines
-from daemon.access.pairing import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger, welcome
+from daemon.access.command_access import allowed, is_kept_from_members, may, may_take
+from daemon.access.pairing_codes import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger, welcome
 from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
-from daemon.access.rule import Entry, Speaker, Verdict, verdict
 
 __all__ = [
     "EVERYWHERE",

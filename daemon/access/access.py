@@ -6,8 +6,8 @@ from typing import Any, Literal
 import anyio
 import msgspec
 
-from daemon.access.cached import Cached
-from daemon.access.rule import Entry
+from daemon.access.access_cache import Cached
+from daemon.access.access_rule import Entry
 from daemon.bus import Bus, Heard, Listener, load_script, pairs
 from daemon.errors import UNREADABLE
 

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import structlog
 
-from daemon.archive.breaker import Breaker
+from daemon.archive.archive_breaker import Breaker
+from daemon.archive.archive_files import ArchiveFiles
 from daemon.archive.catalogue import entry_of
-from daemon.archive.cover import Piece, cover, gaps, spelled
-from daemon.archive.files import ArchiveFiles
-from daemon.archive.listing import Listing, listing_of
-from daemon.archive.lists import ShelfLists
 from daemon.archive.marker import Permission, permission
 from daemon.archive.orphans import COLLECT_EVERY_S, Collected, Orphans
-from daemon.archive.places import storage_of
 from daemon.archive.segment import Segment, lines_of, raws_of, segment_from, segment_of
+from daemon.archive.segment_cover import Piece, cover, gaps, spelled
+from daemon.archive.segment_listing import Listing, listing_of
 from daemon.archive.shelf import Shelf
+from daemon.archive.shelf_lists import ShelfLists
 from daemon.archive.storage import CALLS, Storage
-from daemon.batch import at_once
+from daemon.archive.storage_factory import storage_of
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, SystemClock, stamp
+from daemon.concurrent_calls import at_once
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing
 

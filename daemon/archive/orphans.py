@@ -9,9 +9,9 @@ from urllib.parse import unquote
 import anyio
 import structlog
 
-from daemon.archive.files import ArchiveFiles
-from daemon.archive.listing import listing_of
+from daemon.archive.archive_files import ArchiveFiles
 from daemon.archive.marker import database_id, marker_in
+from daemon.archive.segment_listing import listing_of
 from daemon.archive.shelf import SCOPE_FOLDER, Shelf
 from daemon.archive.storage import CALLS, Stored
 from daemon.bus import Bus

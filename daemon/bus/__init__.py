@@ -4,14 +4,10 @@
 ``Listener`` hears what is published in passing; ``DeadLetters`` replays and drops.
 """
 
-from daemon.bus.changes import Changes
 from daemon.bus.cluster import Cluster
+from daemon.bus.command_batch import translated
 from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
-from daemon.bus.dead import DeadLetter, DeadLetters
-from daemon.bus.failover import Lost, read_lost
-from daemon.bus.joined import translated
-from daemon.bus.keys import Keys
-from daemon.bus.letters import (
+from daemon.bus.dead_letter_replay import (
     Choice,
     LetterWork,
     Worked,
@@ -22,10 +18,14 @@ from daemon.bus.letters import (
     time_of,
     work_off,
 )
-from daemon.bus.line import Part
-from daemon.bus.listen import Heard, Listener, Subscription
-from daemon.bus.live import notify, show_live
+from daemon.bus.dead_letters import DeadLetter, DeadLetters
+from daemon.bus.failover import Lost, read_lost
+from daemon.bus.key_scan import scan, scan_keys
+from daemon.bus.keys import Keys
+from daemon.bus.live_events import notify, show_live
 from daemon.bus.nodes import on_every_node
+from daemon.bus.partition_changes import Changes
+from daemon.bus.pipeline_connection import Part
 from daemon.bus.publish import (
     ADMIN_COMMANDS,
     COMMANDS,
@@ -40,10 +40,10 @@ from daemon.bus.publish import (
     publish,
     publish_run,
 )
-from daemon.bus.replies import pairs
-from daemon.bus.scan import scan, scan_keys
+from daemon.bus.pubsub import Heard, Listener, Subscription
+from daemon.bus.resp_replies import pairs
 from daemon.bus.script import Script, load_script, pack
-from daemon.bus.together import Asked, Shared
+from daemon.bus.script_batch import Asked, Shared
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [

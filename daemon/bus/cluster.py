@@ -14,7 +14,7 @@ from redis import exceptions as redis_errors
 from redis.asyncio import ConnectionPool, Redis
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from daemon.bus.line import AWAY, Client, Part, pipeline
+from daemon.bus.pipeline_connection import AWAY, Client, Part, pipeline
 from daemon.errors import BusUnavailable
 
 LEARN_EVERY_S = 0.1

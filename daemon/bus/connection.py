@@ -15,20 +15,20 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
-from daemon.bus.activity import Activity
-from daemon.bus.changes import Changes
+from daemon.bus.activity_index import Activity
 from daemon.bus.cluster import PARTITIONS, Cluster
+from daemon.bus.cluster_batch import Lanes
+from daemon.bus.command_batch import Joined
 from daemon.bus.failover import Failovers
-from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
-from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, CountingParser, Line, Part, master_of, pipeline
 from daemon.bus.migrations import NEEDS, SCHEMA, migrate, refuse_newer
+from daemon.bus.partition_changes import Changes
+from daemon.bus.pipeline_connection import AWAY, Client, CountingParser, Line, Part, master_of, pipeline
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
+from daemon.bus.script_batch import Asked, Shared, Together
 from daemon.bus.sentinel import MasterPool, master_client
 from daemon.bus.suspension import Suspension
-from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
 from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused, TooFewReplicas

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Never
 import anyio
 import structlog
 
-from daemon.bus.line import Part
+from daemon.bus.pipeline_connection import Part
 from daemon.errors import BusError
 
 RECENT = 4_096

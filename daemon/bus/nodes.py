@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from daemon.bus.command_batch import translated
 from daemon.bus.connection import Bus
-from daemon.bus.joined import translated
-from daemon.bus.line import AWAY, Part, pipeline
+from daemon.bus.pipeline_connection import AWAY, Part, pipeline
 
 
 async def on_every_node(bus: Bus, *command: Part) -> list[Any]:

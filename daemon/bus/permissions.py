@@ -11,9 +11,9 @@ from typing import Any
 
 from redis.exceptions import NoPermissionError
 
+from daemon.bus.command_batch import translated
 from daemon.bus.connection import Bus
-from daemon.bus.joined import translated
-from daemon.bus.line import AWAY, Line, Part
+from daemon.bus.pipeline_connection import AWAY, Line, Part
 
 _PARTITIONS = "in,ready,due,asides,grew,unsettled,upcoming,dead,unknown"
 """Kinds of keys, one a partition."""

@@ -9,7 +9,7 @@ import msgspec
 from daemon.bus.connection import Bus
 from daemon.bus.keys import Keys
 from daemon.bus.script import load_script
-from daemon.bus.together import ALONE, MOST, Asked, Shared, arguments
+from daemon.bus.script_batch import ALONE, MOST, Asked, Shared, arguments
 from daemon.config import QueueConfig
 from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import anyio
 
-from daemon.bus.joined import translated
-from daemon.bus.line import Client, Line
+from daemon.bus.command_batch import translated
+from daemon.bus.pipeline_connection import Client, Line
 from daemon.errors import TooFewReplicas
 
 ACKNOWLEDGE_S = 1.0

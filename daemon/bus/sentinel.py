@@ -16,7 +16,7 @@ from redis.asyncio.sentinel import (
     SentinelManagedSSLConnection,
 )
 
-from daemon.bus.line import Client
+from daemon.bus.pipeline_connection import Client
 from daemon.config.sentinel_address import SentinelAddress
 
 ASK_S = 1.0

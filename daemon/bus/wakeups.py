@@ -6,12 +6,12 @@ from typing import Any
 
 import anyio
 
-from daemon.bus.changes import Changes
+from daemon.bus.command_batch import translated
 from daemon.bus.connection import Bus
-from daemon.bus.joined import translated
-from daemon.bus.line import Part
+from daemon.bus.partition_changes import Changes
+from daemon.bus.pipeline_connection import Part
 from daemon.bus.publish import longest_deadline_s
-from daemon.bus.replies import pairs
+from daemon.bus.resp_replies import pairs
 from daemon.bus.script import load_script
 from daemon.config import QueueConfig
 from daemon.errors import BusError

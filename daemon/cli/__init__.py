@@ -2,35 +2,35 @@
 
 import os
 
-from daemon.cli.audits import audit_memory
-from daemon.cli.channel import channel
-from daemon.cli.chat import chat
-from daemon.cli.command import root
+from daemon.cli.audit_command import audit_memory
+from daemon.cli.channel_command import channel
+from daemon.cli.chat_command import chat
 from daemon.cli.config_command import config
-from daemon.cli.data import data
-from daemon.cli.dead import dead
-from daemon.cli.doctor import doctor
-from daemon.cli.exporting import export
-from daemon.cli.forget import forget_memory, forget_person, forget_session
-from daemon.cli.generate import generate
-from daemon.cli.init import init
-from daemon.cli.jobs import jobs
-from daemon.cli.memory import memory
-from daemon.cli.naming import rename_session
-from daemon.cli.page import page
-from daemon.cli.person import person
-from daemon.cli.queue import queue
-from daemon.cli.recalling import search_memory
+from daemon.cli.data_command import data
+from daemon.cli.dead_command import dead
+from daemon.cli.doctor_command import doctor
+from daemon.cli.export_command import export
+from daemon.cli.forget_command import forget_memory, forget_person, forget_session
+from daemon.cli.generate_command import generate
+from daemon.cli.init_command import init
+from daemon.cli.jobs_command import jobs
+from daemon.cli.memory_command import memory
+from daemon.cli.memory_search_command import search_memory
+from daemon.cli.page_command import page
+from daemon.cli.person_command import person
+from daemon.cli.queue_command import queue
 from daemon.cli.redis_command import redis_acl, redis_cli
-from daemon.cli.reminder import reminder
-from daemon.cli.run import run
-from daemon.cli.send import send
-from daemon.cli.session import session
-from daemon.cli.trace import trace
-from daemon.cli.transcript import transcript
-from daemon.cli.usage import usage
-from daemon.cli.version import version
-from daemon.cli.worker import worker
+from daemon.cli.reminder_command import reminder
+from daemon.cli.rename_command import rename_session
+from daemon.cli.root_command import root
+from daemon.cli.run_command import run
+from daemon.cli.send_command import send
+from daemon.cli.session_command import session
+from daemon.cli.trace_command import trace
+from daemon.cli.transcript_command import transcript
+from daemon.cli.usage_command import usage
+from daemon.cli.version_command import version
+from daemon.cli.worker_command import worker
 
 __all__ = ["main"]
 

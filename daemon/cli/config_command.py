@@ -28,8 +28,8 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
     # Imported here: the help of every command would wait for it.
     import msgspec
 
+    from daemon.config import config_output as showing
     from daemon.config import load
-    from daemon.config import show as showing
 
     loaded = _loaded(ctx, load)
     if not as_json:
@@ -49,7 +49,7 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 def check(ctx: click.Context) -> None:
     """Check the configuration. If the configuration has errors, list them and exit with code 78."""
     from daemon.cli.preflight import missing_programs, usable
-    from daemon.config.expected import readable
+    from daemon.config.type_descriptions import readable
 
     loaded = _loaded(ctx, usable)
     click.echo(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from daemon.config import Loaded, McpConfig
 
-EQUIPPING = "workers.agent.equipping:faults"
+EQUIPPING = "workers.agent.tool_checks:faults"
 OWN_FOLDERS = ("redis", "transcripts", "usage", "search")
 """In the data directory; docs/forgetting.md lists the contents."""
 
@@ -74,7 +74,7 @@ def program_found(server: "McpConfig") -> bool:
 
 
 def _archive(config: Config) -> Iterator[Finding]:
-    from daemon.archive.places import storage_of
+    from daemon.archive.storage_factory import storage_of
 
     try:
         storage_of(config.archive, data_path(config))

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from daemon.config.sentinel_address import SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusUnavailable, ConfigError
 from daemon.server import Address
-from daemon.server.link import Link, Refusal, Reply, Status
+from daemon.server.blocking_client import Link, Refusal, Reply, Status
 
 PROGRAMS = ("redis-cli", "valkey-cli")
 DEFAULT_PORT = 6379

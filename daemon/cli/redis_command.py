@@ -2,7 +2,7 @@
 
 import click
 
-from daemon.cli.connected import loaded
+from daemon.cli.command_setup import loaded
 
 
 @click.command("redis-cli", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -3,6 +3,7 @@
 ``load`` reads and checks it; the structs are the sections as they stand in the file.
 """
 
+from daemon.config.channel_plugins import Adapter, connect_of
 from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
@@ -17,14 +18,12 @@ from daemon.config.channels import (
     WebhookConfig,
     WebLimitsConfig,
 )
-from daemon.config.embedding import embeddings_of
-from daemon.config.foreign import Adapter, connect_of
-from daemon.config.limits import CostConfig, EachConfig, LimitsConfig
-from daemon.config.load import Loaded, load
-from daemon.config.paths import bot_workspace, data_path
-from daemon.config.prices import PricesConfig
-from daemon.config.reading import Finding
-from daemon.config.remembering import (
+from daemon.config.config_loader import Loaded, load
+from daemon.config.config_reader import Finding
+from daemon.config.config_rules import zone_problem
+from daemon.config.embedding_server import embeddings_of
+from daemon.config.limit_settings import CostConfig, EachConfig, LimitsConfig
+from daemon.config.memory_settings import (
     ArchiveConfig,
     ConsolidationConfig,
     EmbeddingsConfig,
@@ -34,8 +33,9 @@ from daemon.config.remembering import (
     RerankerConfig,
     RetentionConfig,
 )
-from daemon.config.reminders import RemindersConfig
-from daemon.config.rules import zone_problem
+from daemon.config.paths import bot_workspace, data_path
+from daemon.config.prices import PricesConfig
+from daemon.config.reminder_settings import RemindersConfig
 from daemon.config.schema import (
     GROUP_COMMANDS,
     TOOLS,
@@ -57,7 +57,7 @@ from daemon.config.schema import (
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription import transcription_of
+from daemon.config.transcription_server import transcription_of
 from daemon.config.web_tools import WebToolsConfig
 from daemon.config.webhook_rules import signing_key
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from daemon.config.embedding import embeddings_of
-from daemon.config.limits import CostConfig
+from daemon.config.config_reader import Finding
+from daemon.config.embedding_server import embeddings_of
+from daemon.config.limit_settings import CostConfig
 from daemon.config.prices import PricesConfig
-from daemon.config.reading import Finding
 from daemon.config.schema import BotConfig, Config, FallbackConfig
 from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription import transcription_of
+from daemon.config.transcription_server import transcription_of
 
 
 def limit_findings(config: Config) -> Iterator[Finding]:

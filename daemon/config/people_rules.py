@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from daemon.config.expected import got
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
 from daemon.config.schema import Config
+from daemon.config.type_descriptions import got
 from daemon.errors import BadSessionKey
 from daemon.sessionkey import SessionKey
 

@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
-from daemon.config.limits import LimitsConfig
-from daemon.config.prices import PricesConfig
-from daemon.config.remembering import (
+from daemon.config.limit_settings import LimitsConfig
+from daemon.config.memory_settings import (
     ArchiveConfig,
     ConsolidationConfig,
     MemoryFlushConfig,
@@ -24,7 +23,8 @@ from daemon.config.remembering import (
     MicroCompactConfig,
     RetentionConfig,
 )
-from daemon.config.reminders import RemindersConfig
+from daemon.config.prices import PricesConfig
+from daemon.config.reminder_settings import RemindersConfig
 from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
@@ -109,7 +109,7 @@ class RunConfig(Section, frozen=True):
 
 
 class HealthConfig(Section, frozen=True):
-    """The address at which each process reports its health (``channels/web/health.py``), in all roles."""
+    """The address at which each process reports its health (``channels/web/health_endpoints.py``), in all roles."""
 
     host: str = "127.0.0.1"
     port: Port | None = None

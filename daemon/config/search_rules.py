@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from daemon.config.address import SERVER, is_server
-from daemon.config.embedding import embeddings_of
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
+from daemon.config.embedding_server import embeddings_of
 from daemon.config.schema import Config
 from daemon.config.secret import secret_problem
 

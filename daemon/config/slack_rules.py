@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 
 from daemon.config.address import PUBLIC, SERVER, is_public, is_server
 from daemon.config.channels import SlackConfig, TelegramConfig
-from daemon.config.expected import got
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
 from daemon.config.schema import Config
 from daemon.config.secret import Secret
 from daemon.config.telegram_rules import REACTION_MAX_CHARS
+from daemon.config.type_descriptions import got
 
 _BOT_TOKEN = re.compile(r"xoxb-[!-~]{1,250}")
 _APP_TOKEN = re.compile(r"xapp-[!-~]{1,250}")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from daemon.config.address import PUBLIC, SERVER, is_public, is_server
 from daemon.config.channels import TelegramConfig
-from daemon.config.expected import got
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
 from daemon.config.schema import Config
+from daemon.config.type_descriptions import got
 
 _TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,128}")
 """As BotFather gives them: the bot's id, a colon, a secret part."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from daemon.config.address import SERVER, is_server
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
 from daemon.config.secret import secret_problem
 from daemon.config.web_tools import WebToolsConfig
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from daemon.config.address import SERVER, is_server
 from daemon.config.channels import WebhookChannelConfig
-from daemon.config.expected import got
-from daemon.config.reading import Finding
+from daemon.config.config_reader import Finding
 from daemon.config.schema import Config
 from daemon.config.secret import Secret
+from daemon.config.type_descriptions import got
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - no secret: the mark of one in Standard Webhooks
 """A secret that begins so is Base64 behind it; any other one is the key itself."""

@@ -4,11 +4,11 @@
 """
 
 from daemon.data.backup import BackedUp, Wanted, back_up
-from daemon.data.checking import Check, Checked
-from daemon.data.finding import Flaw
-from daemon.data.records import Loss, Manifest
-from daemon.data.restoring import Restored, Target, restore
-from daemon.data.verifying import Verified, verify
+from daemon.data.backup_records import Loss, Manifest
+from daemon.data.backup_restore import Restored, Target, restore
+from daemon.data.backup_verification import Verified, verify
+from daemon.data.data_check import Check, Checked
+from daemon.data.flaw import Flaw
 
 __all__ = [
     "BackedUp",

@@ -23,13 +23,13 @@ from daemon.archive.storage import FILE_MAX_BYTES
 from daemon.bus import Bus, pairs
 from daemon.bus.migrations import SCHEMA
 from daemon.clock import Clock, stamp
-from daemon.data.losses import Archived
-from daemon.data.records import FileTaken, KeyTaken, Manifest, encode, text_of
-from daemon.data.taking import Taking
-from daemon.data.tree import Unreadable, copy_tree, sha256_of
+from daemon.data.backup_losses import Archived
+from daemon.data.backup_records import FileTaken, KeyTaken, Manifest, encode, text_of
+from daemon.data.file_copy import Unreadable, copy_tree, sha256_of
+from daemon.data.snapshot import Taking
 from daemon.durable import FOLDER_MODE, folder_below, sync_all, whole_file, write_whole
 from daemon.errors import ArchiveMissing, OutputError
-from daemon.memory.files import FOLDER as MEMORY_FOLDER
+from daemon.memory.memory_files import FOLDER as MEMORY_FOLDER
 from daemon.version import __version__
 
 REDIS, FILES, MANIFEST = "redis.jsonl.gz", "files.jsonl", "backup.json"

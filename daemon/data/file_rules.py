@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 from anyio import to_thread
 
-from daemon.data.finding import Flaw
-from daemon.data.records import ScopeTaken, bytes_of, number
+from daemon.data.backup_records import ScopeTaken, bytes_of, number
+from daemon.data.flaw import Flaw
 from daemon.durable import folder_below, names_in, plain_file
 from daemon.errors import UNREADABLE, MillpondError
-from daemon.memory.diary import HISTORY, is_shown
-from daemon.memory.files import bot_of, memory_folder
+from daemon.memory.history_files import HISTORY, is_shown
 from daemon.memory.memory_file import MEMORY, refusal
-from daemon.memory.records import HistoryEntry
+from daemon.memory.memory_files import bot_of, memory_folder
+from daemon.memory.memory_records import HistoryEntry
 from daemon.memory.sidecar import SideCar, checksum, read_side_car
 
 ANEW = "Delete the file: Millpond writes the file again after the next message."

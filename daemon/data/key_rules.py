@@ -6,10 +6,10 @@ import msgspec
 
 from daemon.bus import Bus
 from daemon.bus.migrations import SCHEMA
-from daemon.data.finding import Flaw, Mend
-from daemon.data.moment import pairs_of
-from daemon.data.names import TTL_S, Name, key_of
-from daemon.data.reading import wrong_type
+from daemon.data.flaw import Flaw, Mend
+from daemon.data.key_names import TTL_S, Name, key_of
+from daemon.data.redis_reader import wrong_type
+from daemon.data.snapshot_filter import pairs_of
 from daemon.errors import UNREADABLE
 from daemon.events import Reply
 

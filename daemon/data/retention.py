@@ -6,7 +6,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus, scan, scan_keys
 from daemon.clock import Clock, stamp
 from daemon.config import RetentionConfig
-from daemon.data.names import TTL_S, name_of
+from daemon.data.key_names import TTL_S, name_of
 
 EVERY_S = 3_600.0
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from daemon.data.finding import Flaw, Mend
-from daemon.data.records import ScopeTaken, bytes_of, number
-from daemon.memory.records import HistoryEntry, Note, Version
+from daemon.data.backup_records import ScopeTaken, bytes_of, number
+from daemon.data.flaw import Flaw, Mend
+from daemon.memory.memory_records import HistoryEntry, Note, Version
 
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 _decode_version = msgspec.json.Decoder(Version).decode

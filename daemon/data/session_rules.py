@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from daemon.data.finding import Flaw, Mend
-from daemon.data.moment import pairs_of
-from daemon.data.records import SessionTaken, bytes_of
+from daemon.data.backup_records import SessionTaken, bytes_of
+from daemon.data.flaw import Flaw, Mend
+from daemon.data.snapshot_filter import pairs_of
 from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
 from daemon.reminders import reminder_from

@@ -4,10 +4,10 @@
 among the scope's own.
 """
 
-from daemon.export.contents import EXPORTS, Exported, Sources, export
-from daemon.export.own import Kept, export_here
-from daemon.export.package import Package
-from daemon.export.subject import Subject, family, person_in, person_scopes, subject_of
+from daemon.export.export_contents import EXPORTS, Exported, Sources, export
+from daemon.export.export_subject import Subject, family, person_in, person_scopes, subject_of
+from daemon.export.kept_export import Kept, export_here
+from daemon.export.zip_writer import Package
 
 __all__ = [
     "EXPORTS",

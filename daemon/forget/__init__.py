@@ -4,13 +4,13 @@
 gives what all of them work on.
 """
 
-from daemon.forget.asking import Asking, Choice, Pending, choice_of
-from daemon.forget.forgetting import Forgetting
-from daemon.forget.host import scopes_with, stores_for
-from daemon.forget.order import KIND, Order, Search
-from daemon.forget.said import matches_text, report_text
-from daemon.forget.searching import Match, Matches, extent_of, matches_of
-from daemon.forget.work import TIERS, Stores
+from daemon.forget.forget_context import TIERS, Stores
+from daemon.forget.forget_host import scopes_with, stores_for
+from daemon.forget.forget_job import Forgetting
+from daemon.forget.forget_order import KIND, Order, Search
+from daemon.forget.forget_report import matches_text, report_text
+from daemon.forget.forget_requests import Asking, Choice, Pending, choice_of
+from daemon.forget.forget_search import Match, Matches, extent_of, matches_of
 
 __all__ = [
     "KIND",

@@ -11,7 +11,7 @@ import msgspec
 
 from daemon.errors import UNREADABLE
 from daemon.events import NOTHING, Continuity, LogEntry
-from daemon.forget.needle import FORGOTTEN
+from daemon.forget.text_matcher import FORGOTTEN
 from daemon.memory import HistoryEntry, Note, Version
 
 Count = Callable[[bytes], int]

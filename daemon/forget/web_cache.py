@@ -1,6 +1,6 @@
 """The cache of the web tools: its results may repeat a person's words, and can be fetched again."""
 
-from daemon.forget.work import Work
+from daemon.forget.forget_context import Work
 
 PLACES = 256
 """All there are: the first byte of a hash (``workers/tools/web/cache.py``)."""

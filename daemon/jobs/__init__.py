@@ -4,9 +4,9 @@
 ``until_ended``, for somebody who waits.
 """
 
-from daemon.jobs.host import Host
-from daemon.jobs.runner import Handler, Job, JobRunner, Report
-from daemon.jobs.store import Held, JobRecord, Jobs, Tell
-from daemon.jobs.telling import tell
+from daemon.jobs.chat_notice import tell
+from daemon.jobs.job_host import Host
+from daemon.jobs.job_runner import Handler, Job, JobRunner, Report
+from daemon.jobs.job_store import Held, JobRecord, Jobs, Tell
 
 __all__ = ["Handler", "Held", "Host", "Job", "JobRecord", "JobRunner", "Jobs", "Report", "Tell", "tell"]

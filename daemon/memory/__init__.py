@@ -6,14 +6,15 @@ shows it all as files, in which MEMORY.md may be edited. ``census_of`` tells of 
 ``changes_of`` what each version changed, ``found_in`` where words stand in it.
 """
 
-from daemon.memory.census import Census, Known, census_of
-from daemon.memory.current import Pinned
-from daemon.memory.files import MemoryFiles
-from daemon.memory.foreign import Foreign, TakenOver
-from daemon.memory.home import Home
+from daemon.memory.current_memory import Pinned
+from daemon.memory.keyword_search import Passage, Scored, found_in, passages_of
+from daemon.memory.locked_memory import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.memories import Memories
-from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
-from daemon.memory.records import (
+from daemon.memory.memory_census import Census, Known, census_of
+from daemon.memory.memory_files import MemoryFiles
+from daemon.memory.memory_import import Foreign, TakenOver
+from daemon.memory.memory_location import Home
+from daemon.memory.memory_records import (
     Audit,
     AuditPlace,
     EntryKind,
@@ -24,9 +25,8 @@ from daemon.memory.records import (
     Version,
     VersionKind,
 )
-from daemon.memory.searching import Passage, Scored, found_in, passages_of
-from daemon.memory.versioned import Changed, changes_of, seen
-from daemon.memory.writing import Written, written
+from daemon.memory.synced_edits import Written, written
+from daemon.memory.version_changes import Changed, changes_of, seen
 
 __all__ = [
     "Applied",

@@ -13,15 +13,15 @@ import msgspec
 from daemon.archive import Archive
 from daemon.bus import Bus, Script, load_script
 from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
-from daemon.memory.by_hand import ByHand
-from daemon.memory.current import Current, Pinned
-from daemon.memory.cut import Cut, cut_of
-from daemon.memory.foreign import Foreign, TakenOver, TakeOver
-from daemon.memory.home import Home, home_for_turn, home_of, moving
-from daemon.memory.lists import PIECE, Kind, ScopeLists
-from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
-from daemon.memory.records import HistoryEntry, Note, Version, version_parts
-from daemon.memory.shelving import Shelving
+from daemon.memory.current_memory import Current, Pinned
+from daemon.memory.failover_cut import Cut, cut_of
+from daemon.memory.locked_memory import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
+from daemon.memory.memory_archiving import Shelving
+from daemon.memory.memory_import import Foreign, TakenOver, TakeOver
+from daemon.memory.memory_location import Home, home_for_turn, home_of, moving
+from daemon.memory.memory_records import HistoryEntry, Note, Version, version_parts
+from daemon.memory.scope_lists import PIECE, Kind, ScopeLists
+from daemon.memory.user_edits import ByHand
 
 _PART = ("memory.part.lua",)
 OPEN = load_script(__file__, "open.lua", with_parts=_PART)

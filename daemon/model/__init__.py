@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from daemon.clock import Clock
-from daemon.config.remembering import EmbeddingsConfig, RerankerConfig
+from daemon.config.memory_settings import EmbeddingsConfig, RerankerConfig
 from daemon.config.schema import ModelConfig, TranscriptionConfig
 from daemon.model.adaptation import with_own
-from daemon.model.base import (
+from daemon.model.chat_model import (
     RUNTIME_CONTEXT,
     Answer,
     Chunk,
@@ -26,8 +26,12 @@ from daemon.model.base import (
     Unsaid,
     Usage,
 )
+from daemon.model.cost_meter import is_charged, priced
 from daemon.model.dialect import dialect_of, server_of
-from daemon.model.failing import (
+from daemon.model.failure_counts import Failures, note_failure, read_failures
+from daemon.model.fallback_model import FallbackModel, Rung
+from daemon.model.learnt_dialects import Learnt, learnt_of, recall, remember, stored
+from daemon.model.model_status import (
     LASTS_S,
     RETRY_AFTER_MAX_S,
     Failing,
@@ -37,19 +41,15 @@ from daemon.model.failing import (
     note_working,
     read_failing,
 )
-from daemon.model.failures import Failures, note_failure, read_failures
-from daemon.model.fallback import FallbackModel, Rung
-from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
-from daemon.model.meter import is_charged, priced
-from daemon.model.offline import OfflineModel
-from daemon.model.thinking import said
-from daemon.model.untrusted import enclosed, ends, without_marks
+from daemon.model.offline_model import OfflineModel
+from daemon.model.reasoning import said
+from daemon.model.untrusted_text import enclosed, ends, without_marks
 from daemon.wording import Language
 
 if TYPE_CHECKING:
-    from daemon.model.embedding import Embeddings
+    from daemon.model.embeddings_client import Embeddings
     from daemon.model.rerank import Reranker
-    from daemon.model.transcribing import Transcriber
+    from daemon.model.speech_to_text import Transcriber
 
 __all__ = [
     "LASTS_S",
@@ -130,7 +130,7 @@ async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber
 
 
 def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
-    from daemon.model.transcribing import Transcriber  # noqa: PLC0415 - as above
+    from daemon.model.speech_to_text import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
 
@@ -141,7 +141,7 @@ async def embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
 
 
 def _embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
-    from daemon.model.embedding import Embeddings  # noqa: PLC0415 - as above
+    from daemon.model.embeddings_client import Embeddings  # noqa: PLC0415 - as above
 
     return Embeddings(config, clock)
 

@@ -1,7 +1,7 @@
 """Messages of the log in the form that one server takes; they are rewritten on the way out, the log stays. Pure.
 
 Ids of calls, content beside calls, pictures, calls themselves, and the fields that only their own model understands
-(``daemon.model.own``) differ from server to server: what one gave, another one refuses.
+(``daemon.model.provider_fields``) differ from server to server: what one gave, another one refuses.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from daemon.errors import UNREADABLE
-from daemon.model import own
+from daemon.model import provider_fields
 
 MARK = b',"_own":'
 """Begins the last field of a message, which holds what its model alone understands; no server sees it."""
@@ -135,7 +135,7 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     Args:
         messages: JSON each.
         form: what it takes.
-        of: whose own fields are sent along, see ``daemon.model.own.identity``.
+        of: whose own fields are sent along, see ``daemon.model.provider_fields.identity``.
         current: how many of the last belong to the turn in progress; 0: those from the last user message on.
         tools: whether it knows calls and results; else they are told as text.
     """
@@ -197,7 +197,7 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]
         return bare + b"}"
     fields = _decode(bare + b"}" if kept else message)
     calls = cast("list[dict[str, Any]]", fields.get("tool_calls") or [])
-    is_given_back = bool(kept and of) and _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    is_given_back = bool(kept and of) and _give_back(provider_fields.decode(kept[:-1]), fields, calls, of=of)
     if calls and of and form.foreign == "text" and not is_given_back:
         told |= {str(call.get("id")) for call in calls}
     as_text = not tools or not told.isdisjoint(
@@ -220,7 +220,7 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]
     return _encode(_as_text(fields, calls) if as_text else fields)
 
 
-def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> bool:
+def _give_back(kept: provider_fields.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> bool:
     """Add a model's own fields to its message; whether they are its own."""
     if kept.of != of:
         return False

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-from daemon.model import own
-from daemon.model.answer import Choice, Payload
+from daemon.model import provider_fields
+from daemon.model.answer_parts import Choice, Payload
 
 _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -102,7 +102,7 @@ class Events:
         if block.type == "thinking":
             return _thought(index, at=at, thinking=block.thinking, signature=block.signature)
         if block.type == "redacted_thinking":
-            return {own.BLOCKS: [{"type": block.type, "index": index, "at": at, "data": block.data}]}
+            return {provider_fields.BLOCKS: [{"type": block.type, "index": index, "at": at, "data": block.data}]}
         return {}
 
     def _usage(self, given: object) -> dict[str, object] | None:
@@ -129,7 +129,7 @@ def _goes_on(index: int, delta: _Delta) -> dict[str, Any]:
 
 
 def _thought(index: int, **fields: object) -> dict[str, Any]:
-    return {own.BLOCKS: [{"type": "thinking", "index": index, **fields}]}
+    return {provider_fields.BLOCKS: [{"type": "thinking", "index": index, **fields}]}
 
 
 def _added(delta: dict[str, Any]) -> Payload:

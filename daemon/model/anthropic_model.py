@@ -11,14 +11,14 @@ import httpx2
 from daemon.clock import Clock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, InvalidAnswer, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from daemon.model.answer import Read
+from daemon.model.answer_parts import Read
 from daemon.model.anthropic_events import Events
 from daemon.model.anthropic_request import body
-from daemon.model.base import Request
+from daemon.model.chat_model import Request
 from daemon.model.dialect import ANTHROPIC_BASE_URL, Dialect
-from daemon.model.errors import KINDS, Refusal
 from daemon.model.http_model import HttpModel
-from daemon.model.sdk import timeout_of
+from daemon.model.model_errors import KINDS, Refusal
+from daemon.model.openai_sdk import timeout_of
 from daemon.proxies import http_client
 
 try:

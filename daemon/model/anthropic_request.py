@@ -12,9 +12,9 @@ from typing import Any, cast
 import msgspec
 
 from daemon.config.schema import ThinkingConfig
-from daemon.model import own
-from daemon.model.base import Request
+from daemon.model import provider_fields
 from daemon.model.cache_marks import seams
+from daemon.model.chat_model import Request
 from daemon.model.dialect import Dialect
 
 Block = dict[str, Any]
@@ -48,7 +48,7 @@ def body(model: str, request: Request, dialect: Dialect, *, of: str, thinking: T
         model: its name.
         request: what is asked.
         dialect: what its server takes.
-        of: whose thinking is sent back, see ``daemon.model.own.identity``.
+        of: whose thinking is sent back, see ``daemon.model.provider_fields.identity``.
         thinking: how it is to think.
     """
     # Only the calls of a turn follow one another so closely that what is kept pays for itself.
@@ -225,7 +225,7 @@ def _input(arguments: object) -> dict[str, Any]:
 
 def _thoughts(fields: dict[str, Any]) -> list[tuple[int, Block]]:
     """The blocks of thinking that belong to an answer, as they came, each with its place among the others."""
-    kept = fields.get(own.BLOCKS)
+    kept = fields.get(provider_fields.BLOCKS)
     found = [cast("Block", each) for each in cast("list[object]", kept) if isinstance(each, dict)] if kept else []
     return [
         (cast("int", block.get("at", 0)), {name: value for name, value in block.items() if name not in ("at", "index")})

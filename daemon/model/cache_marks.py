@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from daemon.model.base import Request
+from daemon.model.chat_model import Request
 
 MODELS = ("anthropic/",)
 """Beginnings of the names of models that need marks; others keep what they have seen by themselves."""

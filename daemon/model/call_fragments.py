@@ -13,9 +13,9 @@ from typing import cast
 import msgspec
 
 from daemon.errors import UNREADABLE
-from daemon.model import own
-from daemon.model.base import ToolCall
-from daemon.model.text_calls import offered_name
+from daemon.model import provider_fields
+from daemon.model.chat_model import ToolCall
+from daemon.model.text_tool_calls import offered_name
 
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 
@@ -87,8 +87,8 @@ class CallFragments:
         if not self._calls and not (identity or name or arguments):
             return
         call = self._open(fields.get("index"), identity, name, has_arguments=bool(arguments))
-        if unknown := own.unknown(fields, own.KNOWN_OF_CALL):
-            call.own = cast("dict[str, object]", own.joined(call.own, unknown))
+        if unknown := provider_fields.unknown(fields, provider_fields.KNOWN_OF_CALL):
+            call.own = cast("dict[str, object]", provider_fields.joined(call.own, unknown))
         if not call.arguments and self._goes_on(call.name, name):
             call.name += name
         call.id, call.name = call.id or identity, call.name or name

@@ -14,9 +14,9 @@ import msgspec
 
 from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted, is_of_order
-from daemon.model.base import Request
 from daemon.model.cache_marks import MODELS, marked
-from daemon.model.own import identity
+from daemon.model.chat_model import Request
+from daemon.model.provider_fields import identity
 from daemon.model.tool_schema import plain
 
 _json = msgspec.json.encode
@@ -182,7 +182,7 @@ class Dialect:
         Args:
             model: its name.
             request: what is asked.
-            of: whose fields are sent back, see ``daemon.model.own.identity``.
+            of: whose fields are sent back, see ``daemon.model.provider_fields.identity``.
         """
         tools, messages = self.offered(request), self.messages(request, of=of)
         if self.marks and request.current and model.startswith(MODELS):

@@ -17,20 +17,20 @@ import structlog
 from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited, SetupFault
-from daemon.limit import Limit
-from daemon.model.answer import AnswerParts, Read
-from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
+from daemon.model.answer_parts import AnswerParts, Read
+from daemon.model.call_slots import places_of
+from daemon.model.chat_model import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
+from daemon.model.cost_meter import Meter
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
-from daemon.model.errors import KINDS, Endpoint, Refusal, rate_limited, shows, translated
 from daemon.model.event_lines import EventLines
-from daemon.model.failing import RETRY_AFTER_MAX_S
-from daemon.model.meter import Meter
-from daemon.model.own import identity
-from daemon.model.places import places_of
+from daemon.model.model_errors import KINDS, Endpoint, Refusal, rate_limited, shows, translated
+from daemon.model.model_status import RETRY_AFTER_MAX_S
+from daemon.model.provider_fields import identity
 from daemon.model.refusals import Refusals
 from daemon.model.setup_faults import WEB_PAGE
-from daemon.model.text_calls import names_of
+from daemon.model.text_tool_calls import names_of
 from daemon.model.turnstile import Turnstile
+from daemon.shared_timeout import Limit
 
 _log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ _REASONING = (
     "reasoning",  # OpenRouter, Ollama
     "reasoning_text",  # GitHub Copilot
     "thinking",
-    "thinking_blocks",  # Anthropic, see daemon.model.own
+    "thinking_blocks",  # Anthropic, see daemon.model.provider_fields
     "reasoning_details",  # OpenRouter, MiniMax
 )
 """Fields that hold reasoning; a server that fills several repeats the same in each."""

@@ -10,11 +10,11 @@ import openai
 
 from daemon.clock import Clock
 from daemon.config.schema import ModelConfig
-from daemon.model.base import Request
+from daemon.model.chat_model import Request
 from daemon.model.dialect import DEFAULT_BASE_URL, Dialect
-from daemon.model.errors import Refusal
 from daemon.model.http_model import HttpModel
-from daemon.model.sdk import sdk_client
+from daemon.model.model_errors import Refusal
+from daemon.model.openai_sdk import sdk_client
 
 
 class OpenAIModel(HttpModel):

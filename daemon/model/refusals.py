@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from daemon.model.base import Request
+from daemon.model.chat_model import Request
 from daemon.model.dialect import Dialect, is_of_length
-from daemon.model.errors import Refusal, is_filtered, is_of_output, is_overflow
+from daemon.model.model_errors import Refusal, is_filtered, is_of_output, is_overflow
 from daemon.model.setup_faults import status_of
 
 _OF_THE_FORM = frozenset({400, 404, 415, 422})

@@ -14,10 +14,10 @@ import httpx2
 import msgspec
 
 from daemon.clock import Clock
-from daemon.config.remembering import RerankerConfig
+from daemon.config.memory_settings import RerankerConfig
 from daemon.errors import InvalidAnswer
-from daemon.model.errors import FOREIGN, Endpoint, shows, translated
-from daemon.model.sdk import posted, sdk_client
+from daemon.model.model_errors import FOREIGN, Endpoint, shows, translated
+from daemon.model.openai_sdk import posted, sdk_client
 
 ANSWER_MAX_BYTES = 4_000_000
 """Longest answer. Some servers return the documents with their scores: 100 documents of 800 characters."""

@@ -4,7 +4,7 @@ import socket
 import ssl
 from collections.abc import Iterable
 
-from daemon.config.rules import is_loopback
+from daemon.config.config_rules import is_loopback
 
 _MOVED = "The server redirects the request to another address ({status}). Set model.base_url to the address of the API."
 STATUSES = {

@@ -1,8 +1,8 @@
 """Who may look at everything and operate it from a browser: links to log in with, who used one, and what was done."""
 
-from daemon.operators.audit import Audit, Deed
-from daemon.operators.logins import CODE_VALID_S, VISITOR_VALID_S, Logins, Visit, link, short_id
-from daemon.operators.token import FILE_NAME, LocalToken, fingerprint, known_token, local_token
+from daemon.operators.login_codes import CODE_VALID_S, VISITOR_VALID_S, Logins, Visit, link, short_id
+from daemon.operators.operator_audit import Audit, Deed
+from daemon.operators.token_file import FILE_NAME, LocalToken, fingerprint, known_token, local_token
 
 __all__ = [
     "CODE_VALID_S",

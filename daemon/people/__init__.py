@@ -4,13 +4,13 @@
 ``People`` tells who is linked with whom.
 """
 
-from daemon.people.asking import Asking
-from daemon.people.codes import Party, Request, shown
-from daemon.people.configured import link_configured, wanted
-from daemon.people.ground import is_person, name_of
-from daemon.people.links import Link, People
-from daemon.people.locked import sessions_of, under_locks
-from daemon.people.operators import is_operator, operator_sender
+from daemon.people.configured_links import link_configured, wanted
+from daemon.people.link_codes import Party, Request, shown
+from daemon.people.link_dependencies import is_person, name_of
+from daemon.people.link_index import Link, People
+from daemon.people.link_requests import Asking
+from daemon.people.operator_identity import is_operator, operator_sender
+from daemon.people.scope_locks import sessions_of, under_locks
 
 __all__ = [
     "Asking",

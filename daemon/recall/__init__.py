@@ -5,14 +5,14 @@
 
 from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
-from daemon.recall.everywhere import Everywhere, Located, Sweep
-from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.global_search import Everywhere, Located, Sweep
+from daemon.recall.hit_context import Reader, Said, said_of
 from daemon.recall.lost_items import Lost, lost_of, messages_at, passage
-from daemon.recall.place import Place, Places, is_session
-from daemon.recall.reading import Reader, Said, said_of
 from daemon.recall.recall import Asked, Recaller
-from daemon.recall.sessions import SessionBook
-from daemon.recall.written import NOTHING, found_text
+from daemon.recall.result_place import Place, Places, is_session
+from daemon.recall.result_text import NOTHING, found_text
+from daemon.recall.search_results import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.session_book import SessionBook
 
 __all__ = [
     "NOTHING",

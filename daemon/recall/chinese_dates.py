@@ -4,8 +4,8 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 
-from daemon.recall import spans
-from daemon.recall.spans import DAY, Days, Kind, Span
+from daemon.recall import date_spans
+from daemon.recall.date_spans import DAY, Days, Kind, Span
 
 _NUMERALS = "零〇 一 二两兩 三 四 五 六 七 八 九"
 _DIGITS = {sign: number for number, signs in enumerate(_NUMERALS.split()) for sign in signs}
@@ -86,13 +86,17 @@ def _days_of(found: re.Match[str], today: dt.date) -> tuple[Kind, Days | None, b
         return ("day" if found["day"] else "month"), _of_month(found, today), False
     if found["season"]:
         year, name = _year(found["season_year"], today), _SEASONS[found["season"]]
-        return "season", (spans.recent_season(name, today) if year is None else spans.season(name, year)), False
+        return (
+            "season",
+            (date_spans.recent_season(name, today) if year is None else date_spans.season(name, year)),
+            False,
+        )
     if found["only_year"]:
         return ("" if found["half"] else "year"), _of_year(found, today), not found["only_year"].isdigit()
     if found["feast"]:
         return "day", _of_feast(found, today), False
     if found["only_day"]:
-        return "day", spans.recent_number(number_of(found["only_day"]), today), False
+        return "day", date_spans.recent_number(number_of(found["only_day"]), today), False
     return _kind_of(found), _relative(found, today), True
 
 
@@ -109,12 +113,12 @@ def _kind_of(found: re.Match[str]) -> Kind:
 
 def _relative(found: re.Match[str], today: dt.date) -> Days | None:
     if found["days"]:
-        return spans.ago(_RELATIVE_DAYS[found["days"]], "day", today)
+        return date_spans.ago(_RELATIVE_DAYS[found["days"]], "day", today)
     if found["weeks"]:
         return _of_week(today, -len(found["weeks"]) if found["weeks"].startswith("上") else 0, found["of_week"])
     if found["months"]:
-        first, last = spans.month_from(today, -len(found["months"]) if found["months"].startswith("上") else 0)
-        return spans.day(first.year, first.month, number_of(found["day_of"])) if found["day_of"] else (first, last)
+        first, last = date_spans.month_from(today, -len(found["months"]) if found["months"].startswith("上") else 0)
+        return date_spans.day(first.year, first.month, number_of(found["day_of"])) if found["day_of"] else (first, last)
     return _of_bare_week(found["bare_day"], today) if found["bare"] else _before(found, today)
 
 
@@ -123,14 +127,14 @@ def _of_month(found: re.Match[str], today: dt.date) -> Days | None:
     if not 1 <= number <= 12:
         return None
     if not found["day"]:
-        return spans.recent_month(number, today) if year is None else spans.month(year, number)
+        return date_spans.recent_month(number, today) if year is None else date_spans.month(year, number)
     day = number_of(found["day"])
-    return spans.recent_day(number, day, today) if year is None else spans.day(year, number, day)
+    return date_spans.recent_day(number, day, today) if year is None else date_spans.day(year, number, day)
 
 
 def _of_year(found: re.Match[str], today: dt.date) -> Days | None:
     year = _year(found["only_year"], today)
-    if year is None or not (named := spans.year_of(year)):
+    if year is None or not (named := date_spans.year_of(year)):
         return None
     if found["half"] == "上半年":
         return named[0], named[0].replace(month=6, day=30)
@@ -140,18 +144,18 @@ def _of_year(found: re.Match[str], today: dt.date) -> Days | None:
 def _of_feast(found: re.Match[str], today: dt.date) -> Days | None:
     month, first, last = _FEASTS[found["feast"]]
     year = _year(found["feast_year"], today)
-    named = spans.recent_day(month, first, today) if year is None else spans.day(year, month, first)
+    named = date_spans.recent_day(month, first, today) if year is None else date_spans.day(year, month, first)
     return (named[0], named[0] + DAY * (last - first)) if named else None
 
 
 def _before(found: re.Match[str], today: dt.date) -> Days:
     if found["half_a_year"]:
-        return spans.month_from(today, -7)[0], spans.month_from(today, -5)[1]
+        return date_spans.month_from(today, -7)[0], date_spans.month_from(today, -5)[1]
     if found["number"] and found["number"] not in _FEW:
-        return spans.ago(number_of(found["number"]), _unit(found["unit"]), today)
+        return date_spans.ago(number_of(found["number"]), _unit(found["unit"]), today)
     # A few of them: somewhere between then and now.
     unit = _unit(found["unit"] or found["some_unit"] or "天")
-    return spans.ago(7 if unit == "day" else 5, unit, today)[0], today
+    return date_spans.ago(7 if unit == "day" else 5, unit, today)[0], today
 
 
 def _unit(sign: str) -> Kind:
@@ -160,14 +164,14 @@ def _unit(sign: str) -> Kind:
 
 def _of_week(today: dt.date, weeks: int, day: str | None) -> Days:
     if day == "末":
-        return spans.weekend_from(today, weeks)
-    return spans.weekday_from(today, weeks, _DAYS[day]) if day else spans.week_from(today, weeks)
+        return date_spans.weekend_from(today, weeks)
+    return date_spans.weekday_from(today, weeks, _DAYS[day]) if day else date_spans.week_from(today, weeks)
 
 
 def _of_bare_week(day: str, today: dt.date) -> Days:
     if day == "末":
-        return spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
-    return spans.recent_weekday(_DAYS[day], today)
+        return date_spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
+    return date_spans.recent_weekday(_DAYS[day], today)
 
 
 def _year(text: str | None, today: dt.date) -> int | None:

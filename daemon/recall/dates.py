@@ -13,12 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from daemon.clock import stamp
-from daemon.recall import spans
+from daemon.recall import date_spans
 from daemon.recall.chinese_dates import chinese_spans
+from daemon.recall.date_spans import DAY, Days, Kind, Span
 from daemon.recall.other_dates import other_spans
 from daemon.recall.periods import periods
-from daemon.recall.spans import DAY, Days, Kind, Span
-from daemon.recall.traditional import simplified
+from daemon.recall.traditional_chinese import simplified
 
 SPANS_MAX = 8
 """Of a text; who names more days means none of them in particular."""
@@ -228,13 +228,13 @@ def _begin(found: re.Match[str]) -> int:
 def _calendar(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Days | None, bool]]:
     """Days that a calendar names, whenever somebody says it; whether the year is among them."""
     if found["iso"]:
-        yield "day", spans.day(*map(int, re.split(r"[-/.]", found["iso"]))), True
+        yield "day", date_spans.day(*map(int, re.split(r"[-/.]", found["iso"]))), True
     elif found["iso_year"]:
-        yield "month", spans.month(int(found["iso_year"]), int(found["iso_month"])), True
+        yield "month", date_spans.month(int(found["iso_year"]), int(found["iso_month"])), True
     elif found["slashed"]:
         one, other, year = map(int, re.split(r"[/.]", found["slashed"]))
         # In America the month comes first.
-        for days in dict.fromkeys((spans.day(year, one, other), spans.day(year, other, one))):
+        for days in dict.fromkeys((date_spans.day(year, one, other), date_spans.day(year, other, one))):
             yield "day", days, True
     elif found["absolute"]:
         yield "day", _absolute(found["absolute"].lower(), today), bool(re.search(r"\d{4}", found["absolute"]))
@@ -242,13 +242,13 @@ def _calendar(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Days
         if not found["named_month"] or _is_month(found):
             yield "month", _month(found, _month_number(name), today), bool(found["month_year"])
     elif found["year"] or found["last_year"]:
-        yield "year", spans.year_of(int(found["year"] or found["last_year"])), True
+        yield "year", date_spans.year_of(int(found["year"] or found["last_year"])), True
     elif found["season"]:
         yield "season", _season(found, today), bool(found["season_year"])
     elif found["feast"]:
         yield "day", _feast(found, today), bool(found["feast_year"])
     elif found["number_of_month"]:
-        yield "day", spans.recent_number(int(found["number_of_month"][:-2]), today), False
+        yield "day", date_spans.recent_number(int(found["number_of_month"][:-2]), today), False
 
 
 def _is_month(found: re.Match[str]) -> bool:
@@ -260,23 +260,23 @@ def _is_month(found: re.Match[str]) -> bool:
 def _relative(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Days | None]]:
     if found["day"]:
         low = found["day"].lower()
-        yield "day", spans.ago(2 if "before" in low else low in ("yesterday", "last night"), "day", today)
+        yield "day", date_spans.ago(2 if "before" in low else low in ("yesterday", "last night"), "day", today)
     elif unit := found["unit"] or found["before_last"]:
         back = 2 if found["before_last"] else 0 if found["which"].lower() == "this" else 1
         yield _KINDS[unit.lower()], _unit(unit.lower(), back, today)
     elif found["weekend"]:
-        yield "weekend", spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
+        yield "weekend", date_spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
     elif found["ago"]:
         number, unit = found["number"].lower(), found["ago"].lower()
         count = int(number) if number.isdigit() else _NUMBERS[number]
-        days = spans.ago(count, unit, today) if count else (spans.ago(6, unit, today)[0], today)
+        days = date_spans.ago(count, unit, today) if count else (date_spans.ago(6, unit, today)[0], today)
         yield _KINDS[unit], days
     elif found["weekday"]:
         number = _NUMBER_OF_DAY[found["weekday"].lower()]
-        yield "weekday", spans.recent_weekday(number, today)
+        yield "weekday", date_spans.recent_weekday(number, today)
         if (found["weekday_which"] or "").lower() == "last":
             # Said on a Sunday, "last Friday" is two days ago, or nine.
-            yield "weekday", spans.weekday_from(today, -1, number)
+            yield "weekday", date_spans.weekday_from(today, -1, number)
 
 
 def _absolute(text: str, today: dt.date) -> Days | None:
@@ -284,35 +284,35 @@ def _absolute(text: str, today: dt.date) -> Days | None:
     (name,) = (word for word in _words(text) if word not in _AROUND_DAY)
     number, *year = map(int, _numbers(text))
     month_number = _month_number(name)
-    return spans.day(year[0], month_number, number) if year else spans.recent_day(month_number, number, today)
+    return date_spans.day(year[0], month_number, number) if year else date_spans.recent_day(month_number, number, today)
 
 
 def _month(found: re.Match[str], number: int, today: dt.date) -> Days | None:
     if found["month_year"]:
-        return spans.month(int(found["month_year"]), number)
-    return spans.recent_month(number, today, ended=found[0].lower().startswith("last"))
+        return date_spans.month(int(found["month_year"]), number)
+    return date_spans.recent_month(number, today, ended=found[0].lower().startswith("last"))
 
 
 def _season(found: re.Match[str], today: dt.date) -> Days | None:
     name, which = found["season"].lower(), found["season_which"]
     if found["season_year"]:
-        return spans.season(name, int(found["season_year"]))
+        return date_spans.season(name, int(found["season_year"]))
     is_named = which or found["season_rel"] is not None or found.string[: found.start()].endswith(_OF_YEAR)
-    return spans.recent_season(name, today, ended=(which or "").lower() == "last") if is_named else None
+    return date_spans.recent_season(name, today, ended=(which or "").lower() == "last") if is_named else None
 
 
 def _unit(unit: str, back: int, today: dt.date) -> Days | None:
     if unit == "week":
-        return spans.week_from(today, -back)
+        return date_spans.week_from(today, -back)
     if unit == "weekend":
-        return spans.weekend_from(today, -back)
-    return spans.month_from(today, -back) if unit == "month" else spans.year_of(today.year - back)
+        return date_spans.weekend_from(today, -back)
+    return date_spans.month_from(today, -back) if unit == "month" else date_spans.year_of(today.year - back)
 
 
 def _feast(found: re.Match[str], today: dt.date) -> Days | None:
     month, first, last = _FEASTS[found["feast"].lower()]
     year = found["feast_year"]
-    named = spans.day(int(year), month, first) if year else spans.recent_day(month, first, today)
+    named = date_spans.day(int(year), month, first) if year else date_spans.recent_day(month, first, today)
     return (named[0], named[0] + DAY * (last - first)) if named else None
 
 

@@ -13,10 +13,10 @@ from daemon.clock import Clock
 from daemon.config import Config
 from daemon.errors import BusError, brief
 from daemon.memory import Memories
-from daemon.memory.files import bot_of
-from daemon.recall.found import Engine
-from daemon.recall.place import Places
-from daemon.recall.sessions import SessionBook
+from daemon.memory.memory_files import bot_of
+from daemon.recall.result_place import Places
+from daemon.recall.search_results import Engine
+from daemon.recall.session_book import SessionBook
 from daemon.transcripts import Transcripts
 from daemon.usage import Ledger
 

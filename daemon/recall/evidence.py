@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from daemon.recall.search_terms import says_something, terms
 from daemon.recall.stopwords import ABOUT_TALKING, CHINESE, CHINESE_ABOUT_TALKING, ENGLISH
-from daemon.recall.traditional import simplified
-from daemon.recall.words import says_something, terms
+from daemon.recall.traditional_chinese import simplified
 
 QUESTION_WORTH = 0.35
 """The share of its score that a question keeps: a question seldom holds an answer, but may name a fact."""

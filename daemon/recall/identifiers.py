@@ -9,7 +9,7 @@ from threading import local
 
 from Stemmer import Stemmer
 
-from daemon.recall.sameword import MAIN_FORM
+from daemon.recall.synonyms import MAIN_FORM
 
 WHOLE_MAX_CHARS = 120
 """A longer one, such as an address with a signature, is found by its parts alone: nobody types it again. Of a longer

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from daemon.memory import HistoryEntry
-from daemon.recall.index.records import FORGOTTEN
-from daemon.recall.reading import Said, said_of
+from daemon.recall.hit_context import Said, said_of
+from daemon.recall.index.index_rows import FORGOTTEN
 from daemon.transcripts import Transcripts
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from daemon.recall import spans
-from daemon.recall.spans import Days, Kind, Span
+from daemon.recall import date_spans
+from daemon.recall.date_spans import Days, Kind, Span
 
 # A language each: words for days, then what stands between a day's number and the month, then the months.
 _LANGUAGES = {
@@ -99,12 +99,12 @@ def _calendar(found: re.Match[str], language: str, today: dt.date) -> Iterator[S
     if found["month"]:
         kind: Kind = "month"
         number = _MONTHS[language].index(found["month"].lower()) + 1
-        days = spans.recent_month(number, today, ended=is_last) if year is None else spans.month(year, number)
+        days = date_spans.recent_month(number, today, ended=is_last) if year is None else date_spans.month(year, number)
     elif found["weekday"]:
-        kind, days = "weekday", spans.recent_weekday(_WEEKDAYS[language].index(found["weekday"].lower()), today)
+        kind, days = "weekday", date_spans.recent_weekday(_WEEKDAYS[language].index(found["weekday"].lower()), today)
     else:
         kind, name = "season", _SEASONS[language][found["season"].lower()]
-        days = spans.recent_season(name, today, ended=is_last) if year is None else spans.season(name, year)
+        days = date_spans.recent_season(name, today, ended=is_last) if year is None else date_spans.season(name, year)
     if days:
         begin = found.start("month" if found["month"] else "weekday" if found["weekday"] else "season")
         yield Span(begin, found.end(), *days, is_relative=False, kind=kind, has_year=year is not None)
@@ -122,10 +122,10 @@ def parsed(text: str, language: str, now: dt.datetime) -> Days | None:
     date = found.date_obj.date()
     match found.period:
         case "week":
-            return spans.week_from(date, 0)
+            return date_spans.week_from(date, 0)
         case "month":
-            return spans.month(date.year, date.month)
+            return date_spans.month(date.year, date.month)
         case "year":
-            return spans.year_of(date.year)
+            return date_spans.year_of(date.year)
         case _:
             return date, date

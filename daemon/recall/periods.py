@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from daemon.recall import spans
-from daemon.recall.spans import DAY, Days, Span
+from daemon.recall import date_spans
+from daemon.recall.date_spans import DAY, Days, Span
 
 EARLIEST = dt.date(1970, 1, 1)
 """Where a period begins that names only its end. Stored times are later."""
@@ -124,9 +124,9 @@ def _part_of(span: Span, part: str) -> Days:
 
 def _with_other_day(span: Span, before: str, behind: str) -> Span:
     year, month = span.first.year, span.first.month
-    if (first := _first_day(before)) and (days := spans.day(year, month, int(first[1]))) and days[0] < span.first:
+    if (first := _first_day(before)) and (days := date_spans.day(year, month, int(first[1]))) and days[0] < span.first:
         return replace(span, begin=first.start(), first=days[0])
-    if (last := _last_day(behind)) and (days := spans.day(year, month, int(last[1]))) and days[0] > span.last:
+    if (last := _last_day(behind)) and (days := date_spans.day(year, month, int(last[1]))) and days[0] > span.last:
         return replace(span, end=span.end + last.end(), last=days[0])
     return span
 
@@ -205,7 +205,7 @@ def _around(span: Span, found: re.Match[str]) -> Span:
     """ "The week of 3 May"."""
     if found["unit"] is None or span.kind != "day" or found["unit"].lower() not in ("week", "weekend"):
         return span
-    first, last = (spans.week_from if found["unit"].lower() == "week" else spans.weekend_from)(span.first, 0)
+    first, last = (date_spans.week_from if found["unit"].lower() == "week" else date_spans.weekend_from)(span.first, 0)
     return replace(span, first=first, last=last, kind="week")
 
 
@@ -217,9 +217,9 @@ def _unit(unit: str, edge: dt.date, step: int) -> Days:
         case "week":
             return (edge - 7 * DAY, edge - DAY) if step < 0 else (edge + DAY, edge + 7 * DAY)
         case "month":
-            return spans.month_from(edge, step)
+            return date_spans.month_from(edge, step)
         case "year":
-            return spans.year_of(edge.year + step) or (edge, edge)
+            return date_spans.year_of(edge.year + step) or (edge, edge)
         case "weekend":
             # A weekend that contains the day is neither before nor behind it.
             away = (edge.weekday() + 2) % 7 or 7 if step < 0 else (5 - edge.weekday()) % 7 or 7
@@ -236,9 +236,9 @@ def _counted(found: re.Match[str], edge: dt.date, step: int) -> Days:
     count, unit = found["count"].lower(), found["counted"].lower()
     number = step * (_NUMBERS.get(count) or int(count))
     if unit == "month":
-        return spans.month_from(edge, number)
+        return date_spans.month_from(edge, number)
     if unit == "year":
-        return spans.year_of(edge.year + number) or (edge, edge)
+        return date_spans.year_of(edge.year + number) or (edge, edge)
     day, about = (edge + 7 * DAY * number, 2 * DAY) if unit == "week" else (edge + DAY * number, 0 * DAY)
     return day - about, day + about
 

@@ -15,13 +15,13 @@ from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError, brief
 from daemon.recall.engines import Engines, kept_going
-from daemon.recall.found import TURN_SNIPPET_CHARS, Engine, Found, Hit, InPrompt, Mode
-from daemon.recall.held import Held
-from daemon.recall.place import TRANSCRIPT, Place, is_session
+from daemon.recall.hit_context import Reader, Said
+from daemon.recall.prompt_overlap import Held
 from daemon.recall.question import asks_for_several
-from daemon.recall.reading import Reader, Said
-from daemon.recall.sessions import SessionBook
-from daemon.recall.written import hit_text
+from daemon.recall.result_place import TRANSCRIPT, Place, is_session
+from daemon.recall.result_text import hit_text
+from daemon.recall.search_results import TURN_SNIPPET_CHARS, Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.session_book import SessionBook
 
 LOOKED_AT, LOOKED_AGAIN = 15, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
@@ -219,7 +219,7 @@ class Recaller:
         return above(fresh, self._config.min_score, relative=mode != "vsearch")
 
     async def _queries(self, asked: Asked) -> list[str]:
-        from daemon.recall.words import says_something  # noqa: PLC0415 - see ``_import``
+        from daemon.recall.search_terms import says_something  # noqa: PLC0415 - see ``_import``
 
         words = asked.words.strip()
         if says_something(words):
@@ -296,7 +296,7 @@ def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
 
     What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
     """
-    from daemon.recall.words import says_something  # noqa: PLC0415 - see ``_import``
+    from daemon.recall.search_terms import says_something  # noqa: PLC0415 - see ``_import``
 
     words = asked.words.strip()
     queries = [words] if is_telling else []

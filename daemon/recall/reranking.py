@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from daemon.clock import Clock
 from daemon.config import Config, RerankerConfig
 from daemon.errors import ModelError, RateLimited, brief
-from daemon.memory.files import bot_of
+from daemon.memory.memory_files import bot_of
 from daemon.model import reranker
-from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
-from daemon.recall.paying import paid, payer_of
+from daemon.recall.search_payer import paid, payer_of
+from daemon.recall.search_results import Engine, Found, Hit, InPrompt, Mode
 from daemon.usage import Ledger, LimitReached
 
 if TYPE_CHECKING:

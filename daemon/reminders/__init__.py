@@ -1,8 +1,10 @@
 """Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
 
-from daemon.reminders.actions import Action, act, add, all_reminders, change, place_in
-from daemon.reminders.commands import Commanded, parsed
-from daemon.reminders.plan import (
+from daemon.reminders.local_times import zone_of
+from daemon.reminders.remind_command import Commanded, parsed
+from daemon.reminders.reminder import Reminder, id_of, reminder_from
+from daemon.reminders.reminder_actions import Action, act, add, all_reminders, change, place_in
+from daemon.reminders.reminder_plan import (
     Place,
     Wish,
     confirmed,
@@ -14,11 +16,9 @@ from daemon.reminders.plan import (
     resumed,
     shown_time,
 )
-from daemon.reminders.preferences import Preferences, prefer, preferences_of
-from daemon.reminders.refusal import ReminderRefused
-from daemon.reminders.reminder import Reminder, id_of, reminder_from
-from daemon.reminders.store import Fired, Overdue, Reminders, Stored, Tenure, member_of
-from daemon.reminders.times import zone_of
+from daemon.reminders.reminder_preferences import Preferences, prefer, preferences_of
+from daemon.reminders.reminder_refusal import ReminderRefused
+from daemon.reminders.reminder_store import Fired, Overdue, Reminders, Stored, Tenure, member_of
 
 __all__ = [
     "Action",

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 from dateutil.rrule import rrule, rruleset, rrulestr
 
-from daemon.reminders.refusal import ReminderRefused
-from daemon.reminders.times import FAR_S, Moment, on_clock
+from daemon.reminders.local_times import FAR_S, Moment, on_clock
+from daemon.reminders.reminder_refusal import ReminderRefused
 
 CRON = "cron "
 """How the rule of a cron expression begins."""

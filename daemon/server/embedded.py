@@ -11,9 +11,9 @@ import structlog
 
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError, ServerNotReady, brief
-from daemon.server.identity import Identity, identity_of
+from daemon.server.folder_identity import Identity, identity_of
 from daemon.server.launch import Launcher, check_room
-from daemon.server.layout import Layout, State
+from daemon.server.server_files import Layout, State
 
 BACKOFF_MIN_S, BACKOFF_MAX_S = 1.0, 10.0
 IDLE_S = 10.0

@@ -20,10 +20,10 @@ from anyio import from_thread
 from daemon.errors import ServerNotReady
 from daemon.server import allocator
 from daemon.server.append_only import check_manifest
-from daemon.server.engine import check_marker, find_program, is_bundled
-from daemon.server.layout import Layout, State, read_state, shared_lock, try_lock
-from daemon.server.link import Link, Refusal
-from daemon.server.private import socket_path, write_private, write_state
+from daemon.server.blocking_client import Link, Refusal
+from daemon.server.private_files import socket_path, write_private, write_state
+from daemon.server.redis_program import check_marker, find_program, is_bundled
+from daemon.server.server_files import Layout, State, read_state, shared_lock, try_lock
 
 REPLY_TIMEOUT_S = 2.0
 START_TIMEOUT_S = 30.0
@@ -52,7 +52,7 @@ LOSS = (
 )
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""
-KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
+KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.idle_watchdog import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """Environment variables of child processes; keys and tokens are not passed on."""
 

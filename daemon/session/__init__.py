@@ -7,20 +7,20 @@ lists; ``standings`` tells who is held and who rests, ``settlement_of`` how far 
 ``all_sessions`` and ``sessions_of`` find sessions, every one of them.
 """
 
-from daemon.session.amending import Amended, Amendments, Withdrawn
-from daemon.session.asides import Aside, Asides
-from daemon.session.census import Standing, oldest_s, overdue_s, standings
 from daemon.session.claim import SUSPECT_DEATHS, Begun, Claim, Waiting, after, commit_name
-from daemon.session.labels import NO_LABEL, Label, Labels, title_of
-from daemon.session.locks import Lock, Locks
-from daemon.session.pending import pending_of
-from daemon.session.reader import SessionReader, SessionState, raws_of_log
+from daemon.session.consolidation_locks import Lock, Locks
+from daemon.session.consolidation_state import Settlement, settlement_of
+from daemon.session.immediate_commands import Aside, Asides
+from daemon.session.message_edits import Amended, Amendments, Withdrawn
+from daemon.session.pending_messages import pending_of
 from daemon.session.release import Word
-from daemon.session.sayings import Saying, Sayings, saying_id
-from daemon.session.scopes import all_sessions, sessions_of, sessions_where
+from daemon.session.session_census import Standing, oldest_s, overdue_s, standings
+from daemon.session.session_labels import NO_LABEL, Label, Labels, title_of
+from daemon.session.session_notices import tell
+from daemon.session.session_reader import SessionReader, SessionState, raws_of_log
+from daemon.session.session_scopes import all_sessions, sessions_of, sessions_where
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, StillParked
-from daemon.session.settlement import Settlement, settlement_of
-from daemon.session.telling import tell
+from daemon.session.turn_sayings import Saying, Sayings, saying_id
 
 __all__ = [
     "NO_CHANGE",

@@ -6,7 +6,7 @@ from typing import Literal
 from daemon.config import Secret
 from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
-from daemon.setup.apis import Api
+from daemon.setup.model_apis import Api
 from daemon.wording import Language
 
 Access = Literal["pairing", "private", "open"]

@@ -5,23 +5,23 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from daemon.config import BotConfig, Secret, TelegramConfig
-from daemon.config.keys import NAME_RULE, is_name
-from daemon.config.rules import zone_problem
+from daemon.config.config_keys import NAME_RULE, is_name
+from daemon.config.config_rules import zone_problem
 from daemon.errors import MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
-from daemon.setup.apis import APIS, Api, usual_api
-from daemon.setup.asking import AnswerRefused, Asker, address_problem
-from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
+from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
-from daemon.setup.machine import language_here, time_zone_here
-from daemon.setup.pairing import WAIT_S, greet, new_code, wait_for_owner
-from daemon.setup.place import Place, strings
-from daemon.setup.running import run
+from daemon.setup.machine_defaults import language_here, time_zone_here
+from daemon.setup.model_apis import APIS, Api, usual_api
+from daemon.setup.model_trial import model_config, models_at, try_model
+from daemon.setup.questions import AnswerRefused, Asker, address_problem
 from daemon.setup.slack_interview import SlackInterview
-from daemon.setup.trial import model_config, models_at, try_model
+from daemon.setup.sync_runner import run
+from daemon.setup.telegram_api import CONFLICT, Me, TelegramSaysNo, bot_api
+from daemon.setup.telegram_pairing import WAIT_S, greet, new_code, wait_for_owner
 from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public
-from daemon.config.keys import NAME_RULE, is_name
+from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.slack_rules import (
     WHERE_APP_TOKEN,
     WHERE_BOT_TOKEN,
@@ -19,14 +19,14 @@ from daemon.config.slack_rules import (
 from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
-from daemon.setup.asking import AnswerRefused, Asker, address_problem
+from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
-from daemon.setup.pairing import new_code
-from daemon.setup.place import Place, strings
-from daemon.setup.running import run
+from daemon.setup.questions import AnswerRefused, Asker, address_problem
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
+from daemon.setup.sync_runner import run
+from daemon.setup.telegram_pairing import new_code
 from daemon.wording import Language
 from daemon.wording import text as sentence
 

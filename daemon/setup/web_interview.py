@@ -10,10 +10,10 @@ from daemon.config.web_tools import Provider
 from daemon.errors import MillpondError
 from daemon.services import WEB_SEARCH, load
 from daemon.setup.answers import WebAnswer
-from daemon.setup.asking import Asker, address_problem
+from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
-from daemon.setup.place import Place, strings
-from daemon.setup.running import run
+from daemon.setup.questions import Asker, address_problem
+from daemon.setup.sync_runner import run
 
 PROVIDERS = ("brave", "tavily", "searxng")
 TRIED = "weather"

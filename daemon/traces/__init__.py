@@ -4,8 +4,8 @@
 neither costs a round trip; ``Traces`` reads both.
 """
 
-from daemon.traces.reading import Found, Traces
-from daemon.traces.records import (
+from daemon.traces.trace_reader import Found, Traces
+from daemon.traces.trace_records import (
     KEPT_MAX,
     KEPT_MS,
     Delivered,
@@ -15,7 +15,7 @@ from daemon.traces.records import (
     encode,
     ms_of,
 )
-from daemon.traces.telling import Row, rows, told, used_by, why_missing
+from daemon.traces.trace_view import Row, rows, told, used_by, why_missing
 
 __all__ = [
     "KEPT_MAX",

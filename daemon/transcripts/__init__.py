@@ -4,11 +4,11 @@
 makes a session of it; ``ranges_of`` tells what of it became memory, ``outline_of`` how long each message is.
 """
 
-from daemon.transcripts.naming import Named, find, is_name
+from daemon.transcripts.consolidated_ranges import Range, ranges_of
 from daemon.transcripts.outline import Outline, outline_of
-from daemon.transcripts.ranges import Range, ranges_of
-from daemon.transcripts.restoring import Restored, Source, restore
-from daemon.transcripts.search import Hit, Index, Needle, Unread, search
+from daemon.transcripts.session_restore import Restored, Source, restore
+from daemon.transcripts.transcript_names import Named, find, is_name
+from daemon.transcripts.transcript_search import Hit, Index, Needle, Unread, search
 from daemon.transcripts.transcripts import Piece, Transcripts
 
 __all__ = [

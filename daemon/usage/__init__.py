@@ -7,15 +7,15 @@ each call that costs something. ``left_of`` tells what is left of the limits of 
 
 from daemon.usage.account import DAY_S, NANO, Amount, By, User, day_of, last_days, second_of, user_of_scope
 from daemon.usage.allowance import KINDS, Allowance, Whose
-from daemon.usage.book import UsageBook
-from daemon.usage.kept import KeptNotes
-from daemon.usage.ledger import Ledger
-from daemon.usage.left import DailyLimit, Left, currencies_of, daily_limits, left_of
-from daemon.usage.limits import Estimate, LimitReached, Limits, Refusal, Room
-from daemon.usage.nearest import nearest
-from daemon.usage.note import Note
+from daemon.usage.first_warning import is_first_warning
+from daemon.usage.near_limits import nearest
 from daemon.usage.payer import Payer
-from daemon.usage.warning import is_first_warning
+from daemon.usage.remaining_limits import DailyLimit, Left, currencies_of, daily_limits, left_of
+from daemon.usage.unsent_usage import Ledger
+from daemon.usage.usage_book import UsageBook
+from daemon.usage.usage_journal import KeptNotes
+from daemon.usage.usage_limits import Estimate, LimitReached, Limits, Refusal, Room
+from daemon.usage.usage_note import Note
 
 __all__ = [
     "DAY_S",

@@ -15,9 +15,9 @@ from daemon.config import BotConfig
 from daemon.errors import BusError
 from daemon.usage.account import Amount, User, day_of, second_of
 from daemon.usage.allowance import Allowance
-from daemon.usage.ledger import Ledger
-from daemon.usage.limits import Estimate, LimitReached, Refusal
-from daemon.usage.note import Note
+from daemon.usage.unsent_usage import Ledger
+from daemon.usage.usage_limits import Estimate, LimitReached, Refusal
+from daemon.usage.usage_note import Note
 
 LOOK_S = 0.25
 """How often is looked whether the calls in progress have left room."""

@@ -10,15 +10,15 @@ from typing import Any
 
 import millpond
 from channels.web.access import Operators
-from daemon.forget import passing
-from daemon.forget.work import Work
+from daemon.forget import sweep
+from daemon.forget.forget_context import Work
 from daemon.memory import Memories, Recall
-from daemon.people import codes
+from daemon.people import link_codes
 from daemon.recall.index import BuiltinEngine
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
-from workers.agent.speech import Speech
-from workers.tools import folders
+from workers.agent.outgoing_messages import Speech
+from workers.tools import tool_sandbox
 
 _current = Memories.current
 
@@ -57,12 +57,12 @@ def _any_file(_found: Any, _place: Any) -> None:
 
 CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # A path may lead out of the folder of a scope's files.
-    "parents": (Swap(folders, "_check", _any_name),),
+    "parents": (Swap(tool_sandbox, "_check", _any_name),),
     # Links are followed, and second names of files count as the first.
     "links": (
-        Swap(folders, "_FOLDER", folders._FOLDER & ~os.O_NOFOLLOW),
-        Swap(folders, "_FILE", folders._FILE & ~os.O_NOFOLLOW),
-        Swap(folders, "_only_plain", _any_file),
+        Swap(tool_sandbox, "_FOLDER", tool_sandbox._FOLDER & ~os.O_NOFOLLOW),
+        Swap(tool_sandbox, "_FILE", tool_sandbox._FILE & ~os.O_NOFOLLOW),
+        Swap(tool_sandbox, "_only_plain", _any_file),
     ),
     # Every person has the memory of one of them.
     "memory": (Swap(Memories, "current", _of_the_first),),
@@ -73,9 +73,9 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # The API needs no token.
     "token": (Swap(Operators, "admits", _everybody),),
     # One side alone confirms a link.
-    "consent": (Cut(codes.ANSWER, "return other and 'both' or 'waits'", "return 'both'"),),
+    "consent": (Cut(link_codes.ANSWER, "return other and 'both' or 'waits'", "return 'both'"),),
     # Of the tiers of forgetting one is left out.
-    "forget-memory": (Swap(passing, "forget_memory", _nothing),),
+    "forget-memory": (Swap(sweep, "forget_memory", _nothing),),
 }
 """What can be switched off, and how."""
 

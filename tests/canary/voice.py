@@ -11,7 +11,7 @@ from channels.inbound import accept, make_inbound
 from daemon.bus import pairs
 from daemon.errors import ArchiveError, BusUnavailable, SessionFull
 from daemon.events import Notice
-from daemon.memory.lists import ScopeLists
+from daemon.memory.scope_lists import ScopeLists
 from daemon.process import Process
 from tests.canary.findings import Findings
 from tests.canary.looks import GONE

@@ -17,8 +17,8 @@ import anyio
 from redis.asyncio import Redis
 
 from channels.inbound import accept, make_inbound
-from channels.leading.lease import LEAD
-from channels.outbox.ledger import MARKS
+from channels.leader_election.lease import LEAD
+from channels.outbox.delivery_state import MARKS
 from daemon import tokens
 from daemon.config import load
 from daemon.errors import BusUnavailable, SessionFull
@@ -27,7 +27,7 @@ from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
-from daemon.session.locks import LOCK, NOTE, SETTLE
+from daemon.session.consolidation_locks import LOCK, NOTE, SETTLE
 from daemon.session.sessions import CLAIM, COMMIT, JOURNAL
 from tests.chaos.cursors import Cursors
 from tests.chaos.ends import Drain, End, end_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from daemon.archive import Archive
 from daemon.memory import Memories, MemoryFiles
-from daemon.memory.files import memory_folder
+from daemon.memory.memory_files import memory_folder
 from daemon.process import Process
 from daemon.session import SessionReader
 from tests.chaos.kept import Conversation, Kept, Memory

@@ -14,20 +14,20 @@ from typing import Any
 import anyio
 
 import millpond
-from channels.leading import Lease
-from channels.outbox.ledger import MARKS
+from channels.leader_election import Lease
+from channels.outbox.delivery_state import MARKS
 from daemon.bus import Script
 from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
 from daemon.events import LogEntry
 from daemon.memory import Recall
-from daemon.memory.current import Current
+from daemon.memory.current_memory import Current
 from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
 from daemon.session import Lock, Locks
-from daemon.session.locks import SETTLE
+from daemon.session.consolidation_locks import SETTLE
 from daemon.session.release import RELEASE
 from daemon.session.sessions import COMMIT, JOURNAL, RENEW
-from workers.agent.loop import Loop
+from workers.agent.tool_loop import Loop
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from channels.base import Channel
-from channels.examining import examine
 from channels.push import connect, serve
+from channels.push_checks import examine
 from daemon.config import AccessConfig, Config, PushConfig, RedisConfig, load
 from daemon.process import Process
 from daemon.sessionkey import SessionKey

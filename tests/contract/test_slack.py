@@ -204,7 +204,7 @@ def _brought_to(slack: FakeSlack, config: SlackConfig) -> SlackConfig:
 class TestSlack(ChannelContract, missing=SlackLab.missing):
     @pytest.fixture
     async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackLab]:
-        monkeypatch.setattr("channels.slack.socket.PAUSE_MIN_S", 0.02)
+        monkeypatch.setattr("channels.slack.socket_mode.PAUSE_MIN_S", 0.02)
         async with a_lab(process) as lab:
             yield lab
 

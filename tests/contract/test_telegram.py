@@ -135,7 +135,7 @@ class TelegramLab(Lab):
 class TestTelegram(ChannelContract, missing=TelegramLab.missing):
     @pytest.fixture
     async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TelegramLab]:
-        monkeypatch.setattr("channels.telegram.asking.PAUSE_MIN_S", 0.02)
+        monkeypatch.setattr("channels.telegram.polling.PAUSE_MIN_S", 0.02)
         telegram, server, closed = FakeTelegram(), anyio.CancelScope(), anyio.Event()
 
         async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:

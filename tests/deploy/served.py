@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from daemon.server.engine import find_program
-from daemon.server.link import Link, Refusal
+from daemon.server.blocking_client import Link, Refusal
+from daemon.server.redis_program import find_program
 from tests.ports import free_port
 from tests.servers import old_redis, wait_until
 

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from channels.web.health import Health
+from channels.web.health_endpoints import Health
 from daemon import metrics
 from daemon.config import Config, TestingConfig
 from daemon.process import Process

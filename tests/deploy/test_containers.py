@@ -15,8 +15,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from daemon.config import Config
+from daemon.config.config_keys import all_keys
 from daemon.config.environment import variable_of
-from daemon.config.keys import all_keys
 from daemon.run import LAST_S
 from daemon.services import ROLES
 from tests.deploy.documents import documents

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.server.link import Link, Refusal
+from daemon.server.blocking_client import Link, Refusal
 from tests.deploy.served import ROOT, Server, server
 
 __all__ = ["server"]

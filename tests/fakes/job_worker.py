@@ -10,7 +10,7 @@ import anyio
 
 from daemon.bus import Bus
 from daemon.config import Config, RedisConfig
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.run import open_process
 from tests.conftest import HASTY
 from tests.cut_short import CutBus

@@ -26,7 +26,7 @@ from daemon.heartbeat import EVERY_S, workers
 from daemon.overview import read_unknown
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.server.engine import find_program
+from daemon.server.redis_program import find_program
 from tests.chaos.tally import Record, answered, tally
 from tests.conftest import server_ms
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, Say, fake_openai

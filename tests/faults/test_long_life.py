@@ -23,7 +23,7 @@ from daemon.clock import SystemClock
 from daemon.config import AgentConfig, BotConfig, Config, ConsolidationConfig, MemoryConfig, ModelConfig, QueueConfig
 from daemon.events import LogEntry
 from daemon.memory import HistoryEntry, Memories
-from daemon.model.base import RUNTIME_CONTEXT
+from daemon.model.chat_model import RUNTIME_CONTEXT
 from daemon.process import Process
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, load
 from tests.conftest import Lab, all_keys, an_inbound

@@ -22,7 +22,7 @@ import pytest
 from anyio import to_thread
 
 from channels.inbound import accept, make_inbound
-from daemon.bus.dead import DeadLetter, DeadLetters
+from daemon.bus.dead_letters import DeadLetter, DeadLetters
 from daemon.config import Config, load
 from daemon.events import LogEntry
 from daemon.process import Process

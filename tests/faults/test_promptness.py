@@ -47,7 +47,7 @@ async def hanging(monkeypatch: pytest.MonkeyPatch) -> Gate:
         return "never"
 
     gate = Gate()
-    monkeypatch.setattr("workers.agent.kits.BUILTIN", Registry([Tool(name="hang", description="", run=hang)]))
+    monkeypatch.setattr("workers.agent.bot_runtime.BUILTIN", Registry([Tool(name="hang", description="", run=hang)]))
     return gate
 
 

@@ -25,7 +25,7 @@ from daemon.errors import BusError
 from daemon.process import Process
 from daemon.reminders import Reminder, Reminders, id_of
 from daemon.run import open_process
-from daemon.server.engine import find_program
+from daemon.server.redis_program import find_program
 from tests.conftest import server_ms
 from tests.faults.test_clock_steps import WallClock
 from tests.limits import HANG_S

@@ -98,7 +98,7 @@ async def answers(walk: Walk, place: tuple[Channel, str]) -> list[tuple[str, ...
 async def test_in_a_storm_everybody_is_answered_once_and_every_reply_shown_once(
     process: Process, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.slack.socket.PAUSE_MAX_S", 1.0)
+    monkeypatch.setattr("channels.slack.socket_mode.PAUSE_MAX_S", 1.0)
     model = Slow(pause_s=0.02, answer=lambda text: f"echo: {text} {'and so on ' * (len(text) % 7)}end")
     async with fake_slack() as slack, walking(process, slack, model=model, replicas=2) as walk:
         await slack.connected(2, within_s=HANG_S)

@@ -187,7 +187,7 @@ async def test_what_cannot_be_accepted_does_not_replace_anything(lab: Lab, amend
 
 
 async def test_one_of_many_that_wait_is_found(lab: Lab, amendments: Amendments, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("daemon.session.amending.PAGE", 2)
+    monkeypatch.setattr("daemon.session.message_edits.PAGE", 2)
     for number in range(5):
         await lab.publish(f"m{number}")
 

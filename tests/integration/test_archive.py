@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.archive import Archive, Shelf
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
 from daemon.clock import stamp
 from daemon.errors import ArchiveError, ArchiveUnavailable

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon.archive import Archive
-from daemon.archive.places import storage_of
+from daemon.archive.storage_factory import storage_of
 from daemon.config import ArchiveConfig, Secret
 from daemon.errors import ArchiveMissing, ArchiveUnavailable, ConfigError
 from daemon.testing import ManualClock

@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 import daemon.archive.archive
-import daemon.archive.lists
+import daemon.archive.shelf_lists
 from daemon.archive import Archive, Segment, Shelf, Storage
-from daemon.archive.cover import cover, gaps
-from daemon.archive.listing import listing_of
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.archive.marker import Noted, noted
-from daemon.archive.objects import ObjectStorage
+from daemon.archive.object_storage import ObjectStorage
+from daemon.archive.segment_cover import cover, gaps
+from daemon.archive.segment_listing import listing_of
+from daemon.archive_maintenance import mark_archive
 from daemon.bus import Bus
-from daemon.cli.archived import examine_archive
+from daemon.cli.archive_checks import examine_archive
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing, BusUnavailable, Trimmed
-from daemon.keeping import mark_archive
 from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.testing import FailingBus, ManualClock
@@ -515,13 +515,13 @@ class Later(ManualClock):
 
 
 async def test_while_files_are_deleted_nothing_is_listed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon.archive.lists, "CLEARED_LOOK_S", 0.001)
+    monkeypatch.setattr(daemon.archive.shelf_lists, "CLEARED_LOOK_S", 0.001)
     await place.say(4)
     await place.lab.bus.call("SET", place.keys.clearing(ANN), "1", "PX", 60_000)
 
     with pytest.raises(ArchiveError, match="is deleting unused files"):
         await place.archive.write(ANN, 0, place.raws)
-    monkeypatch.setattr(daemon.archive.lists, "CLEARED_LOOKS", 1_000_000)
+    monkeypatch.setattr(daemon.archive.shelf_lists, "CLEARED_LOOKS", 1_000_000)
     async with anyio.create_task_group() as tg:
         tg.start_soon(place.archive.write, ANN, 0, place.raws)
         await anyio.wait_all_tasks_blocked()

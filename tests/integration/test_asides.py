@@ -19,9 +19,9 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_turns import Bot, notices_of, replies_of
 from tests.limits import HANG_S, until
-from workers.agent.asides import Speaker
-from workers.agent.equipment import Equipment
-from workers.agent.kits import Kits
+from workers.agent.bot_runtime import Kits
+from workers.agent.immediate_answers import Speaker
+from workers.agent.server_tools import Equipment
 
 
 async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:

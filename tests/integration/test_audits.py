@@ -200,8 +200,8 @@ async def test_a_request_that_cannot_be_read_back_is_passed_on(world: Pond, monk
         await anyio.sleep_forever()
 
     with monkeypatch.context() as patch:
-        patch.setattr("workers.consolidation.audit.requests.messages_at", hang)
-        patch.setattr("workers.consolidation.audit.requests.READ_S", 0.0)
+        patch.setattr("workers.consolidation.audit.kept_requests.messages_at", hang)
+        patch.setattr("workers.consolidation.audit.kept_requests.READ_S", 0.0)
         await told(world, "Hello.", memory="- is allergic to nuts, and likes lakes")
     assert len((await last_entry(world))[1].requests) == 1
 

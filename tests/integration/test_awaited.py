@@ -21,7 +21,7 @@ from tests.limits import HANG_S, until
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
 from workers.consolidation import Want
-from workers.consolidation.giving_way import unless_wanted
+from workers.consolidation.lock_yield import unless_wanted
 
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import pytest
 
-from daemon.cli.run import is_read_by_one
+from daemon.cli.run_command import is_read_by_one
 from tests import forked
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
@@ -109,7 +109,10 @@ def place() -> Iterator[Place]:
     "imported, heavy",
     [
         ("daemon.cli", {"anyio", "msgspec", "redis", "structlog", "prompt_toolkit", "rich", "openai", "starlette"}),
-        ("channels.terminal.service, channels.terminal.sending", {"prompt_toolkit", "rich.markdown", "markdown_it"}),
+        (
+            "channels.terminal.service, channels.terminal.send_message",
+            {"prompt_toolkit", "rich.markdown", "markdown_it"},
+        ),
     ],
 )
 def test_help_and_pipes_import_nothing_heavy(imported: str, heavy: set[str]) -> None:

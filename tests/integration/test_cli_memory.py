@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Memories, Note, Version
-from daemon.memory.changes import characters, unified
+from daemon.memory.text_diff import characters, unified
 from tests.integration.test_cli import Place, a_place
 from tests.tables import each_row
 

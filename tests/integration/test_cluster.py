@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
-import daemon.bus.changes
-import daemon.bus.listen
+import daemon.bus.partition_changes
+import daemon.bus.pubsub
 from daemon.bus import Bus, Keys, Listener, open_bus, reap, take
 from daemon.bus.cluster import slot_of
 from daemon.config import Config, QueueConfig, RedisConfig, Secret
@@ -33,7 +33,7 @@ from tests.limits import HANG_S, until
 from tests.oneloop import one_loop
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
-from workers.consolidation.grew import GrewReader
+from workers.consolidation.grew_reader import GrewReader
 
 pytestmark = pytest.mark.servers
 
@@ -119,7 +119,7 @@ async def test_two_workers_answer_a_hundred_sessions(cluster: Sequence[Node], fa
 
 
 async def test_a_session_that_becomes_ready_is_told_at_once(far: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon.bus.changes, "LOOK_S", 60.0)
+    monkeypatch.setattr(daemon.bus.partition_changes, "LOOK_S", 60.0)
     assert await take(far.bus, at_most=10) == []
     waits = []
 
@@ -317,7 +317,7 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
 
 
 async def test_a_reader_leaves_a_node_that_says_nothing_any_more(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.3)
+    monkeypatch.setattr(daemon.bus.pubsub, "POLL_S", 0.3)
     channel = f"{prefix}:heard"
 
     def subscribed(nodes: Sequence[Node]) -> list[Node]:

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.access import Pairing, Stranger, pairing
+from daemon.access import Pairing, Stranger, pairing_codes
 from daemon.bus import pairs
 from daemon.errors import JobRefused
 from daemon.jobs import Tell
-from daemon.people import codes
-from daemon.people.codes import Codes, Party, Request
+from daemon.people import link_codes
+from daemon.people.link_codes import Codes, Party, Request
 from tests.conftest import Lab, server_ms
 
 ANN = Stranger(id="7", name="Ann", session="tele:7")
@@ -72,7 +72,7 @@ async def test_a_pairing_code_lets_in_once_and_is_open_no_more(lab: Lab) -> None
 async def test_no_more_codes_are_open_than_may_be_and_those_that_are_over_do_not_count(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairing, "OPEN_MAX", 3)
+    monkeypatch.setattr(pairing_codes, "OPEN_MAX", 3)
     paired = Pairing(lab.bus, "tele")
     strangers = [Stranger(id=str(number), name="", session=f"tele:{number}") for number in range(5)]
 
@@ -179,7 +179,7 @@ async def test_a_link_code_that_is_there_already_is_not_given_to_somebody_else(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     linked = Codes(lab.bus)
-    monkeypatch.setattr(codes.secrets, "choice", lambda signs: signs[0])
+    monkeypatch.setattr(link_codes.secrets, "choice", lambda signs: signs[0])
     code = await linked.offer(party(), "pond")
     await lab.bus.repeat("offer.lua")
 

@@ -13,7 +13,7 @@ from daemon.config import BotConfig, Config, FallbackConfig, ModelConfig
 from daemon.errors import BusUnavailable, LeaseLost, ModelUnavailable
 from daemon.events import LogEntry, Options
 from daemon.model import FallbackModel
-from daemon.model.fallback import Rung
+from daemon.model.fallback_model import Rung
 from daemon.process import Process
 from daemon.session import Change, Claim, Commit, Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
@@ -23,9 +23,9 @@ from tests.integration.test_coalescing import WINDOW_S, the_window_ends
 from tests.integration.test_turns import Bot, wire, worked_off
 from tests.limits import until
 from tests.tables import each_row
-from workers.agent.preview import preview
+from workers.agent.prompt_preview import preview
 from workers.agent.turn import Turns
-from workers.hold import Hold
+from workers.claim_hold import Hold
 
 SESSION = "web:ann"
 MODELS = ModelConfig(
@@ -312,7 +312,7 @@ async def test_a_command_that_always_fails_becomes_a_dead_letter_and_the_convers
     async def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("workers.agent.commands.Commands.outcome", fail)
+    monkeypatch.setattr("workers.agent.session_commands.Commands.outcome", fail)
     await ask(lab, "n", "/new")
     await lab.publish("a")
 

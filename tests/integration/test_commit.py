@@ -10,7 +10,7 @@ from daemon.events import Moved, Reply, SessionGrew
 from daemon.process import Process
 from daemon.session import Claim, Commit, Sessions
 from daemon.testing import FailingBus
-from daemon.traces.records import Trace
+from daemon.traces.trace_records import Trace
 from tests.conftest import Lab, an_entry, commit_of, everywhere, next_heard, with_nonce
 from tests.limits import HANG_S
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from openai import APIError, AsyncOpenAI, NotFoundError
 
-from channels.web.completions import answer as answers
+from channels.web.completions import completion_answer as answers
 from channels.web.service import serve
 from daemon.config import BotConfig, ModelConfig, Secret, WebConfig
 from daemon.events import Notice

@@ -48,19 +48,19 @@ async def far(far_dir: Path, prefix: str) -> AsyncIterator[Bus]:
 @pytest.fixture
 def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch) -> Apart:
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
-    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
-    monkeypatch.setattr("daemon.archive.local.Threads", NoThreads)
+    monkeypatch.setattr("daemon.memory.file_sync.LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("daemon.archive.local_storage.Threads", NoThreads)
     # Else some consolidations would make more calls than others, and some of those at the same time as others.
-    monkeypatch.setattr("workers.consolidation.giving_way.LOOK_S", HANG_S)
-    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
-    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))
+    monkeypatch.setattr("workers.consolidation.lock_yield.LOOK_S", HANG_S)
+    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(KINDS, 100_000))
+    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(KINDS, 1))
     return Apart(replace(process, config=alone(process.config)), lab, far, Teller())
 
 
 @pytest.fixture
 def aged(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> Apart:
     """Of its memory only the last record of each list stays in Redis: all others go to the archive with each range."""
-    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 1))
+    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(KINDS, 1))
     return apart
 
 

@@ -48,7 +48,7 @@ from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from tests.oneloop import OneLoop, one_loop
 from workers.consolidation import BACKGROUND, Want
-from workers.consolidation.summary.breaker import breaker_of
+from workers.consolidation.summary.model_breaker import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
@@ -388,10 +388,10 @@ def ground(server_dir: Path, far_dir: Path, prefix: str, tmp_path: Path) -> Iter
 def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
-        patch.setattr("daemon.archive.local.Threads", NoThreads)
+        patch.setattr("daemon.archive.local_storage.Threads", NoThreads)
         # What is old of a memory goes to the archive all the time.
-        patch.setattr("daemon.memory.shelving.KEPT", {"versions": 3, "history": 2, "notes": 1})
-        patch.setattr("daemon.memory.shelving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
+        patch.setattr("daemon.memory.memory_archiving.KEPT", {"versions": 3, "history": 2, "notes": 1})
+        patch.setattr("daemon.memory.memory_archiving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
         loop = stack.enter_context(one_loop())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (

@@ -12,9 +12,9 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import HASTY, Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, saves, small_window
-from workers.consolidation import Want, grew
-from workers.consolidation.grew import GrewReader
-from workers.consolidation.summary import breaker
+from workers.consolidation import Want, grew_reader
+from workers.consolidation.grew_reader import GrewReader
+from workers.consolidation.summary import model_breaker
 
 FLUSH_POINT, START = 1_536, 1_792
 """Of the small window (section 5 of the specification): 4,096 − 1,024 − 1,536, and halfway to the budget of 2,048."""
@@ -23,7 +23,7 @@ QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "_breakers", {})
+    monkeypatch.setattr(model_breaker, "_breakers", {})
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ async def test_a_session_whose_call_was_skipped_rests_no_longer_than_any(process
 
 
 async def test_an_event_whose_reader_died_is_taken_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grew, "ABANDONED_MS", 0)
+    monkeypatch.setattr(grew_reader, "ABANDONED_MS", 0)
     await lab.bus.call("XADD", lab.bus.keys.grew(0), "*", "event", "x")
     dead, heir = (GrewReader(lab.bus, consumer=name) for name in ("dead", "heir"))
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.archive import Archive
-from daemon.archive.breaker import PAUSE_MAX_S, SLOW_S
-from daemon.archive.local import LocalStorage
+from daemon.archive.archive_breaker import PAUSE_MAX_S, SLOW_S
+from daemon.archive.local_storage import LocalStorage
 from daemon.config import MemoryFlushConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
@@ -29,10 +29,10 @@ from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
 from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
-from workers.agent.past import PastReader
+from workers.agent.prompt_history import PastReader
 from workers.consolidation import Consolidator, Kits, Want, stand_in, stores_of
 from workers.consolidation.service import serve
-from workers.consolidation.summary import breaker
+from workers.consolidation.summary import model_breaker
 
 QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
@@ -43,7 +43,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "_breakers", {})
+    monkeypatch.setattr(model_breaker, "_breakers", {})
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ async def test_a_flush_that_was_skipped_is_made_up_for_before_the_consolidation(
     model = Summaries(flushes=[keeps("Ann counts questions.")])
     memory = MemoryLab(small, lab, model)
     await memory.talk(14)
-    of_model = breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    of_model = model_breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
     for _ in range(5):
         of_model.failed()
 
@@ -913,7 +913,7 @@ async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobod
     small = replace(small, config=small_window(small.config, turn_wait_s=10 * HANG_S))
     memory = MemoryLab(small, lab, model)
     await memory.talk(25)
-    of_model = breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    of_model = model_breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
     for _ in range(5):
         of_model.failed()
 

@@ -17,9 +17,9 @@ import channels.push
 from channels.arrival import Arrival, Sender
 from channels.base import Limits
 from channels.intake import Intake
-from channels.web.shown import shown
+from channels.web.message_view import shown
 from daemon.bus import pairs, publish
-from daemon.cli import shown as cli_shown
+from daemon.cli import session_view as cli_shown
 from daemon.config import (
     AccessConfig,
     BotConfig,
@@ -34,7 +34,7 @@ from daemon.errors import ModelRefused, ModelUnavailable, SendRefused, SendRejec
 from daemon.events import Attachment, Inbound, LogEntry, Overheard, Quote, Reply
 from daemon.export import Package, export, person_in, subject_of
 from daemon.forget import Asking, Order, Search, extent_of, stores_for
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import Memories
 from daemon.model import Answer, Model, ToolCall
@@ -49,9 +49,9 @@ from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
-from workers.agent import taking_in
-from workers.agent.preview import preview
-from workers.consolidation.summary.render import lines_of
+from workers.agent import file_intake
+from workers.agent.prompt_preview import preview
+from workers.consolidation.summary.log_rendering import lines_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + zlib.compress(b"a picture of a heron")
 DAY = "2026-11-20"
@@ -96,7 +96,7 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> Platform:
         yield Adapter(platform)
 
     monkeypatch.setattr(channels.push, "load", lambda _target: opened)
-    monkeypatch.setattr(taking_in, "PAUSE_S", 0.001)
+    monkeypatch.setattr(file_intake, "PAUSE_S", 0.001)
     return platform
 
 
@@ -316,7 +316,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
 
 
 async def test_a_hanging_platform_is_not_waited_for(world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(taking_in, "WITHIN_S", 0.05)
+    monkeypatch.setattr(file_intake, "WITHIN_S", 0.05)
     platform.gate = anyio.Event()
     await world.say("Look", attachments=(picture(name="a.png"),))
 
@@ -507,7 +507,7 @@ async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, mo
     def refuse(*_: object) -> Callable[..., Awaitable[None]]:
         raise AssertionError("nothing is to be fetched")
 
-    monkeypatch.setattr(taking_in, "load", refuse)
+    monkeypatch.setattr(file_intake, "load", refuse)
     await world.say("hello")
     log = await world.answered(ScriptedModel("hi"))
     assert content(log[0]) == "hello"

@@ -16,8 +16,8 @@ from daemon.archive import Shelf
 from daemon.config import BotConfig
 from daemon.data import Check, Flaw
 from daemon.memory import Memories, MemoryFiles
-from daemon.memory.files import memory_folder
-from daemon.memory.records import HistoryEntry, Note, Version
+from daemon.memory.memory_files import memory_folder
+from daemon.memory.memory_records import HistoryEntry, Note, Version
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab

@@ -10,10 +10,10 @@ import pytest
 from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
-from daemon.data import Target, restore, verify, verifying
-from daemon.data.folder import records_of
-from daemon.data.reading import LOG_PIECE, read_session
-from daemon.data.records import LogTaken, SessionTaken
+from daemon.data import Target, backup_verification, restore, verify
+from daemon.data.backup_folder import records_of
+from daemon.data.backup_records import LogTaken, SessionTaken
+from daemon.data.redis_reader import LOG_PIECE, read_session
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
 from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab, an_entry, an_inbound
@@ -130,7 +130,7 @@ async def test_a_backup_that_comes_back_otherwise_is_told(lab: Lab, tmp_path: Pa
             await restore(bus, *given, **more)
             assert await bus.call(*command(bus)) is not None, command
 
-        monkeypatch.setattr(verifying, "restore", restored_otherwise)
+        monkeypatch.setattr(backup_verification, "restore", restored_otherwise)
         told = pytest.RaisesExc(DataError, match="differs from the original")
         with pytest.RaisesGroup(told, flatten_subgroups=True):
             await verify(done.folder)
@@ -148,7 +148,7 @@ async def test_what_may_end_meanwhile_may_be_missing_when_a_backup_is_looked_at(
         await restore(bus, *given, **more)
         await bus.call("DEL", bus.keys.usage("2026-11-20", "bot"))
 
-    monkeypatch.setattr(verifying, "restore", restored_late)
+    monkeypatch.setattr(backup_verification, "restore", restored_late)
 
     assert (await verify(done.folder)).records == done.manifest.records
 
@@ -400,7 +400,7 @@ async def test_a_long_log_is_backed_up_restored_and_compared_in_pieces(
         await restore(bus, *given, **more)
         await bus.call("LSET", bus.keys.log("web:ann"), 1, "x")
 
-    monkeypatch.setattr(verifying, "restore", restored_otherwise)
+    monkeypatch.setattr(backup_verification, "restore", restored_otherwise)
     told = pytest.RaisesExc(DataError, match="web:ann differs from the original")
     with pytest.RaisesGroup(told, flatten_subgroups=True):
         await verify(done.folder)

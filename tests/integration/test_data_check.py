@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from daemon.archive import Archive
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus
 from daemon.data import Check
 from daemon.memory import Memories, MemoryFiles

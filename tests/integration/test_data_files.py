@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from daemon.archive import Archive
-from daemon.archive.local import LocalStorage
-from daemon.cli.data import _secret_files
+from daemon.archive.local_storage import LocalStorage
+from daemon.cli.data_command import _secret_files
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config, ModelConfig, RedisConfig, SlackConfig
 from daemon.data import Target, back_up, backup, restore, verify

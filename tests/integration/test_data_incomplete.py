@@ -13,14 +13,14 @@ import msgspec
 import pytest
 
 from daemon.archive import Archive
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig
-from daemon.data import BackedUp, Check, Loss, Target, back_up, names, restore, verify
-from daemon.data import tree as trees
-from daemon.data.losses import Archived
-from daemon.data.reading import read_session
+from daemon.data import BackedUp, Check, Loss, Target, back_up, key_names, restore, verify
+from daemon.data import file_copy as trees
+from daemon.data.backup_losses import Archived
+from daemon.data.redis_reader import read_session
 from daemon.errors import DataError
 from daemon.memory import Memories
 from tests.conftest import Lab
@@ -228,8 +228,16 @@ async def test_a_shared_key_of_the_wrong_type_ends_neither_a_check_nor_a_backup(
     assert list(done.manifest.damaged) == [key]
 
 
-OF_PARTITIONS = names.SESSION | names.SCOPE | names.ZSETS | names.STREAMS | names.BESIDE | names.TAILED | names.REPLIES
-KINDS = sorted((OF_PARTITIONS | {"leader", "clearing"}) - {"restoring"}) + sorted(names.DATABASE - {"meta"})
+OF_PARTITIONS = (
+    key_names.SESSION
+    | key_names.SCOPE
+    | key_names.ZSETS
+    | key_names.STREAMS
+    | key_names.BESIDE
+    | key_names.TAILED
+    | key_names.REPLIES
+)
+KINDS = sorted((OF_PARTITIONS | {"leader", "clearing"}) - {"restoring"}) + sorted(key_names.DATABASE - {"meta"})
 FORMS: dict[str, tuple[str | int, ...]] = {
     "string": ("SET", "x"),
     "hash": ("HSET", "x", "y"),
@@ -242,11 +250,11 @@ FORMS: dict[str, tuple[str | int, ...]] = {
 
 def a_key(prefix: str, number: int, kind: str) -> str:
     """A key of a kind, each of an owner of its own."""
-    owner = f"pond:person:{number}" if kind in names.SCOPE else f"web:{number}"
+    owner = f"pond:person:{number}" if kind in key_names.SCOPE else f"web:{number}"
     rest = {
-        **dict.fromkeys(names.TAILED, f":{owner}:m1"),
-        **dict.fromkeys(names.REPLIES, f":{owner}#0"),
-        **dict.fromkeys(names.ZSETS | names.STREAMS - {"out"}, ""),
+        **dict.fromkeys(key_names.TAILED, f":{owner}:m1"),
+        **dict.fromkeys(key_names.REPLIES, f":{owner}#0"),
+        **dict.fromkeys(key_names.ZSETS | key_names.STREAMS - {"out"}, ""),
     }.get(kind, f":{owner}")
     return f"{prefix}:{{0}}:{kind}{rest}" if number < len(OF_PARTITIONS) + 1 else f"{prefix}:{kind}"
 
@@ -265,7 +273,7 @@ async def test_no_kind_of_key_ends_a_check_or_a_backup_with_a_wrong_type(lab: La
     await verify(done.folder)
 
     told = {flaw.where for flaw in looked.flaws if flaw.rule == "key.type"}
-    wrong = {key for key, kind in zip(keys, KINDS, strict=True) if names.TYPES.get(kind, form) != form}
+    wrong = {key for key, kind in zip(keys, KINDS, strict=True) if key_names.TYPES.get(kind, form) != form}
     assert told == wrong
     for key in keys:
         await lab.bus.call("DEL", key)

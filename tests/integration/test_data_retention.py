@@ -4,7 +4,7 @@ import datetime as dt
 from pathlib import Path
 
 from daemon.archive import Archive
-from daemon.archive.local import LocalStorage
+from daemon.archive.local_storage import LocalStorage
 from daemon.clock import stamp
 from daemon.config import RetentionConfig
 from daemon.data import Check

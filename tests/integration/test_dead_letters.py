@@ -14,7 +14,7 @@ from anyio import to_thread
 from click.testing import CliRunner, Result
 
 from daemon.bus import Bus, Choice, DeadLetter, DeadLetters, open_bus, replayed, work_off
-from daemon.cli.command import Options, root
+from daemon.cli.root_command import Options, root
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import BusUnavailable, InboundError
 from daemon.events import Reply
@@ -24,7 +24,7 @@ from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys
 from tests.integration.test_publish import waiting_ids
 from tests.tables import each_row
 
-DEAD = "daemon.bus.dead"
+DEAD = "daemon.bus.dead_letters"
 EVERYTHING = Choice(everything=True)
 
 

@@ -163,8 +163,8 @@ async def test_nothing_else_is_taken_while_a_suspect_is_at_work(
 
     gate, taken, given_back = Gate(), list[str](), list[str]()
     model = ScriptedModel([gate, "one"], then="ok")
-    monkeypatch.setattr("workers.consume.take", take_later)
-    monkeypatch.setattr("workers.consume.wake", give_back)
+    monkeypatch.setattr("workers.session_consumer.take", take_later)
+    monkeypatch.setattr("workers.session_consumer.wake", give_back)
     await suspect(lab, "evil")
 
     async with Bot(process, model).working():
@@ -222,7 +222,7 @@ async def test_a_suspect_is_put_off_without_counting_and_waits_twice_as_long_eac
     def pauses_ms() -> list[int]:
         return [args[3] for script, _, args in lab.bus.scripts if script.name == "release.lua"]
 
-    monkeypatch.setattr("workers.consume.PUT_OFF_S", 0.0)
+    monkeypatch.setattr("workers.session_consumer.PUT_OFF_S", 0.0)
     gate = Gate()
     model = ScriptedModel([gate, "one"], then="ok")
     await lab.publish("other", session="web:other")

@@ -3,7 +3,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from daemon.config.remembering import EmbeddingsConfig
+from daemon.config.memory_settings import EmbeddingsConfig
 from daemon.config.secret import Secret
 from daemon.errors import (
     InvalidAnswer,
@@ -117,7 +117,7 @@ async def test_a_server_that_is_silent_is_waited_for_no_longer_than_either_limit
 
 
 async def test_an_answer_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.model.embedding.ANSWER_MAX_BYTES", 10_000)
+    monkeypatch.setattr("daemon.model.embeddings_client.ANSWER_MAX_BYTES", 10_000)
 
     async with asking([Events([b" " * 5_000] * 10 + [5.0])]) as (made, _):
         with pytest.raises(InvalidAnswer, match="10,000 bytes"):

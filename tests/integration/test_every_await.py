@@ -33,7 +33,7 @@ from tests.integration.test_turns import notices_of, parked_for, wire
 from tests.limits import HANG_S
 from tests.tables import each_row
 from workers.agent.turn import Turns
-from workers.consume import Consumer
+from workers.session_consumer import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
 SESSION = "web:ann"
@@ -100,7 +100,7 @@ def shop(process: Process, monkeypatch: pytest.MonkeyPatch) -> Shop:
 
     paid: Counter[str] = Counter()
     tools = (Tool(name="pay", description="", run=pay), Tool(name="look", description="", run=look, repeatable=True))
-    monkeypatch.setattr("workers.agent.kits.BUILTIN", Registry(tools))
+    monkeypatch.setattr("workers.agent.bot_runtime.BUILTIN", Registry(tools))
     bots = {"pond": BotConfig(tools=("pay", "look"))}
     config: Config = msgspec.structs.replace(process.config, bots=bots)
     return Shop(process=replace(process, config=config, connect_model=connect), paid=paid)

@@ -13,13 +13,13 @@ import anyio.lowlevel
 import msgspec
 import pytest
 
-import workers.agent.exporting
+import workers.agent.slash_export
 from daemon import forget
 from daemon.archive import Archive, Segment
 from daemon.durable import DRAFT
 from daemon.events import Notice, Overheard
 from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
-from daemon.export.naming import names_of
+from daemon.export.entry_names import names_of
 from daemon.forget import Order, Search
 from daemon.jobs import Jobs
 from daemon.memory import HistoryEntry, Memories, Note, Version
@@ -391,12 +391,12 @@ async def test_what_others_said_too_is_given_to_administrators_alone(
 
 async def test_what_cannot_be_sent_or_written_is_said(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     await home.session("web:ann", ANN, 2, text="said")
-    monkeypatch.setattr(workers.agent.exporting, "MEDIA_MAX_BYTES", 10)
+    monkeypatch.setattr(workers.agent.slash_export, "MEDIA_MAX_BYTES", 10)
     large = await asked(home, "m1", home.process)
     assert "too large" in large["text"]
     assert not large.get("attachments")
 
-    monkeypatch.setattr(workers.agent.exporting, "LIMIT_S", 0.0)
+    monkeypatch.setattr(workers.agent.slash_export, "LIMIT_S", 0.0)
     assert "session export web:ann" in (await asked(home, "m2", home.process))["text"]
     monkeypatch.undo()
 

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from daemon.bus import pairs, publish
-from daemon.cli.database import examine
-from daemon.cli.models import examine_models
-from daemon.cli.run import introduce
-from daemon.cli.session import rows as session_rows
-from daemon.cli.shown import positions
+from daemon.cli.database_checks import examine
+from daemon.cli.model_checks import examine_models
+from daemon.cli.run_command import introduce
+from daemon.cli.session_command import rows as session_rows
+from daemon.cli.session_view import positions
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.config.secret import Secret
@@ -39,7 +39,7 @@ from tests.integration.test_turns import (
 )
 from tests.limits import HANG_S, until
 from tests.recalllab import ScriptedEngine, a_hit, recalling
-from workers.agent.attribution import TEST
+from workers.agent.failure_attribution import TEST
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -460,7 +460,7 @@ async def test_an_outage_is_asked_about_by_all_until_it_lasts(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each session is claimed again when its pause ends, not when the reaper happens to look."""
-    monkeypatch.setattr("workers.upkeep.REAP_EVERY_S", 100 * HANG_S)
+    monkeypatch.setattr("workers.lease_upkeep.REAP_EVERY_S", 100 * HANG_S)
     process = replace_queue(process, lease_s=100 * HANG_S, renew_s=50 * HANG_S)
     model = ScriptedModel(ModelUnavailable("away"), ModelUnavailable("away"), then=Answer(text="here"))
     await lab.publish("a")

@@ -19,7 +19,7 @@ from daemon.errors import (
     SetupFault,
 )
 from daemon.model import Answer, Model, Request, connect
-from daemon.model.fallback import REST_MAX_S, REST_S, FallbackModel
+from daemon.model.fallback_model import REST_MAX_S, REST_S, FallbackModel
 from tests.fakes.openai_server import Events, Failure, FakeOpenAI, Hang, Plain, Reply, Say, delta, fake_openai
 from tests.integration.test_openai_model import answer_of
 from tests.limits import HANG_S

@@ -9,8 +9,8 @@ import pytest
 
 from daemon.bus import publish
 from daemon.config import BotConfig
-from daemon.forget.asking import choice_of
-from daemon.handlers import job_runner
+from daemon.forget.forget_requests import choice_of
+from daemon.job_handlers import job_runner
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from daemon.wording import text as say

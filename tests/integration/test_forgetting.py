@@ -16,7 +16,7 @@ from daemon.bus import pairs
 from daemon.config import ArchiveConfig, Secret
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import Order, folders, matches_of, passing
+from daemon.forget import Order, file_removal, matches_of, sweep
 from daemon.forget.compaction import compacted
 from daemon.memory import HistoryEntry, MemoryFiles, Version
 from daemon.model import Answer, Request
@@ -88,8 +88,8 @@ async def test_files_that_somebody_else_changes_are_waited_for_or_named_in_the_r
     world: Pond, given_back: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that still showed it would be read by a tool, and said again by a model."""
-    monkeypatch.setattr(passing, "FILES_S", 0.3)
-    monkeypatch.setattr(folders, "LOCK_WAIT_S", 0.3)
+    monkeypatch.setattr(sweep, "FILES_S", 0.3)
+    monkeypatch.setattr(file_removal, "LOCK_WAIT_S", 0.3)
     await world.plant()
     path = world.workspace / "memory" / "pond%3aperson%3aweb%3aann"
     assert CANARY in (path / "HISTORY.md").read_text()

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.forget import Order, matches_of, report_text
-from daemon.forget.forgetting import Forgetting
+from daemon.forget.forget_job import Forgetting
 from daemon.jobs import JobRunner
 from daemon.process import Process
 from tests.conftest import Lab
@@ -87,7 +87,7 @@ async def test_a_search_says_that_the_archive_was_not_searched(world: Pond) -> N
 
 async def test_a_job_that_waits_goes_on_when_the_archive_is_back(world: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is taken again by a worker, without a person's help."""
-    monkeypatch.setattr("daemon.forget.forgetting.ARCHIVE_AGAIN_S", 0.0)
+    monkeypatch.setattr("daemon.forget.forget_job.ARCHIVE_AGAIN_S", 0.0)
     await world.plant()
     job_id = await world.order()
     runner = JobRunner(world.process, {"forget": Forgetting(world.stores)})

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from daemon.forget import Order
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.process import Process
 from tests.apart import kept
 from tests.conftest import Lab

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from daemon.forget import Order, extent_of, scopes_with
-from daemon.forget.needle import FORGOTTEN
+from daemon.forget.text_matcher import FORGOTTEN
 from daemon.process import Process
 from daemon.reminders import Preferences, prefer
 from daemon.session import SessionReader

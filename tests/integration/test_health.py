@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
-from channels.web.watch import serve
+from channels.web.health_server import serve
 from daemon import metrics
 from daemon.bus import pairs
 from daemon.config import HealthConfig
@@ -21,7 +21,7 @@ from daemon.model import Answer, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.server import Address
-from daemon.server.link import Link
+from daemon.server.blocking_client import Link
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.limits import HANG_S, until

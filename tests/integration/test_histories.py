@@ -8,17 +8,17 @@ import msgspec
 import pytest
 
 from daemon.events import LogEntry
-from daemon.forget.shelves import REPLACE
+from daemon.forget.archive_removal import REPLACE
 from daemon.process import Process
 from daemon.session import Begun, Claim
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot
 from tests.limits import until
-from workers.agent import past
-from workers.agent.histories import KEPT_S, Histories
+from workers.agent import prompt_history
 from workers.agent.history import History
-from workers.agent.past import Past
+from workers.agent.history_cache import KEPT_S, Histories
+from workers.agent.prompt_history import Past
 
 Change = Callable[[Lab, str], Awaitable[object]]
 
@@ -67,13 +67,13 @@ async def test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
         "lost": (_fail_over, 1, (False, True)),
         "consolidated": (_consolidate, 0, (False, False)),
     }
-    reads, newest = list[str](), past.newest
+    reads, newest = list[str](), prompt_history.newest
 
     async def counted(reader: Any, session: str, *rest: Any, **more: Any) -> Any:
         reads.append(session)
         return await newest(reader, session, *rest, **more)
 
-    monkeypatch.setattr(past, "newest", counted)
+    monkeypatch.setattr(prompt_history, "newest", counted)
     model = ScriptedModel(then="noted")
     async with Bot(process, model).working():
         for name, (change, times, (lemon, plum)) in rows.items():

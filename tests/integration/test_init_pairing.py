@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-import daemon.setup.bot_api
-import daemon.setup.pairing
+import daemon.setup.telegram_api
+import daemon.setup.telegram_pairing
 from daemon.config import Secret
 from daemon.setup.answers import Owner
-from daemon.setup.bot_api import BotApi, TelegramSaysNo, bot_api
-from daemon.setup.pairing import greet, new_code, wait_for_owner
+from daemon.setup.telegram_api import BotApi, TelegramSaysNo, bot_api
+from daemon.setup.telegram_pairing import greet, new_code, wait_for_owner
 from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.limits import HANG_S
 
@@ -20,10 +20,10 @@ CODE = "ABCDEFGH2345"
 @pytest.fixture
 async def telegram(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AsyncIterator[FakeTelegram]:
     hangs = "Hang" in request.node.name
-    monkeypatch.setattr(daemon.setup.pairing, "PAUSE_S", 0.01)
-    monkeypatch.setattr(daemon.setup.pairing, "LOOK_S", 0.01)
-    monkeypatch.setattr(daemon.setup.pairing, "POLL_S", 0 if hangs else 1)
-    monkeypatch.setattr(daemon.setup.bot_api, "CALL_S", 0.2 if hangs else HANG_S)
+    monkeypatch.setattr(daemon.setup.telegram_pairing, "PAUSE_S", 0.01)
+    monkeypatch.setattr(daemon.setup.telegram_pairing, "LOOK_S", 0.01)
+    monkeypatch.setattr(daemon.setup.telegram_pairing, "POLL_S", 0 if hangs else 1)
+    monkeypatch.setattr(daemon.setup.telegram_api, "CALL_S", 0.2 if hangs else HANG_S)
     async with fake_telegram() as server:
         yield server
 

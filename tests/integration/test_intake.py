@@ -13,10 +13,10 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from channels.base import Channel
-from channels.intake import Intake, overhearing, receive, receiving
-from channels.intake.loops import IN_A_ROW
-from channels.intake.overhearing import KEPT_CHARS, KEPT_MAX
-from daemon.access import Access, Pairing, access, pairing
+from channels.intake import Intake, group_context, receive, receive_loop
+from channels.intake.group_context import KEPT_CHARS, KEPT_MAX
+from channels.intake.loop_guard import IN_A_ROW
+from daemon.access import Access, Pairing, access, pairing_codes
 from daemon.config import AccessConfig
 from daemon.errors import BusUnavailable
 from daemon.events import Attachment, Inbound, Quote
@@ -128,7 +128,7 @@ async def test_a_stranger_gets_one_code_a_minute_and_always_the_same(process: Pr
 
 
 async def test_strangers_cannot_open_more_codes_than_there_may_be(process: Process, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pairing, "OPEN_MAX", 2)
+    monkeypatch.setattr(pairing_codes, "OPEN_MAX", 2)
     intake = intake_of(with_channel(process, access=AccessConfig(policy="pairing")))
     for number in range(4):
         await intake.take(an_arrival("hi", who=f"s{number}"))
@@ -232,7 +232,7 @@ async def test_only_the_newest_talk_of_a_group_is_kept(process: Process) -> None
         await intake.take(aside(f"short {number}"))
     await intake.take(an_arrival("hm?", chat=GROUP))
     for number in range(10):
-        await intake.take(aside(str(number) + "好" * (overhearing.TEXT_CHARS + 10)))
+        await intake.take(aside(str(number) + "好" * (group_context.TEXT_CHARS + 10)))
     await intake.take(an_arrival("hm?", chat=GROUP))
 
     first, second = await accepted(process.bus)
@@ -396,7 +396,7 @@ async def test_a_full_partition_makes_the_platform_say_it_again(process: Process
 async def test_an_adapter_that_fails_receives_again_and_is_ended_with_the_process(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "REST_S", 0.0)
+    monkeypatch.setattr(receive_loop, "REST_S", 0.0)
     begun: list[int] = []
 
     class Failing:

@@ -252,7 +252,7 @@ async def test_whoever_loses_the_lease_is_cut_short(process: Process, lab: Lab, 
 async def test_a_process_does_what_is_due_and_hands_over_when_it_stops(
     process: Process, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.jobs.job_runner.LOOK_S", 0.01)
     begun, ended = anyio.Event(), anyio.Event()
 
     async def handle(job: Job) -> Mapping[str, Any]:

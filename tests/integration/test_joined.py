@@ -18,7 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from daemon.bus import Bus, Script, open_bus, reap, take, translated, wake
-from daemon.bus.joined import Joined
+from daemon.bus.command_batch import Joined
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import Address

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.leading import Leader, Lease, Terms, leader, leads, lease
-from channels.leading.leads import NOBODY, Leads
+from channels.leader_election import Leader, Lease, Terms, leader, lease, lease_balance
+from channels.leader_election.lease_balance import NOBODY, Leads
 from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
@@ -27,7 +27,7 @@ QUEUE = QueueConfig(lease_s=60.0, renew_s=0.02)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "STANDBY_S", 0.02)
     monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.1)
-    monkeypatch.setattr(leads, "CEDE_EVERY_S", 0.2)
+    monkeypatch.setattr(lease_balance, "CEDE_EVERY_S", 0.2)
     monkeypatch.setattr(lease, "WISH_S", 0.2)
 
 

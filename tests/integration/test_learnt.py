@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.cli.caching import examine_caching
-from daemon.cli.models import examine_models
+from daemon.cli.cache_checks import examine_caching
+from daemon.cli.model_checks import examine_models
 from daemon.config import BotConfig, Config, ModelConfig, PricesConfig
-from daemon.config.remembering import MemorySearchConfig
+from daemon.config.memory_settings import MemorySearchConfig
 from daemon.model import Learnt, Request, Unsaid, connect, dialect, learnt_of, recall, remember
 from daemon.model.dialect import Dialect, host_of, learn, server_of
 from daemon.process import Process

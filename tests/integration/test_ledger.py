@@ -17,7 +17,7 @@ from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import FailingBus
-from daemon.usage import Allowance, KeptNotes, Ledger, Note, UsageBook, ledger
+from daemon.usage import Allowance, KeptNotes, Ledger, Note, UsageBook, unsent_usage
 from tests.conftest import all_keys
 from tests.integration.test_usage import ANN, DAY, used
 from tests.limits import HANG_S
@@ -29,7 +29,7 @@ NEXT_DAY = "2026-11-21"
 
 @pytest.fixture(autouse=True)
 def _retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "RETRY_S", 0.001)
+    monkeypatch.setattr(unsent_usage, "RETRY_S", 0.001)
 
 
 class AwayBus(FailingBus):
@@ -104,14 +104,14 @@ async def test_notes_that_redis_has_not_taken_are_written_once_before_limits_are
 
 
 async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ledger, "KEPT_MAX", 2)
+    monkeypatch.setattr(unsent_usage, "KEPT_MAX", 2)
     away = AwayBus(bus)
     notes = a_ledger(away, tmp_path)
     with capture_logs() as logs:
         for name in "abc":
             await notes.note(a_note(name))
         assert [note.name for note in notes.kept] == ["b", "c"]
-        monkeypatch.setattr(ledger, "LATE_S", -1.0)
+        monkeypatch.setattr(unsent_usage, "LATE_S", -1.0)
         away.away = False
         with anyio.fail_after(HANG_S):
             await notes.written()

@@ -21,10 +21,10 @@ from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
 from tests.limits import until
-from workers.accounts import account
-from workers.agent import limits as gates
-from workers.agent.tracing import Tracing
+from workers.agent import limit_gate as gates
 from workers.agent.turn import Turns
+from workers.agent.turn_tracing import Tracing
+from workers.usage_accounts import account
 
 QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
 """Messages that came too fast are put off, and come again at once."""

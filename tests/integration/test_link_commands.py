@@ -19,14 +19,14 @@ from daemon.bus import argument_of, command_of, publish
 from daemon.config import BotConfig, MemoryConfig, RedisConfig
 from daemon.events import Inbound, Notice
 from daemon.forget import Order
-from daemon.people.links import Link
+from daemon.people.link_index import Link
 from daemon.process import Process
 from daemon.session import Claim
 from tests.conftest import Lab, RecordingBus, an_inbound
 from tests.cut_short import Died, DyingBus
 from tests.intakelab import NAME, with_channel
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
-from workers.agent.linking import Linking
+from workers.agent.slash_link import Linking
 
 ROOT = Path(__file__).parents[2]
 _numbers = itertools.count()
@@ -36,7 +36,7 @@ _numbers = itertools.count()
 def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> PeopleLab:
     for name in ("linking", "parting", "locked"):
         monkeypatch.setattr(f"daemon.people.{name}.REST_S", 0.01)
-    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.jobs.job_runner.LOOK_S", 0.01)
     return PeopleLab(process, lab)
 
 

@@ -14,10 +14,10 @@ from structlog.testing import capture_logs
 
 from daemon.config.schema import PersonConfig
 from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.jobs import Tell
-from daemon.memory import HistoryEntry, MemoryFiles, Version, joining
-from daemon.memory.lists import ScopeLists
+from daemon.memory import HistoryEntry, MemoryFiles, Version, memory_merge
+from daemon.memory.scope_lists import ScopeLists
 from daemon.people import Asking, Party, Request, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
@@ -33,9 +33,9 @@ from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> PeopleLab:
     for name in ("linking", "parting", "locked"):
         monkeypatch.setattr(f"daemon.people.{name}.REST_S", 0.01)
-    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
-    monkeypatch.setattr("daemon.people.locked.TAKE_S", 0.3)
-    monkeypatch.setattr("daemon.people.locked.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.jobs.job_runner.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.scope_locks.TAKE_S", 0.3)
+    monkeypatch.setattr("daemon.people.scope_locks.LOOK_S", 0.01)
     return PeopleLab(process, lab)
 
 
@@ -398,8 +398,8 @@ async def test_the_folder_that_showed_the_memory_goes_and_a_pending_edit_comes_a
 async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_along(
     people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.people.turns.WAIT_S", 0.02)
-    monkeypatch.setattr("daemon.people.turns.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.running_turns.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.running_turns.LOOK_S", 0.01)
     await two(people)
     await lab.publish("next", session="web:bob")
     claim = await lab.claim("web:bob")
@@ -441,7 +441,7 @@ async def test_both_chats_are_told_once_that_they_are_linked(people: PeopleLab) 
 
 
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
-    first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
+    first, second = (memory_merge.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
     assert (await first.mark(ANN, "receiving")).status == "marked"
     found = await second.mark(ANN, "joining")
     assert (found.status, found.by) == ("busy", "a")
@@ -491,8 +491,8 @@ async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_th
 async def test_a_turn_that_began_before_they_parted_is_waited_for(
     people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.people.turns.WAIT_S", 0.02)
-    monkeypatch.setattr("daemon.people.turns.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.running_turns.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.running_turns.LOOK_S", 0.01)
     await two(people)
     await people.link(ANN, BOB)
     await lab.publish("next", session="web:bob")

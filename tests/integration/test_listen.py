@@ -8,9 +8,9 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
-import daemon.bus.listen
+import daemon.bus.pubsub
 from daemon.bus import Bus, Listener, Subscription
-from daemon.bus.listen import BUFFER
+from daemon.bus.pubsub import BUFFER
 from daemon.process import Process
 from tests.conftest import Lab, next_heard
 from tests.limits import HANG_S
@@ -85,8 +85,8 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
 
 
 async def test_a_stopped_server_is_noticed_and_heard_again(lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)
-    monkeypatch.setattr(daemon.bus.listen, "ANSWER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(daemon.bus.pubsub, "POLL_S", 0.2)
+    monkeypatch.setattr(daemon.bus.pubsub, "ANSWER_TIMEOUT_S", 0.2)
     monkeypatch.setattr("daemon.server.launch.REPLY_TIMEOUT_S", 0.2)
     server = (await lab.bus.call("INFO", "server"))["process_id"]
     async with process.listener.hear("t:a") as reader:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival, Sender
-from channels.intake.overhearing import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
-from channels.thread import joined
+from channels.intake.group_context import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
+from channels.thread_lookup import joined
 from daemon.access import Access
 from daemon.config import AccessConfig, QueueConfig
 from daemon.errors import ModelUnavailable
@@ -27,7 +27,7 @@ from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
 from tests.integration.test_outbox import NAME, pushing, replica
 from tests.limits import until
-from workers.agent import looking_back
+from workers.agent import thread_backfill
 from workers.agent.service import serve as serve_agents
 
 LAKE, THREAD = "lake", "40"
@@ -120,7 +120,7 @@ async def test_what_a_banned_person_said_is_left_out(process: Process) -> None:
 async def test_a_platform_that_does_not_answer_makes_no_turn_fail(
     process: Process, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr(looking_back, "WITHIN_S", 0.3)
+    monkeypatch.setattr(thread_backfill, "WITHIN_S", 0.3)
 
     def fails(post: Post) -> Fault | None:
         return fault if post["kind"] == "before" else None

@@ -79,7 +79,7 @@ async def far(
     """A bus behind the network, whose patience lasts longer than any test."""
     for limit in ("connection.PATIENCE_S", "line.ANSWER_TIMEOUT_S", "listen.ANSWER_TIMEOUT_S"):
         monkeypatch.setattr(f"daemon.bus.{limit}", 10 * HANG_S)
-    monkeypatch.setattr("daemon.bus.line.SLOW_BYTES_PER_S", 10 * len(LARGE))
+    monkeypatch.setattr("daemon.bus.pipeline_connection.SLOW_BYTES_PER_S", 10 * len(LARGE))
     url = Secret(f"redis://:{address.password.reveal()}@127.0.0.1:{network[1]}")
     async with open_bus(RedisConfig(url=url, prefix=prefix), Path("/nowhere")) as bus:
         yield bus

@@ -28,7 +28,7 @@ from tests.integration.test_tools_mcp import desk, program
 from tests.integration.test_turns import Bot, wire
 from tests.limits import HANG_S, until
 from tests.unit.test_mcp_schema import strictly
-from workers.tools.mcp import servers
+from workers.tools.mcp import tool_servers
 
 ANYTHING: dict[str, Any] = {"type": "object"}
 
@@ -114,7 +114,7 @@ async def test_no_more_tools_are_offered_than_a_request_may_have(tmp_path: Path)
     async with desk(tmp_path, **configs) as found:
         tools = await found.servers.tools("pond", scope="pond:person:web:ann", session="web:ann")
 
-    assert len(tools) == servers.SERVED_MAX < servers.TOOLS_MAX
+    assert len(tools) == tool_servers.SERVED_MAX < tool_servers.TOOLS_MAX
 
 
 async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ async def test_over_http_half_a_character_is_a_result_as_well(tmp_path: Path, as
 async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_trace(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers, "LIST_WAIT_S", 1.0)
+    monkeypatch.setattr(tool_servers, "LIST_WAIT_S", 1.0)
     gone = McpConfig(command=sys.executable, args=(str(Path(tool_server.__file__)), "gone"))
     mcp = {"away": gone, "sleepy": program("silent")}
     bots = {"pond": BotConfig(tools=("time",), mcp=mcp)}

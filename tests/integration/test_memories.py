@@ -14,8 +14,8 @@ from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.errors import ArchiveError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version, joined
-from daemon.memory.by_hand import WRITE
-from daemon.memory.records import version_parts
+from daemon.memory.memory_records import version_parts
+from daemon.memory.user_edits import WRITE
 from tests.conftest import RecordingBus, dump
 from tests.tables import each_row
 
@@ -781,7 +781,7 @@ async def test_a_prompt_is_not_given_a_text_whose_number_a_failover_has_given_to
 
 
 async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(bus: Bus, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("daemon.memory.current.CACHED", 2)
+    monkeypatch.setattr("daemon.memory.current_memory.CACHED", 2)
     counting = CountingBus(bus)
     memories = Memories(counting)
     for name in "abc":
@@ -807,7 +807,7 @@ async def test_the_newest_versions_come_first_and_not_all_at_once(memories: Memo
 async def test_history_is_read_from_where_a_reader_stands(
     memories: Memories, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
-    monkeypatch.setattr("daemon.memory.lists.PIECE", piece)
+    monkeypatch.setattr("daemon.memory.scope_lists.PIECE", piece)
     at = await opened(memories)
     for upto in (3, 6, 9):
         at = await taken_in(memories, at, upto)
@@ -829,8 +829,8 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
 @pytest.fixture
 def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memories:
     """Memories of which two versions and two entries stay in Redis, the others go to the archive one by one."""
-    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
-    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
     return Memories(recorded, Archive(recorded, tmp_path))
 
 

@@ -23,11 +23,11 @@ from daemon.bus import Bus
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import BusUnavailable, ConfigError
 from daemon.memory import HistoryEntry, Memories, Note, Version
-from daemon.memory.files import MemoryFiles, memory_folder
-from daemon.memory.growing import grow
-from daemon.memory.projection import Projection
+from daemon.memory.append_files import grow
+from daemon.memory.file_sync import Projection
+from daemon.memory.memory_files import MemoryFiles, memory_folder
 from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
-from daemon.memory.stored import Stored
+from daemon.memory.stored_memory import Stored
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
 
@@ -166,7 +166,7 @@ async def test_within_a_second_files_are_looked_at_once_unless_something_just_ch
 
 
 async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(memory: Memory, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("daemon.memory.files.LOOK_S", 0.0)
+    monkeypatch.setattr("daemon.memory.memory_files.LOOK_S", 0.0)
     counting = FailingBus(memory.bus, at=0)
     files = MemoryFiles(Memories(counting), workspace_of=lambda _bot: memory.workspace)
     await files.sync(SCOPE)
@@ -187,7 +187,7 @@ async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(memory: Me
     assert memory.read() == "three"
     (memory.folder / "HISTORY.md").unlink()
     await files.sync(SCOPE)
-    monkeypatch.setattr("daemon.memory.files.ALL_S", -1.0)
+    monkeypatch.setattr("daemon.memory.memory_files.ALL_S", -1.0)
     await files.sync(SCOPE, at_once=True)
     os.truncate(memory.folder / "HISTORY.md", 1)
     await files.sync(SCOPE)
@@ -438,8 +438,8 @@ async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory
 @pytest.fixture
 def aged(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory of which two records of each list stay in Redis."""
-    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
-    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
     return memory
 
 
@@ -564,7 +564,7 @@ def held_by_another_process(folder: Path) -> Iterator[None]:
 async def test_a_folder_that_another_process_holds_is_left_and_its_end_gives_it_free(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("daemon.memory.file_sync.LOCK_WAIT_S", 0.0)
     await memory.consolidated("one")
     memory.folder.mkdir(parents=True)
     with held_by_another_process(memory.folder):
@@ -800,7 +800,7 @@ async def test_the_bot_is_found_by_the_name_in_the_scope(memory: Memory, tmp_pat
 async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.memory.files.LIMIT_S", 0.05)
+    monkeypatch.setattr("daemon.memory.memory_files.LIMIT_S", 0.05)
     sync, ended = Projection.sync, threading.Event()
 
     def until_ended(projection: Projection, stored: Stored) -> None:

@@ -15,13 +15,13 @@ from daemon.bus import open_bus, translated
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import EmbeddedServer
-from daemon.server.engine import find_program
-from daemon.server.layout import Layout
+from daemon.server.redis_program import find_program
+from daemon.server.server_files import Layout
 from tests.conftest import QUEUE, Lab, shut_down
 from tests.limits import HANG_S
 from tests.servers import old_redis
-from workers.consolidation import grew
-from workers.consolidation.grew import GROUP, GrewReader
+from workers.consolidation import grew_reader
+from workers.consolidation.grew_reader import GROUP, GrewReader
 
 pytestmark = pytest.mark.servers
 
@@ -66,7 +66,7 @@ async def test_a_server_out_of_memory_is_waited_out(old: Lab) -> None:
 @needs_it
 async def test_events_deleted_while_somebody_held_them_are_skipped(old: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """XAUTOCLAIM gives nothing in their place there, and leaves them pending."""
-    monkeypatch.setattr(grew, "ABANDONED_MS", 0)
+    monkeypatch.setattr(grew_reader, "ABANDONED_MS", 0)
     stream = old.bus.keys.grew(0)
     dead = GrewReader(old.bus, consumer="dead")
     ids = [await old.bus.call("XADD", stream, "*", "event", str(number)) for number in range(3)]

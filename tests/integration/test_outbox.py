@@ -20,18 +20,18 @@ from structlog.testing import capture_logs
 
 from channels import push
 from channels.base import Channel, Rate
+from channels.http_post import NOTHING_SENT
 from channels.inbound import accept, make_inbound
-from channels.leading import Lease, Terms, leader, lease
-from channels.leading.leads import Leads
-from channels.outbox import Outbox, feed, term
-from channels.outbox.ledger import Ledger, Place, Step, Word
-from channels.pacing import Pace
-from channels.posting import NOTHING_SENT
+from channels.leader_election import Lease, Terms, leader, lease
+from channels.leader_election.lease_balance import Leads
+from channels.outbox import Outbox, leader_term, out_feed
+from channels.outbox.delivery_state import Ledger, Place, Step, Word
 from channels.push import serve
+from channels.send_rate import Pace
 from channels.testing import TestingChannel, connect
 from channels.web.service import serve as serve_web
 from daemon import metrics
-from daemon.bus import Bus, Listener, Script, line, open_bus
+from daemon.bus import Bus, Listener, Script, open_bus, pipeline_connection
 from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig, WebConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
@@ -240,7 +240,7 @@ async def test_a_reply_without_text_is_not_sent(process: Process, text: str) -> 
 
 async def test_what_is_put_back_by_hand_is_delivered_too(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry behind the reader's position, as after a failover."""
-    monkeypatch.setattr(feed, "BLOCK_MS", 20)
+    monkeypatch.setattr(out_feed, "BLOCK_MS", 20)
     async with sink() as platform, replica(pushing(process, platform)):
         await put(process.bus, "first")
         await platform.count(1)
@@ -312,9 +312,9 @@ async def test_replies_of_all_partitions_come_over_one_connection(process: Proce
 async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
     process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term, "IN_FLIGHT", 2)
-    monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
-    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", NEVER_MS)
+    monkeypatch.setattr(leader_term, "IN_FLIGHT", 2)
+    monkeypatch.setattr(out_feed, "BLOCK_MS", NEVER_MS)
+    monkeypatch.setattr(pipeline_connection, "ANSWER_TIMEOUT_S", NEVER_MS)
     gate = Gate()
 
     def hold_all_but_bob(post: Post) -> Fault | None:
@@ -345,8 +345,8 @@ async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
 async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
     process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
-    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", NEVER_MS)
+    monkeypatch.setattr(out_feed, "BLOCK_MS", NEVER_MS)
+    monkeypatch.setattr(pipeline_connection, "ANSWER_TIMEOUT_S", NEVER_MS)
     monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         keys, stolen = many.bus.keys, many.bus.keys.partition(BOB)

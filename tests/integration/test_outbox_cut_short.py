@@ -14,7 +14,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Limits, Part, Purpose, Rate
-from channels.outbox import Outbox, ledger
+from channels.outbox import Outbox, delivery_state
 from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
 from daemon.errors import SendRefused
@@ -34,7 +34,7 @@ QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is noted at the end waits for the task that writes it, and in a process that died there is none."""
-    monkeypatch.setattr(ledger, "LAST_S", 0.05)
+    monkeypatch.setattr(delivery_state, "LAST_S", 0.05)
 
 
 @dataclass

@@ -9,8 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Part
-from channels.outbox import ledger
-from channels.outbox.ledger import Doubt, Word
+from channels.outbox import delivery_state
+from channels.outbox.delivery_state import Doubt, Word
 from daemon import metrics
 from daemon.bus import Bus
 from daemon.config import QueueConfig
@@ -258,7 +258,7 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is noted at the end waits for the task that writes it, and in a process that died there is none."""
-    monkeypatch.setattr(ledger, "LAST_S", 0.05)
+    monkeypatch.setattr(delivery_state, "LAST_S", 0.05)
 
 
 class Remembering(Platform):

@@ -12,8 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Purpose, Rate
-from channels.pacing import Pace
-from channels.pacing import pace as pace_module
+from channels.send_rate import Pace
+from channels.send_rate import token_bucket as pace_module
 from channels.slack.channel import SlackChannel
 from channels.telegram.channel import TelegramChannel
 from channels.testing import TestingChannel

@@ -9,14 +9,14 @@ import httpx2
 import msgspec
 import pytest
 
-from channels.web.watch import serve
+from channels.web.health_server import serve
 from daemon.bus import Bus, open_bus
 from daemon.bus.permissions import RIGHTS, missing, rules_of
-from daemon.cli.database import examine
+from daemon.cli.database_checks import examine
 from daemon.config import HealthConfig, RedisConfig, Secret
 from daemon.errors import BusError
 from daemon.process import Process
-from daemon.rights import watch
+from daemon.redis_rights import watch
 from daemon.server import Address
 from tests.limits import until
 from tests.weblab import client_of
@@ -71,7 +71,7 @@ async def test_the_doctor_names_the_missing_rules_of_the_nearest_role(bus: Bus, 
 async def test_a_process_whose_user_lacks_a_permission_is_not_ready_until_somebody_corrects_it(
     process: Process, user: RedisConfig, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.rights.AGAIN_S", 0.01)
+    monkeypatch.setattr("daemon.redis_rights.AGAIN_S", 0.01)
     admin, rules = process.bus, rules_of("agent", process.bus.keys.prefix)
     await allow(admin, f"{rules} -xadd")
     config = msgspec.structs.replace(process.config, redis=user, health=HealthConfig(port=free_port))

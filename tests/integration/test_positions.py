@@ -9,25 +9,25 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from channels.leading import Lease, Terms
-from channels.outbox.ledger import Ledger, Place, Step, Word
-from channels.showing.book import Begun, Book
-from channels.showing.draft import Draft
-from channels.showing.lead import Lead
+from channels.leader_election import Lease, Terms
+from channels.live_display.display_leader import Lead
+from channels.live_display.draft_message import Draft
+from channels.live_display.shown_messages import Begun, Book
+from channels.outbox.delivery_state import Ledger, Place, Step, Word
 from daemon.archive import Archive, Shelf
 from daemon.archive.archive import TRIM
-from daemon.archive.listing import listing_of
+from daemon.archive.segment_listing import listing_of
 from daemon.bus import Bus, Script
 from daemon.errors import LeaseLost, LockLost
 from daemon.events import Reply
-from daemon.forget.logs import STRIKE, SWAP
-from daemon.forget.remembered import CURRENT
-from daemon.forget.whole import SKIP
+from daemon.forget.log_removal import STRIKE, SWAP
+from daemon.forget.memory_removal import CURRENT
+from daemon.forget.session_removal import SKIP
 from daemon.memory import HistoryEntry, Memories
-from daemon.memory.joining import POINT
+from daemon.memory.memory_merge import POINT
 from daemon.session import Locks
 from daemon.testing import ManualClock
-from daemon.transcripts.restoring import Source, restore
+from daemon.transcripts.session_restore import Source, restore
 from tests.conftest import Lab, RecordingBus, an_entry, commit_of
 
 ANN, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"

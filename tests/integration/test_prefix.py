@@ -248,7 +248,7 @@ async def shown(people: PeopleLab, scope: str) -> str:
 async def test_linked_and_unlinked_people_see_their_memory_at_once(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.jobs.job_runner.LOOK_S", 0.01)
     people = PeopleLab(process, lab)
     # The numbers of Bob's versions are higher than those of the memory that both share then.
     for scope, text in ((ANN, "ann has a cat"), (BOB, "bob rows"), *((BOB, f"bob has {n} boats") for n in range(4))):

@@ -14,20 +14,20 @@ from anyio import to_thread
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
-from daemon.cli.searching import examine_search
+from daemon.cli.search_checks import examine_search
 from daemon.config import MemorySearchConfig
 from daemon.errors import ArchiveError, BusUnavailable
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
 from daemon.process import Process
 from daemon.recall import Chunk, Found, Hit, InPrompt, Mode, SessionBook
-from daemon.recall.chunks import history_chunks, lines_of
-from daemon.recall.forgetting import forget_in_indexes
+from daemon.recall.chunk_splitter import history_chunks, lines_of
 from daemon.recall.index import BuiltinEngine
+from daemon.recall.index_removal import forget_in_indexes
 from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remove_index
-from daemon.recall.qmd import upkeep as upkeep_module
-from daemon.recall.qmd.engine import SEARCHES_MAX
-from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
-from daemon.recall.qmd.store import Store
+from daemon.recall.qmd import index_upkeep as upkeep_module
+from daemon.recall.qmd.qmd_engine import SEARCHES_MAX
+from daemon.recall.qmd.qmd_program import INSTALL, PASSED_ON, Failed, Late
+from daemon.recall.qmd.qmd_store import Store
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
@@ -82,7 +82,7 @@ class Remembered:
 
 @pytest.fixture
 def qmd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
+    monkeypatch.setattr("daemon.recall.qmd.update_schedule.DEBOUNCE_S", 0.01)
     return install(tmp_path / "bin")
 
 
@@ -255,7 +255,7 @@ async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd
 async def test_what_is_damaged_or_gone_is_made_anew(
     ready: QmdEngine, memory: Remembered, data: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
     folder = data / "qmd" / "scopes" / folder_of(SCOPE)
     [index], [config] = (folder / "qmd").glob("*.sqlite"), (folder / "config").glob("*.yml")
     match damage:
@@ -332,7 +332,7 @@ async def test_whoever_forgets_waits_for_an_update_that_is_going_on(
 
 
 async def test_forgetting_fails_on_a_held_index(ready: QmdEngine, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.store.DELETE_WAIT_S", 0.05)
+    monkeypatch.setattr("daemon.recall.qmd.qmd_store.DELETE_WAIT_S", 0.05)
 
     with Store(data).held(SCOPE), pytest.raises(TimeoutError):
         remove_index(data, SCOPE)
@@ -423,7 +423,7 @@ async def test_a_short_deadline_does_not_ask_it_at_all(
     ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = len(qmd.calls)
-    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", HANG_S)
+    monkeypatch.setattr("daemon.recall.qmd.qmd_engine.LEAST_S", HANG_S)
 
     with anyio.fail_after(HANG_S):
         found = await ask(ready, "daughter")
@@ -439,7 +439,7 @@ async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
 
     with capture_logs() as logs:
         with monkeypatch.context() as turns:
-            turns.setattr("daemon.recall.qmd.engine.SHARE", 0.5 / HANG_S)
+            turns.setattr("daemon.recall.qmd.qmd_engine.SHARE", 0.5 / HANG_S)
             for _ in range(2):
                 with anyio.fail_after(HANG_S):
                     assert (await ask(ready, "daughter")).hits == builtin.hits
@@ -454,7 +454,7 @@ async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
 async def test_too_many_at_once_wait_and_it_is_nobodys_fault(
     ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.qmd_engine.LEAST_S", 0.0)
     qmd.misbehaves(query="held")
     answers: list[Found] = []
 
@@ -506,7 +506,7 @@ async def test_no_index_is_made_before_a_real_search_has_worked(
 
 
 async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
     qmd.misbehaves(query="crash")
     assert by_qmd(await ask(ready, "daughter")) == []
     qmd.misbehaves()
@@ -521,7 +521,7 @@ async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Instal
 async def test_an_update_that_fails_leaves_no_half_index(
     ready: QmdEngine, memory: Remembered, qmd: Installed, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
     qmd.misbehaves(update="crash")
     assert await ready.bring_in_step(SCOPE) != ""
@@ -570,7 +570,7 @@ async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
     engine_of: EngineOf, qmd: Installed, builtin: Builtin, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if how == "stubborn":
-        monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 0.4)
+        monkeypatch.setattr("daemon.recall.qmd.qmd_commands.EMBED_SLICE_S", 0.4)
     qmd.misbehaves(embed=how)
     engine = engine_of(mode="query")
 

@@ -12,8 +12,8 @@ import pytest
 from anyio import to_thread
 
 from daemon.recall import Found, InPrompt, Mode
-from daemon.recall.qmd import Failed, Qmd, QmdEngine, State, commands, probed, remove_index
-from daemon.recall.qmd.store import Store
+from daemon.recall.qmd import Failed, Qmd, QmdEngine, State, probed, qmd_commands, remove_index
+from daemon.recall.qmd.qmd_store import Store
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
@@ -136,7 +136,7 @@ async def test_an_empty_memory_is_searched_too(engine: QmdEngine, memory: Rememb
 
 
 async def test_a_damaged_index_is_made_anew(engine: QmdEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
     [index] = (Store(tmp_path).folder(SCOPE) / "qmd").glob("*.sqlite")
     for beside in index.parent.glob("*.sqlite-*"):
         beside.unlink()
@@ -177,7 +177,7 @@ async def test_an_answer_looks_as_it_is_read(engine: QmdEngine, program: str, tm
     assert known
     words = (
         "lex: train\nlex: geneva", "--no-rerank", "--explain", "--format", "json", "-n", "5", "-c",
-        commands.COLLECTION,
+        qmd_commands.COLLECTION,
     )  # fmt: skip
 
     qmd = Qmd(Store(tmp_path).folder(SCOPE), program)
@@ -202,8 +202,8 @@ async def test_what_it_refuses_it_refuses_with_a_status(program: str, engine: Qm
 
     for lines in ('lex: "half', "lex:", "vec: not -this"):
         with pytest.raises(Failed, match="status 1"):
-            await commands.search(qmd, known.told.index, lines, mode="search", limit=3, within_s=60)
+            await qmd_commands.search(qmd, known.told.index, lines, mode="search", limit=3, within_s=60)
     with pytest.raises(Failed, match="status 1"):
-        await qmd.run("no-index", "query", "lex: a", "--format", "json", "-c", commands.COLLECTION, within_s=60)
+        await qmd.run("no-index", "query", "lex: a", "--format", "json", "-c", qmd_commands.COLLECTION, within_s=60)
     with pytest.raises(Failed, match="status 1"):
-        await commands.begin(qmd, known.told.index, tmp_path)
+        await qmd_commands.begin(qmd, known.told.index, tmp_path)

@@ -148,7 +148,7 @@ def test_a_duration_is_read_from_the_buckets(numbers: dict[str, float], share: f
 async def test_a_turn_appears_in_the_history_of_the_page(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.web.system.history.FRESH_S", 3_600.0)
+    monkeypatch.setattr("channels.web.system.rate_endpoints.FRESH_S", 3_600.0)
     process = replace(process, clock=ManualClock())
     recorder = Recorder(process.bus, process.clock, process.name)
     async with page_of(process) as page:

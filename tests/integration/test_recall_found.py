@@ -12,7 +12,7 @@ from daemon.bus import publish
 from daemon.config import BotConfig
 from daemon.memory import Memories, Note
 from daemon.process import Process
-from daemon.recall.index.files import FOLDER
+from daemon.recall.index.index_files import FOLDER
 from daemon.recall.vectors import Embedders
 from daemon.scope import folder_of
 from daemon.testing import ScriptedModel

@@ -15,25 +15,25 @@ import pytest
 from structlog.testing import capture_logs
 
 import daemon.recall.index.builtin
-import daemon.recall.index.feed
+import daemon.recall.index.index_feed
 import daemon.recall.index.indexes
 from daemon.archive import Shelf
 from daemon.errors import ArchiveError, BusUnavailable
-from daemon.forget.order import Ground, Order
+from daemon.forget.forget_context import Work
+from daemon.forget.forget_order import Ground, Order
 from daemon.forget.tombstone import EVERYTHING
-from daemon.forget.work import Work
 from daemon.memory import HistoryEntry, Note, Version
 from daemon.process import Process
-from daemon.recall.forgetting import forget_in_indexes
-from daemon.recall.found import SNIPPET_CHARS, Found, InPrompt
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index.builtin import NOT_ALL
-from daemon.recall.index.errors import IndexGone
-from daemon.recall.index.feed import Feeder
-from daemon.recall.index.files import FOLDER, index_file
+from daemon.recall.index.index_errors import IndexGone
+from daemon.recall.index.index_feed import Feeder
+from daemon.recall.index.index_files import FOLDER, index_file
+from daemon.recall.index.index_store import Index
 from daemon.recall.index.indexes import THREADS
-from daemon.recall.index.store import Index
-from daemon.recall.sessions import SessionBook
+from daemon.recall.index_removal import forget_in_indexes
+from daemon.recall.search_results import SNIPPET_CHARS, Found, InPrompt
+from daemon.recall.session_book import SessionBook
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
 from daemon.transcripts import Transcripts
@@ -295,7 +295,7 @@ async def test_a_long_history_is_fed_piece_by_piece_and_what_was_fed_is_found_me
     world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await write(world, *(f"[2026-11-01 08:00] Entry {word(at)}." for at in range(1_000)))
-    monkeypatch.setattr(daemon.recall.index.feed, "PIECE", 2)
+    monkeypatch.setattr(daemon.recall.index.index_feed, "PIECE", 2)
     hurried = engine_of(world)
     hurried.in_step_s = 0.03
 
@@ -367,7 +367,7 @@ async def test_messages_that_the_archive_does_not_give_are_taken_in_when_it_does
     assert await files(engine, word(3)) == [f"transcript/{ANN}"]
     monkeypatch.setattr(type(archive), "read", real)
     assert await files(engine, word(0)) == []  # it rests
-    monkeypatch.setattr(daemon.recall.index.feed, "REST_S", 0.0)
+    monkeypatch.setattr(daemon.recall.index.index_feed, "REST_S", 0.0)
     engine = engine_of(world)
 
     await found(engine, word(0))
@@ -508,7 +508,7 @@ FEED = """
 import sys
 from pathlib import Path
 from daemon.recall.chunk import Chunk
-from daemon.recall.index.store import Fed, Index, NOWHERE
+from daemon.recall.index.index_store import Fed, Index, NOWHERE
 index = Index.open(Path(sys.argv[1]), sys.argv[2], forgets=0)
 print("open", flush=True)
 sys.stdin.readline()
@@ -694,7 +694,7 @@ async def test_an_index_that_cannot_be_deleted_is_named(world: Pond, monkeypatch
     def refuse(*_: Any) -> None:
         raise PermissionError(1, "not permitted")
 
-    monkeypatch.setattr("daemon.recall.forgetting.delete_indexes", refuse)
+    monkeypatch.setattr("daemon.recall.index_removal.delete_indexes", refuse)
     record = await world.forget()
 
     assert [line for line in record.report["failed"] if line.startswith(f"search index of {SCOPE}: not permitted")]

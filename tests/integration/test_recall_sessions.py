@@ -8,7 +8,7 @@ import pytest
 
 from daemon.bus import Bus, Part
 from daemon.recall import SessionBook
-from daemon.recall import sessions as sessions_module
+from daemon.recall import session_book as sessions_module
 from tests.conftest import Lab
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"

@@ -23,9 +23,9 @@ from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, messages_of, small_window
 from tests.recalllab import ScriptedEngine, a_hit, recalling
-from workers.agent.context import prompt
-from workers.agent.filling import filling
-from workers.agent.preview import preview
+from workers.agent.prompt_builder import prompt
+from workers.agent.prompt_preview import preview
+from workers.agent.prompt_size import filling
 
 SCOPE = "pond:workspace"
 HIT = "- **[d1]** (memory/HISTORY.md) [1.00]\n  Mia plays the cello."
@@ -101,7 +101,7 @@ async def test_a_prompt_is_put_together_again_only_if_something_was_recalled(
 ) -> None:
     """Each first call of a turn put its prompt together twice."""
     built = list[object]()
-    monkeypatch.setattr("workers.agent.request.prompt", lambda *parts: built.append(parts) or prompt(*parts))
+    monkeypatch.setattr("workers.agent.turn_requests.prompt", lambda *parts: built.append(parts) or prompt(*parts))
 
     for hits, times in {(): 1, (a_hit("Mia plays the cello."),): 2}.items():
         built.clear()
@@ -423,7 +423,7 @@ async def test_a_question_is_answered_with_what_is_found(process: Process, lab: 
 async def test_a_question_of_which_nothing_is_remembered_or_that_takes_too_long_is_told_so(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.agent.remembered.SEARCH_S", 0.05)
+    monkeypatch.setattr("workers.agent.slash_memory.SEARCH_S", 0.05)
     engine = ScriptedEngine()
 
     async with Bot(recalling(process, engine), ScriptedModel()).working():

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from daemon.errors import ModelUnavailable
-from daemon.forget.order import Order
+from daemon.forget.forget_order import Order
 from daemon.memory import HistoryEntry
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
-from daemon.recall.sessions import SessionBook
+from daemon.recall.session_book import SessionBook
 from daemon.recall.vectors import VectorEngine, file_of
-from daemon.recall.vectors.engine import NOT_NOW
+from daemon.recall.vectors.vector_engine import NOT_NOW
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, pond

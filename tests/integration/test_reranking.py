@@ -13,8 +13,8 @@ from daemon.config import BotConfig, Config, MemorySearchConfig, RerankerConfig,
 from daemon.errors import InvalidAnswer, ModelError, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.model import reranker
 from daemon.recall import Hit, InPrompt
-from daemon.recall.found import Mode
 from daemon.recall.reranking import RerankingEngine, in_order
+from daemon.recall.search_results import Mode
 from daemon.testing import ManualClock
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Reply, Rerank, fake_openai
 from tests.limits import HANG_S

@@ -10,19 +10,19 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
 from channels.slack import api as slack
-from channels.slack.socket import _opened as open_socket
-from channels.slack.socket import _session as socket_session
+from channels.slack.socket_mode import _opened as open_socket
+from channels.slack.socket_mode import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
 from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Model, Request, connect
-from daemon.model.embedding import Embeddings
-from daemon.model.transcribing import Transcriber
-from daemon.setup.bot_api import bot_api
+from daemon.model.embeddings_client import Embeddings
+from daemon.model.speech_to_text import Transcriber
 from daemon.setup.slack_api import slack_api
+from daemon.setup.telegram_api import bot_api
 from tests.tables import each_row
-from workers.tools.mcp.connection import Connection
+from workers.tools.mcp.tool_server_connection import Connection
 
 TIMEOUT_S = 5.0
 TOKEN = Secret("123456:not-a-real-token")

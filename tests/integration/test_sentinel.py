@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from daemon.bus import open_bus
 from daemon.bus.sentinel import MasterPool
-from daemon.cli.database import examine
+from daemon.cli.database_checks import examine
 from daemon.cli.redis_cli import target_of
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError, TooFewReplicas

@@ -20,10 +20,10 @@ from daemon.cli.redis_cli import run, shown, target_of
 from daemon.config.secret import Secret
 from daemon.errors import BusUnavailable, ConfigError, EngineRefused, ServerNotReady
 from daemon.server import Address, EmbeddedServer, allocator
-from daemon.server.engine import find_program
+from daemon.server.blocking_client import Link, Refusal, Status
 from daemon.server.launch import Launcher
-from daemon.server.layout import Layout, read_state, try_lock
-from daemon.server.link import Link, Refusal, Status
+from daemon.server.redis_program import find_program
+from daemon.server.server_files import Layout, read_state, try_lock
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from daemon.errors import BusError, EngineRefused, ServerNotReady
 from daemon.server.append_only import FOLDER, MANIFEST
-from daemon.server.layout import Layout
+from daemon.server.server_files import Layout
 from tests.integration.test_server import IDLE_S, _free, _keepers, connect, data_dir, eventually, server
 from tests.limits import HANG_S
 

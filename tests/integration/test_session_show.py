@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.cli import shown as cli_shown
-from daemon.cli.prompt import print_prompt
+from daemon.cli import session_view as cli_shown
+from daemon.cli.prompt_output import print_prompt
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.process import Process
@@ -15,7 +15,7 @@ from tests.conftest import Lab
 from tests.integration.test_turns import Bot, notices_of
 from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
-from workers.agent.preview import preview
+from workers.agent.prompt_preview import preview
 from workers.consolidation import Want
 
 

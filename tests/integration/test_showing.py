@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from channels.base import Purpose, Rate
+from channels.live_display import draft_message as drafts
+from channels.live_display import streamer, typing_indicator
 from channels.outbox import Outbox
-from channels.showing import draft as drafts
-from channels.showing import streamer, typing
 from channels.testing import TestingChannel, connect
 from channels.testing import channel as testing
 from daemon.bus import Bus, Subscription, publish
@@ -494,8 +494,8 @@ async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(testing, "TYPING_LASTS_S", 0.02)
-    monkeypatch.setattr(typing, "SHORTEST_S", 0.02)
-    monkeypatch.setattr(typing, "FIRST_S", 0.0)
+    monkeypatch.setattr(typing_indicator, "SHORTEST_S", 0.02)
+    monkeypatch.setattr(typing_indicator, "FIRST_S", 0.0)
     async with sink() as platform, replica(pushing(process, platform, streaming=False)):
         await leads(process)
         await accept_one(process, ANN)
@@ -516,7 +516,7 @@ async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(
 async def test_what_is_answered_at_once_shows_no_sign(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     passed_s = [0.0]
     later = {**vars(anyio), "current_time": lambda: anyio.current_time() + passed_s[0]}
-    monkeypatch.setattr(typing, "anyio", SimpleNamespace(**later))
+    monkeypatch.setattr(typing_indicator, "anyio", SimpleNamespace(**later))
     async with sink() as platform, replica(pushing(process, platform, streaming=False)):
         await leads(process)
         passed_s[0] = -1_000.0  # it stands still, as far as signs are concerned

@@ -13,8 +13,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Limits, Part, Purpose, Rate
-from channels.outbox import Outbox, ledger
-from channels.showing import draft, streamer
+from channels.live_display import draft_message, streamer
+from channels.outbox import Outbox, delivery_state
 from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
 from daemon.errors import SendRejected
@@ -44,11 +44,11 @@ QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """No rests; a text is shown at once."""
-    monkeypatch.setattr(ledger, "LAST_S", 0.05)
+    monkeypatch.setattr(delivery_state, "LAST_S", 0.05)
     monkeypatch.setattr(streamer, "REFUSED_S", 0.002)
     monkeypatch.setattr(streamer, "NO_ROOM_S", 0.002)
     monkeypatch.setattr(streamer, "RETRY_S", 0.002)
-    monkeypatch.setattr(draft, "BEGIN_S", 0.0)
+    monkeypatch.setattr(draft_message, "BEGIN_S", 0.0)
 
 
 @dataclass
@@ -214,7 +214,7 @@ async def test_a_script_cache_flushed_between_any_two_steps_is_not_noticed(proce
 class StepsOfShowing(Steps):
     """Counts the awaits of the tasks that show and that deliver."""
 
-    ROOMS = ("channels.outbox", "channels.showing")
+    ROOMS = ("channels.outbox", "channels.live_display")
 
 
 async def at_each_await(

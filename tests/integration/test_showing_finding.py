@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Part
-from channels.showing import draft as drafts
+from channels.live_display import draft_message as drafts
 from daemon.config import QueueConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey

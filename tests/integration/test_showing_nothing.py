@@ -3,7 +3,7 @@
 import pytest
 
 from channels.inbound import accept, make_inbound
-from channels.showing import typing
+from channels.live_display import typing_indicator
 from channels.testing import channel as testing
 from daemon.process import Process
 from tests.fakes.sink import sink
@@ -14,8 +14,8 @@ from tests.limits import until
 
 async def test_what_cannot_be_changed_is_sent_when_it_is_finished(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.0)
-    monkeypatch.setattr(typing, "FIRST_S", 0.0)
-    monkeypatch.setattr(typing, "SHORTEST_S", 0.02)
+    monkeypatch.setattr(typing_indicator, "FIRST_S", 0.0)
+    monkeypatch.setattr(typing_indicator, "SHORTEST_S", 0.02)
     monkeypatch.setattr(testing, "TYPING_LASTS_S", 0.02)
     async with sink() as platform:
         one = pushing(process, platform)

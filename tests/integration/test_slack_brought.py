@@ -16,7 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.http import protocol
-from channels.slack import brought
+from channels.slack import events_endpoint
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import ConfigError
 from daemon.process import Process
@@ -129,7 +129,7 @@ async def test_what_is_brought_is_answered_once_it_is_kept(process: Process) -> 
 
 
 async def test_what_takes_too_long_to_keep_is_not_answered_as_kept(process: Process, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(brought, "TAKE_S", 0.1)
+    monkeypatch.setattr(events_endpoint, "TAKE_S", 0.1)
     heard = Heard(slow="D0ANN")
     async with called(process, acme=heard) as slack:
         answer = await slack.say(message("hello"))
@@ -269,7 +269,7 @@ async def test_garbage_that_is_signed_is_answered_and_passed_over(process: Proce
 
 async def test_a_body_too_large_is_not_read(process: Process) -> None:
     async with called(process, acme=Heard()) as slack:
-        answer = await slack.bring(b"x" * (brought.EVENT_MAX_BYTES + 1))
+        answer = await slack.bring(b"x" * (events_endpoint.EVENT_MAX_BYTES + 1))
 
     assert answer.status_code == 413
 
@@ -321,9 +321,9 @@ async def test_a_port_that_is_taken_is_said(process: Process) -> None:
 async def test_a_stop_waits_long_for_nobody(process: Process, monkeypatch: pytest.MonkeyPatch, under_way: bool) -> None:
     """Also in the middle of keeping something, which Slack is asked to say again."""
     for module, name in (
-        (brought, "TAKE_S"),
+        (events_endpoint, "TAKE_S"),
         (protocol, "SHUTDOWN_S"),
-        (sys.modules["channels.http.serving"], "SHUTDOWN_S"),
+        (sys.modules["channels.http.http_server"], "SHUTDOWN_S"),
     ):
         monkeypatch.setattr(module, name, 2 * HANG_S)
     heard = Heard(slow="D0ANN")

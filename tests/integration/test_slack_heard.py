@@ -14,7 +14,7 @@ from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.slack import api as slack_api
 from channels.slack import envelopes
-from channels.slack.hearing import hear
+from channels.slack.event_source import hear
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import BusUnavailable
@@ -265,8 +265,8 @@ async def test_a_connection_that_is_told_to_go_for_no_reason_is_followed_by_anot
 
 
 async def test_a_broken_wire_loses_nothing(process: Process, monkeypatch: Any) -> None:
-    monkeypatch.setattr("channels.slack.socket.PAUSE_MIN_S", 0.01)
-    monkeypatch.setattr("channels.slack.socket.PAUSE_MAX_S", 0.05)
+    monkeypatch.setattr("channels.slack.socket_mode.PAUSE_MIN_S", 0.01)
+    monkeypatch.setattr("channels.slack.socket_mode.PAUSE_MAX_S", 0.05)
     faults = [Cut(), Cut(half=True), Cut(acted=False), Garbled(b"\x00\xff"), Cut(half=True)]
     async with fake_slack(repeat_s=0.05) as slack, hearing(process, slack, way="socket") as heard:
         await slack.connected()

@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.slack import brought, envelopes, outcome
-from channels.slack import hearing as slack_hearing
-from channels.slack import socket as slack_socket
+from channels.slack import api_outcome, envelopes, events_endpoint
+from channels.slack import event_source as slack_hearing
+from channels.slack import socket_mode as slack_socket
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
@@ -31,7 +31,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "PING_S", 0.1)
     monkeypatch.setattr(slack_socket, "SILENT_S", 0.5)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
-    monkeypatch.setattr(outcome, "LONG_REST_S", 0.05)
+    monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
     monkeypatch.setattr(envelopes, "REST_MIN_S", 0.01)
     monkeypatch.setattr(envelopes, "REST_MAX_S", 0.05)
 
@@ -241,7 +241,7 @@ async def test_the_address_is_accepted_by_slack(process: Process) -> None:
 
 async def test_nothing_that_is_brought_is_lost(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """With Redis away for moments, and keeping that takes too long for some."""
-    monkeypatch.setattr(brought, "TAKE_S", 0.2)
+    monkeypatch.setattr(events_endpoint, "TAKE_S", 0.2)
     heard = Heard(away=30, slow="late")
     async with fake_slack(floods=False, repeat_s=0.1) as slack, called(process, slack, heard):
         slow = slack.direct(slack.person("Late"))

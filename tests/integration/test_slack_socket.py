@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
-from channels.slack import envelopes, outcome
-from channels.slack import hearing as slack_hearing
-from channels.slack import socket as slack_socket
+from channels.slack import api_outcome, envelopes
+from channels.slack import event_source as slack_hearing
+from channels.slack import socket_mode as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
 from tests.hearlab import Heard, hear_one, replica
@@ -29,7 +29,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "CROWDED_S", 0.05)
     monkeypatch.setattr(slack_socket, "DISABLED_S", 0.05)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
-    monkeypatch.setattr(outcome, "LONG_REST_S", 0.05)
+    monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
     monkeypatch.setattr(envelopes, "REST_MIN_S", 0.01)
     monkeypatch.setattr(envelopes, "REST_MAX_S", 0.05)
 

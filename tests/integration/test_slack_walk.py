@@ -13,9 +13,9 @@ import anyio
 import msgspec
 import pytest
 
+from channels.live_display import streamer, typing_indicator
 from channels.push import serve as serve_channels
-from channels.showing import streamer, typing
-from channels.slack import SlackChannel, channel, socket
+from channels.slack import SlackChannel, channel, socket_mode
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, SlackConfig, TranscriptionConfig
 from daemon.config.channels import SlackEventsConfig
@@ -91,12 +91,12 @@ async def walking(
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rests, and times between messages, that are long enough to be there; test_pacing.py has those of Slack."""
-    monkeypatch.setattr(typing, "FIRST_S", 0.0)
+    monkeypatch.setattr(typing_indicator, "FIRST_S", 0.0)
     limits = msgspec.structs.replace(SlackChannel.limits, edit_every_s=0.01, group_edit_every_s=0.01)
     monkeypatch.setattr(SlackChannel, "limits", limits)
     monkeypatch.setattr(channel, "CHAT_S", 0.01)
-    monkeypatch.setattr(socket, "PAUSE_MIN_S", 0.01)
-    monkeypatch.setattr(socket, "GREETED_MAX_S", 0.01)
+    monkeypatch.setattr(socket_mode, "PAUSE_MIN_S", 0.01)
+    monkeypatch.setattr(socket_mode, "GREETED_MAX_S", 0.01)
     monkeypatch.setattr(streamer, "REFUSED_S", 0.01)
 
 

@@ -13,11 +13,11 @@ import anyio.lowlevel
 import pytest
 from redis import exceptions as redis_errors
 
-import daemon.bus.stream
+import daemon.bus.streaming_connection
 from daemon.bus import Bus
-from daemon.bus.joined import Joined
-from daemon.bus.line import packed
-from daemon.bus.stream import Stream
+from daemon.bus.command_batch import Joined
+from daemon.bus.pipeline_connection import packed
+from daemon.bus.streaming_connection import Stream
 from daemon.errors import BusUnavailable
 from tests.conftest import Lab
 from tests.limits import HANG_S
@@ -164,8 +164,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
             raise answer
         return answer
 
-    monkeypatch.setattr(daemon.bus.stream, "connected", connected)
-    monkeypatch.setattr(daemon.bus.stream, "answer_to", answer_to)
+    monkeypatch.setattr(daemon.bus.streaming_connection, "connected", connected)
+    monkeypatch.setattr(daemon.bus.streaming_connection, "answer_to", answer_to)
     return found
 
 
@@ -211,7 +211,7 @@ async def test_a_caller_during_a_connection_is_told_of_the_closing(lab: Lab, mon
         await anyio.sleep_forever()
         raise AssertionError
 
-    monkeypatch.setattr(daemon.bus.stream, "connected", connected)
+    monkeypatch.setattr(daemon.bus.streaming_connection, "connected", connected)
     joined = Joined(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=HANG_S)
 
     async def ask() -> None:
@@ -234,7 +234,7 @@ async def test_what_cannot_be_sent_for_want_of_a_connection_is_lost_at_once(
     ends = Ends()
     stream = ends.stream(NOBODY)
     with monkeypatch.context() as patch:
-        patch.setattr(daemon.bus.stream, "connected", nobody)
+        patch.setattr(daemon.bus.streaming_connection, "connected", nobody)
         await stream.send([Call(1), Call(2)])
 
     assert ends.lost == [1, 2]

@@ -21,14 +21,14 @@ from tests.answers import FIELDS, FIRST, KINDS, MEMORY, Kind, called
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, fake_openai
 from tests.limits import HANG_S
 from tests.tables import each_row
-from workers.consolidation.plan import boundaries
-from workers.consolidation.summary.breaker import Breaker
-from workers.consolidation.summary.flush import Flush
-from workers.consolidation.summary.paid import PaidParts
-from workers.consolidation.summary.render import Line, raw_entry
-from workers.consolidation.summary.request import Background
-from workers.consolidation.summary.split import Turn
+from workers.consolidation.consolidation_plan import boundaries
+from workers.consolidation.summary.flush_request import Flush
+from workers.consolidation.summary.log_rendering import Line, raw_entry
+from workers.consolidation.summary.model_breaker import Breaker
+from workers.consolidation.summary.paid_parts import PaidParts
+from workers.consolidation.summary.range_split import Turn
 from workers.consolidation.summary.summarize import NO_LIMIT, Summarizer, Summary
+from workers.consolidation.summary.summary_request import Background
 
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
 CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))

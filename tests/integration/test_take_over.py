@@ -10,7 +10,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.errors import MemoryMoving, VersionMoved
 from daemon.memory import Foreign, HistoryEntry, Memories, TakenOver, Version
-from daemon.memory.foreign import TAKE_OVER
+from daemon.memory.memory_import import TAKE_OVER
 from tests.conftest import FailingBus, RecordingBus, dump
 
 SCOPE = "pond:person:telegram:4711"

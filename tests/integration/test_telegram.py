@@ -16,11 +16,11 @@ from structlog.testing import capture_logs
 from channels.arrival import Arrival
 from channels.base import Part
 from channels.batch import one_by_one
-from channels.examining import examine
-from channels.telegram import TelegramChannel, asking, connect
+from channels.push_checks import examine
+from channels.telegram import TelegramChannel, connect, polling
 from channels.telegram import webhook as telegram_webhook
 from channels.telegram.api import NOTHING_SENT, Api
-from channels.telegram.moved import Moved
+from channels.telegram.group_migration import Moved
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
@@ -40,10 +40,10 @@ QUEUE = QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, 
 
 @pytest.fixture(autouse=True)
 def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
-    monkeypatch.setattr(asking, "PAUSE_MAX_S", 0.05)
-    monkeypatch.setattr(asking, "CONFLICT_MIN_S", 0.01)
-    monkeypatch.setattr(asking, "CONFLICT_MAX_S", 0.05)
+    monkeypatch.setattr(polling, "PAUSE_MIN_S", 0.01)
+    monkeypatch.setattr(polling, "PAUSE_MAX_S", 0.05)
+    monkeypatch.setattr(polling, "CONFLICT_MIN_S", 0.01)
+    monkeypatch.setattr(polling, "CONFLICT_MAX_S", 0.05)
 
 
 @dataclass
@@ -170,7 +170,7 @@ async def test_a_mixed_up_batch_is_taken_whole(process: Process) -> None:
     "fault", [Refuse(500), Refuse(429, retry_after=0), Page(502), Garbled(), Cut(acted=False), Cut(half=True)]
 )
 async def test_a_failing_server_is_asked_again(process: Process, monkeypatch: pytest.MonkeyPatch, fault: Any) -> None:
-    monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
+    monkeypatch.setattr(polling, "PAUSE_MIN_S", 0.01)
     heard = Heard()
     async with fake_telegram() as telegram:
         telegram.faults.on("getUpdates", fault, fault)
@@ -220,8 +220,8 @@ async def test_a_webhook_of_before_is_removed_and_what_waited_there_comes(proces
 
 
 async def test_a_silent_server_is_left_for_a_new_connection(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "POLL_S", 0)
-    monkeypatch.setattr(asking, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(polling, "POLL_S", 0)
+    monkeypatch.setattr(polling, "PATIENCE_S", 0.2)
     heard = Heard()
     renewed: list[Api] = []
     renew = Api.renew

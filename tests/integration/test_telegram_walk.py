@@ -11,9 +11,9 @@ import anyio
 import msgspec
 import pytest
 
+from channels.live_display import typing_indicator
 from channels.push import serve as serve_channels
-from channels.showing import typing
-from channels.telegram import TelegramChannel, asking, channel
+from channels.telegram import TelegramChannel, channel, polling
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
@@ -78,13 +78,13 @@ async def walking(
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rests, and times between messages, that are long enough to be there; test_pacing.py has those of Telegram."""
-    monkeypatch.setattr(typing, "FIRST_S", 0.0)
+    monkeypatch.setattr(typing_indicator, "FIRST_S", 0.0)
     limits = msgspec.structs.replace(TelegramChannel.limits, edit_every_s=0.01, group_edit_every_s=0.01)
     monkeypatch.setattr(TelegramChannel, "limits", limits)
     for name in ("ALL_S", "CHAT_S", "GROUP_S"):
         monkeypatch.setattr(channel, name, 0.01)
-    monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
-    monkeypatch.setattr(asking, "PAUSE_MAX_S", 0.01)
+    monkeypatch.setattr(polling, "PAUSE_MIN_S", 0.01)
+    monkeypatch.setattr(polling, "PAUSE_MAX_S", 0.01)
 
 
 @pytest.fixture

@@ -20,14 +20,14 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from channels.conversation import Conversation, Said, Shown, Writing
-from channels.conversation.delay import delay
-from channels.conversation.preview import Preview
+from channels.conversation.answer_delay import delay
+from channels.conversation.answer_preview import Preview
 from channels.terminal.completion import CommandCompleter
-from channels.terminal.draft import tail
 from channels.terminal.interrupt import Interrupt
-from channels.terminal.piped import Piped, lines
+from channels.terminal.line_mode import Piped, lines
+from channels.terminal.screen_draft import tail
 from daemon.bus import Bus, Part
-from daemon.cli.chat import answer_when_nobody_does
+from daemon.cli.chat_command import answer_when_nobody_does
 from daemon.clock import stamp
 from daemon.errors import BusUnavailable
 from daemon.events import Live, Notice

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import msgspec
 
-from daemon.config.limits import EachConfig, LimitsConfig
+from daemon.config.limit_settings import EachConfig, LimitsConfig
 from daemon.errors import ModelTimeout
 from daemon.model import Answer, Model
 from daemon.process import Process
@@ -14,7 +14,7 @@ from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, messages_of, small_window
 from tests.tables import each_row
 from workers.consolidation import Kits
-from workers.consolidation.titles import Entitling
+from workers.consolidation.session_titles import Entitling
 
 
 def lab_of(process: Process, lab: Lab, model: Summaries, session: str, **bot: Any) -> MemoryLab:

@@ -11,7 +11,7 @@ from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
 from daemon.bus import Asked, Bus, Part, Script, Shared, publish
-from daemon.bus.together import ALONE, MOST, Together
+from daemon.bus.script_batch import ALONE, MOST, Together
 from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull, WrongType
 from daemon.session import Sessions

@@ -22,7 +22,7 @@ from tests.integration.test_outbox import replica
 from tests.integration.test_turns import Bot, notices_of, replies_of, wire, worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
-from workers.agent import kits, loop
+from workers.agent import bot_runtime, tool_loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
 
@@ -50,7 +50,7 @@ def equipped(process: Process, *tools: str, **channels: Any) -> Process:
 
 
 def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: Tool) -> None:
-    monkeypatch.setattr(kits, "BUILTIN", Registry([*BUILTIN._tools.values(), *tools]))
+    monkeypatch.setattr(bot_runtime, "BUILTIN", Registry([*BUILTIN._tools.values(), *tools]))
 
 
 def gated(name: str, gates: Mapping[str, Gate], ran: list[str], **more: Any) -> Tool:
@@ -157,14 +157,14 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
     counting, stopped = Gate(), anyio.Event()
     gates, ran = {name: Gate() for name in "ab"}, list[str]()
     with_tools(monkeypatch, gated("wait", gates, ran), hanging(gates["b"], stopped))
-    slow_result = loop.Loop._record
+    slow_result = tool_loop.Loop._record
 
-    async def record(self: loop.Loop, entry: LogEntry) -> None:
+    async def record(self: tool_loop.Loop, entry: LogEntry) -> None:
         if b"done a" in bytes(entry.wire):
             await counting.pass_through()
         await slow_result(self, entry)
 
-    monkeypatch.setattr(loop.Loop, "_record", record)
+    monkeypatch.setattr(tool_loop.Loop, "_record", record)
     await lab.publish("m")
 
     answer = calls(("a", "wait", {"at": "a"}), ("b", "hang", {}))

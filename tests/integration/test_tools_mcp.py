@@ -27,9 +27,10 @@ from tests.integration.test_turns import wire, worked_off
 from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
-from workers.tools.mcp import ToolServers, bounded, connection, servers
-from workers.tools.mcp import program as mcp_program
-from workers.tools.mcp.program import Program
+from workers.tools.mcp import ToolServers, bounded_transport, tool_server_connection
+from workers.tools.mcp import tool_server_program as mcp_program
+from workers.tools.mcp import tool_servers as servers
+from workers.tools.mcp.tool_server_program import Program
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
@@ -51,9 +52,9 @@ def program(how: str = "", **more: Any) -> McpConfig:
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers have as long as they need to come, and are killed at once when they do not go."""
     monkeypatch.setattr(servers, "LIST_WAIT_S", HANG_S)
-    monkeypatch.setattr(connection, "OPEN_S", HANG_S)
-    monkeypatch.setattr(connection, "BACK_OFF_MIN_S", HANG_S)
-    monkeypatch.setattr(bounded, "RESPONSE_MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(tool_server_connection, "OPEN_S", HANG_S)
+    monkeypatch.setattr(tool_server_connection, "BACK_OFF_MIN_S", HANG_S)
+    monkeypatch.setattr(bounded_transport, "RESPONSE_MAX_BYTES", 1_000_000)
     for name, value in {"EXIT_S": 0.05, "WATCH_S": 0.02, "FLOOD_MAX_LINES": 1_000}.items():
         monkeypatch.setattr(mcp_program, name, value)
 
@@ -240,7 +241,7 @@ async def test_a_result_of_ten_megabytes_is_kept_whole_and_shown_by_its_ends(tmp
 async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_that_answers_no_more(
     tmp_path: Path, starts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "ALIVE_S", 0.05)
+    monkeypatch.setattr(tool_server_connection, "ALIVE_S", 0.05)
     fake = program(env={"STARTS": str(starts)})
     async with desk(tmp_path, fake=fake) as found:
         await found.tools()

@@ -14,19 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.inbound import accept, make_inbound
-from channels.outbox import ledger
+from channels.outbox import delivery_state
 from daemon.bus import Bus
-from daemon.cli.trace import lane, print_trace
+from daemon.cli.trace_command import lane, print_trace
 from daemon.config import QueueConfig
 from daemon.errors import InvalidAnswer
 from daemon.forget import Asking, Order, scopes_with
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.model import Answer, Usage
 from daemon.process import Process
 from daemon.session import Claim, Commit, sessions
 from daemon.testing import Gate, ScriptedModel
-from daemon.traces import KEPT_MAX, KEPT_MS, Found, Row, Span, Trace, Traces, records, rows, told
-from daemon.traces.reading import LAST
+from daemon.traces import KEPT_MAX, KEPT_MS, Found, Row, Span, Trace, Traces, rows, told, trace_records
+from daemon.traces.trace_reader import LAST
 from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
@@ -34,7 +34,7 @@ from tests.integration.test_outbox import NAME, pushing, put, replica, until_emp
 from tests.integration.test_turns import Bot, calls_time, worked_off
 from tests.limits import until
 from tests.weblab import Page, page_of
-from workers.agent import tracing
+from workers.agent import turn_tracing
 
 ANN = "web:ann"
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
@@ -104,7 +104,7 @@ async def test_a_trace_holds_no_text(process: Process, lab: Lab) -> None:
     assert len(raws) == 2
     for raw in raws:
         assert not re.search(rb"heron|text of|was not found|arguments|sender|ann\b", raw), raw
-    known = {field.name for kind in (Trace, Span, records.Delivered) for field in msgspec.structs.fields(kind)}
+    known = {field.name for kind in (Trace, Span, trace_records.Delivered) for field in msgspec.structs.fields(kind)}
     words = {"name", "kind", "currency", "worker", "outcome", "answers", "correlation"}
     numbers = {each for each in known - words if each not in ("spans", "span", "recalls", "missing")}
     assert all(
@@ -139,7 +139,7 @@ async def test_a_dead_letter_has_a_trace(process: Process, lab: Lab) -> None:
 
 
 async def test_steps_beyond_the_limit_are_counted(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "SPANS_MAX", 2)
+    monkeypatch.setattr(turn_tracing, "SPANS_MAX", 2)
 
     [found] = await answered(process, lab, ScriptedModel(calls_time(), calls_time("call-2"), "done"), "a")
 
@@ -195,7 +195,7 @@ async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytes
 
 
 async def keep_a_trace(bus: Bus) -> None:
-    await bus.call("RPUSH", bus.keys.traces(PUSHED), records.encode(a_trace(0)))
+    await bus.call("RPUSH", bus.keys.traces(PUSHED), trace_records.encode(a_trace(0)))
     await bus.call("PEXPIRE", bus.keys.traces(PUSHED), 60_000)
 
 
@@ -220,7 +220,7 @@ async def test_each_part_that_is_sent_is_noted_once_with_its_marks(process: Proc
 async def test_the_newest_turn_is_found_behind_the_many_parts_of_its_reply(process: Process) -> None:
     await keep_a_trace(process.bus)
     span = Span(kind="delivery", name=NAME, began_ms=1, took_ms=1.0)
-    parts = [records.encode(records.Delivered(turn=0, span=span)) for _ in range(LAST + 1)]
+    parts = [trace_records.encode(trace_records.Delivered(turn=0, span=span)) for _ in range(LAST + 1)]
     await process.bus.call("RPUSH", process.bus.keys.traces(PUSHED), *parts)
 
     found = await Traces(process.bus).newest(PUSHED)
@@ -228,7 +228,7 @@ async def test_the_newest_turn_is_found_behind_the_many_parts_of_its_reply(proce
 
 
 async def test_of_many_parts_the_newest_are_kept(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "KEPT_MAX", 2)
+    monkeypatch.setattr(delivery_state, "KEPT_MAX", 2)
     await keep_a_trace(process.bus)
     async with sink() as platform:
         await put(process.bus, "one two three")
@@ -236,7 +236,7 @@ async def test_of_many_parts_the_newest_are_kept(process: Process, monkeypatch: 
             await until_empty(process.bus)
 
     raws = await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1)
-    assert [each.span.part for each in records.delivered_in(raws)] == [1, 2]
+    assert [each.span.part for each in trace_records.delivered_in(raws)] == [1, 2]
     assert await Traces(process.bus).newest(PUSHED) is None
 
 
@@ -257,7 +257,7 @@ async def test_a_part_that_was_refused_is_noted_as_that(process: Process) -> Non
             await until_empty(process.bus)
 
     raws = await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1)
-    assert [each.span.outcome for each in records.delivered_in(raws)] == ["refused", "done"]
+    assert [each.span.outcome for each in trace_records.delivered_in(raws)] == ["refused", "done"]
 
 
 async def test_marks_that_arrive_twice_note_a_delivery_once(process: Process) -> None:
@@ -271,7 +271,9 @@ async def test_marks_that_arrive_twice_note_a_delivery_once(process: Process) ->
     for call in marked:
         await recording.arrive(*call)
 
-    assert len(records.delivered_in(await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1))) == 1
+    assert (
+        len(trace_records.delivered_in(await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1))) == 1
+    )
 
 
 async def test_a_turn_of_a_push_channel_is_told_from_its_message_to_its_delivery(process: Process, lab: Lab) -> None:

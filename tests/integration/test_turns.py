@@ -22,12 +22,12 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab
 from tests.limits import HANG_S, until
-from workers.agent.entries import Entries
+from workers.agent.log_entries import Entries
 from workers.agent.service import serve
-from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
-from workers.consume import Consumer
-from workers.hold import Hold
+from workers.agent.turn_tracing import Tracing
+from workers.claim_hold import Hold
+from workers.session_consumer import Consumer
 
 
 def wire(entry: LogEntry) -> dict[str, Any]:
@@ -575,7 +575,7 @@ def merge(logger: Any, name: str, event: Any) -> Any:
 async def test_a_message_whose_wake_ups_were_deleted_by_hand_is_answered_all_the_same(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.upkeep.MEND_EVERY_S", 0.02)
+    monkeypatch.setattr("workers.lease_upkeep.MEND_EVERY_S", 0.02)
     await lab.publish("m1")
     await lab.bus.call("DEL", lab.bus.keys.ready(0), lab.bus.keys.due(0))
 

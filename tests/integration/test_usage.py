@@ -21,7 +21,7 @@ from daemon.usage import (
     User,
     day_of,
 )
-from daemon.usage.limits import MARGIN_S
+from daemon.usage.usage_limits import MARGIN_S
 from tests.conftest import Lab
 from tests.tables import each_row
 

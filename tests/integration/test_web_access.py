@@ -19,11 +19,11 @@ from starlette.routing import Route
 
 from channels.web.access import login
 from channels.web.app import application
-from channels.web.guard import OPEN, Requests
+from channels.web.request_guard import OPEN, Requests
 from channels.web.service import serve
 from channels.web.site import Site
 from channels.web.static import is_page
-from daemon.cli.command import Options, root
+from daemon.cli.root_command import Options, root
 from daemon.clock import SystemClock
 from daemon.config import Secret, WebConfig
 from daemon.errors import BusUnavailable
@@ -408,7 +408,7 @@ async def test_who_did_what_is_written_down(web: Web) -> None:
 
 
 async def test_the_audit_is_bounded(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.operators.audit.KEPT", 10)
+    monkeypatch.setattr("daemon.operators.operator_audit.KEPT", 10)
     audit = Audit(lab.bus)
     for number in range(400):
         await audit.note(who="token", action="drop", target="x" * 5_000, outcome=str(number))

@@ -20,11 +20,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.http import FIRST_PORT, body, listen
-from channels.showing.pieces import Preview
-from channels.web import streaming, viewer
-from channels.web.ask import session_of
-from channels.web.guard import host_in
+from channels.http import FIRST_PORT, listen, request_body
+from channels.live_display.text_preview import Preview
+from channels.web import event_streams, event_viewer
+from channels.web.request_guard import host_in
+from channels.web.request_params import session_of
 from channels.web.service import serve
 from daemon.archive import Archive, Segment
 from daemon.bus import notify, show_live
@@ -34,7 +34,7 @@ from daemon.events import Live, LogEntry, Notice, ToolEvent
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import Address
-from daemon.server.layout import Layout, read_state
+from daemon.server.server_files import Layout, read_state
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey, encode_part
 from tests.api_token import header_of
@@ -265,7 +265,7 @@ async def test_a_body_above_the_bound_is_refused_before_it_is_read(data_dir: Pat
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "BODY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(request_body, "BODY_TIMEOUT_S", 0.05)
 
     answer = await sent(web, "POST /api/messages HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9", "{")
 
@@ -661,8 +661,8 @@ async def test_an_archive_that_cannot_be_read_at_all_keeps_nobody_from_what_is_i
 
 
 async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viewer, "POLL_S", 0.05)
-    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.1)
+    monkeypatch.setattr(event_viewer, "POLL_S", 0.05)
+    monkeypatch.setattr(event_streams, "KEEP_ALIVE_S", 0.1)
 
     async with web.client.stream("GET", "/api/events?session=silent") as response:
         lines = response.aiter_lines()
@@ -673,7 +673,7 @@ async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.Monke
 
 
 async def test_there_is_a_limit_to_viewers(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "VIEWERS_MAX", 1)
+    monkeypatch.setattr(event_streams, "VIEWERS_MAX", 1)
 
     async with watching(web, "crowded"):
         refused = await web.client.get("/api/events?session=crowded")
@@ -795,7 +795,7 @@ async def test_the_front_page_tells_how_to_talk_to_it_and_metrics_show_counters_
 
 async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("daemon.bus.connection.PATIENCE_S", 1.0)
-    monkeypatch.setattr("channels.web.health.PING_S", HANG_S)
+    monkeypatch.setattr("channels.web.health_endpoints.PING_S", HANG_S)
     async with serving(data_dir) as web:
         assert (await web.client.get("/healthz")).json() == {"status": "ok"}
         assert (await web.client.get("/readyz")).json() == {"status": "ok"}
@@ -808,7 +808,10 @@ async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path, monkey
         os.kill(pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as hasty:
-                for limit in ("daemon.bus.line.ANSWER_TIMEOUT_S", "channels.web.health.PING_S"):
+                for limit in (
+                    "daemon.bus.pipeline_connection.ANSWER_TIMEOUT_S",
+                    "channels.web.health_endpoints.PING_S",
+                ):
                     hasty.setattr(limit, 0.1)
                 async with anyio.create_task_group() as tg:
                     for path in ("/healthz", "/readyz", "/metrics", "/api/sessions"):

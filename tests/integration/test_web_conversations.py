@@ -10,12 +10,12 @@ import pytest
 from anyio import to_thread
 from click.testing import CliRunner
 
-from daemon.cli.command import Options, root
+from daemon.cli.root_command import Options, root
 from daemon.clock import SystemClock
 from daemon.config import Config
 from daemon.config.schema import PersonConfig
 from daemon.errors import ConfigError, InboundError
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.memory import Note
 from daemon.operators import Logins
 from daemon.people import operator_sender

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from channels.inbound import accept, make_inbound
 from channels.web import service
 from channels.web.service import serve
-from daemon.cli.api import examine_tokens
+from daemon.cli.api_checks import examine_tokens
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config, Secret, TestingConfig, WebConfig, WebLimitsConfig
 from daemon.operators import local_token

@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.web import jobs
-from daemon.handlers import job_runner
+from channels.web import ordered_jobs
+from daemon.job_handlers import job_runner
 from daemon.memory import Memories
 from daemon.memory.memory_file import MAX_BYTES
 from daemon.process import Process
@@ -236,7 +236,7 @@ async def test_a_list_chooses_in_its_own_scope_and_while_it_is_known(page: Page,
 
 
 async def test_what_was_ordered_twice_is_one_job(page: Page, said: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "END_S", 0.2)
+    monkeypatch.setattr(ordered_jobs, "END_S", 0.2)
     token = (await looked(page))["token"]
 
     first, second = await chosen(page, token, [1]), await chosen(page, token, [1])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.web import messages as messages_module
-from channels.web.session import filled
+from channels.web import message_endpoints as messages_module
+from channels.web.session import prompt_endpoints
 from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.process import Process
@@ -20,7 +20,7 @@ from daemon.transcripts import transcripts
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from tests.weblab import Page, page_of
-from workers.agent.preview import preview
+from workers.agent.prompt_preview import preview
 from workers.consolidation import Want
 
 ANN = "/api/sessions/web:ann"
@@ -230,7 +230,7 @@ def test_memories_beside_the_newest_message_are_a_part_of_the_prompt() -> None:
     system = [{"part": "recalled", "tokens": 2, "text": "Of herons."}]
     stretches = {"continuity": (1, 1), "history": (1, 2), "current": (2, 3)}
 
-    parts = filled._parts({"system": system, "parts": sizes, "stretches": stretches})
+    parts = prompt_endpoints._parts({"system": system, "parts": sizes, "stretches": stretches})
 
     assert sum(part["tokens"] for part in parts) == sum(sizes.values())
     assert [part["tokens"] for part in parts if part["name"] == "recalled"] == [2, 5]

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from channels.leading import Lease, Terms
-from channels.web import streaming
+from channels.leader_election import Lease, Terms
+from channels.web import event_streams
 from channels.web.app import application
-from channels.web.guard import Requests
+from channels.web.request_guard import Requests
 from channels.web.site import Site
-from channels.web.system import endpoints, snapshots
-from channels.web.system.snapshots import without_ages
+from channels.web.system import system_endpoints, system_snapshots
+from channels.web.system.system_snapshots import without_ages
 from daemon.access import Pauses
 from daemon.bus import DeadLetters, excerpt_of
 from daemon.config import (
@@ -50,7 +50,7 @@ from tests.integration.test_publish import waiting_ids
 from tests.integration.test_turns import Bot
 from tests.limits import HANG_S, until
 from tests.weblab import TOKEN, Page, page_of
-from workers.failures import Noted
+from workers.failure_log import Noted
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ async def page(process: Process) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "FRESH_S", 0.0)
-    monkeypatch.setattr(snapshots, "SHARE", 0)
-    monkeypatch.setattr(endpoints, "FRESH_S", 0.02)
+    monkeypatch.setattr(system_snapshots, "FRESH_S", 0.0)
+    monkeypatch.setattr(system_snapshots, "SHARE", 0)
+    monkeypatch.setattr(system_endpoints, "FRESH_S", 0.02)
 
 
 async def test_an_empty_system_is_all_zeros(page: Page) -> None:
@@ -126,9 +126,9 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
     await lab.bus.call("XADD", lab.bus.keys.out(0, "support"), "*", "reply", "{}")
     served = replace(process, config=config)
 
-    system = snapshots.form_of(await snapshots.read_system(served.bus, served.config, served.clock))
+    system = system_snapshots.form_of(await system_snapshots.read_system(served.bus, served.config, served.clock))
     await leases[0].resign(channel="c", said="s")
-    later = snapshots.form_of(await snapshots.read_system(served.bus, served.config, served.clock))
+    later = system_snapshots.form_of(await system_snapshots.read_system(served.bus, served.config, served.clock))
 
     assert [(one["does"], one["partition"], one["worker"]) for one in system["leaders"]] == [
         ("asks", None, "w-1"), ("sends", 0, "w-1"),
@@ -139,14 +139,14 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
 
 
 async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "FRESH_S", 60.0)
-    read, computed = snapshots.read_system, list[None]()
+    monkeypatch.setattr(system_snapshots, "FRESH_S", 60.0)
+    read, computed = system_snapshots.read_system, list[None]()
 
     async def counting(*args: Any) -> Any:
         computed.append(None)
         return await read(*args)
 
-    monkeypatch.setattr(snapshots, "read_system", counting)
+    monkeypatch.setattr(system_snapshots, "read_system", counting)
     async with anyio.create_task_group() as tg:
         for _ in range(50):
             tg.start_soon(page.get, "/api/system")
@@ -157,11 +157,11 @@ async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: py
 async def test_wherever_redis_goes_away_it_is_one_outage_for_all_who_look(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     counting = FailingBus(lab.bus, at=0)
-    await snapshots.Snapshots(replace(process, bus=counting)).get()
+    await system_snapshots.Snapshots(replace(process, bus=counting)).get()
 
     for at in range(1, counting.calls + 1):
         failing = FailingBus(lab.bus, at=at)
-        lookers, refused = snapshots.Snapshots(replace(process, bus=failing)), 0
+        lookers, refused = system_snapshots.Snapshots(replace(process, bus=failing)), 0
         for _ in range(3):
             try:
                 await lookers.get()
@@ -215,7 +215,7 @@ async def test_a_looker_gets_it_at_once_and_whenever_it_has_changed(page: Page, 
 
 @pytest.mark.usefixtures("_at_once")
 async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(endpoints, "AGES_EVERY_S", 0.3)
+    monkeypatch.setattr(system_endpoints, "AGES_EVERY_S", 0.3)
     await until(lambda: _is_there(lab, "web"))
 
     async with watching(page) as events:
@@ -228,8 +228,8 @@ async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, 
 
 @pytest.mark.usefixtures("_at_once")
 async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.05)
-    read = snapshots.read_system
+    monkeypatch.setattr(event_streams, "KEEP_ALIVE_S", 0.05)
+    read = system_snapshots.read_system
     gone = True
 
     async def away(*args: Any) -> Any:
@@ -244,7 +244,7 @@ async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: L
             assert await anext(lines) == "retry: 1000"
             while await anext(lines) != "event: system":  # on a slow machine, comments come before it
                 pass
-            monkeypatch.setattr(snapshots, "read_system", away)
+            monkeypatch.setattr(system_snapshots, "read_system", away)
             while await anext(lines) != ": keep-alive":
                 pass
             refused = await page.client.get("/api/system")
@@ -260,7 +260,7 @@ async def test_streams_are_for_operators_end_with_the_process_and_are_not_counte
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await page.stranger.get("/api/system/events")).status_code == 401
-    monkeypatch.setattr("channels.web.streaming.VIEWERS_MAX", 1)
+    monkeypatch.setattr("channels.web.event_streams.VIEWERS_MAX", 1)
     async with watching(page) as events:
         await following(events)
         crowded = await page.client.get("/api/system/events")

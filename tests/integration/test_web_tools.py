@@ -20,8 +20,8 @@ from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import worked_off
 from tests.tables import each_row
 from tests.unit.test_web_search import KEY, RESULTS
-from workers.agent.examining import examine
-from workers.agent.sections import identity
+from workers.agent.prompt_sections import identity
+from workers.agent.workspace_checks import examine
 from workers.tools.web.cache import WebCache
 from workers.tools.web_fetch import PART_MAX_CHARS
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from channels.intake.overhearing import Overhearing
+from channels.intake.group_context import Overhearing
 from daemon import metrics
 from daemon.bus import reap
 from daemon.process import Process

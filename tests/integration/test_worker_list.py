@@ -9,8 +9,8 @@ import pytest
 from anyio import to_thread
 from click.testing import CliRunner
 
-from channels.web.health import Health
-from daemon.cli.command import Options, root
+from channels.web.health_endpoints import Health
+from daemon.cli.root_command import Options, root
 from daemon.config import QueueConfig
 from daemon.heartbeat import beat, workers
 from daemon.overview import read_queues, read_workers

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from channels.leading import Lease, Terms
-from channels.outbox.ledger import Ledger, Place, Step, Word
-from channels.showing.book import Begun, Book
-from channels.showing.draft import Draft
-from channels.showing.lead import Lead
+from channels.leader_election import Lease, Terms
+from channels.live_display.display_leader import Lead
+from channels.live_display.draft_message import Draft
+from channels.live_display.shown_messages import Begun, Book
+from channels.outbox.delivery_state import Ledger, Place, Step, Word
 from daemon.archive import Archive
 from daemon.bus import Bus, Script, show_live
 from daemon.bus.migrations import MIGRATE, SCHEMA
@@ -26,11 +26,11 @@ from daemon.config import QueueConfig
 from daemon.errors import FenceBehind, JobLost, LeaseLost, LockLost, MillpondError
 from daemon.events import Live, Notice, Reply
 from daemon.forget import Order
-from daemon.handlers import job_runner
+from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import HistoryEntry, Memories, Version
-from daemon.memory.joining import Joining
-from daemon.memory.lists import ScopeLists
+from daemon.memory.memory_merge import Joining
+from daemon.memory.scope_lists import ScopeLists
 from daemon.process import Process
 from daemon.reminders import Reminders, Wish, planned
 from daemon.reminders import Tenure as Tenancy
@@ -50,7 +50,7 @@ ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 NOBODYS = {
-    "channels/intake": "answer_bot overhear unhear", "channels/pacing": "pace",
+    "channels/intake": "answer_bot overhear unhear", "channels/send_rate": "pace",
     "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
     "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
     "daemon/jobs": "create due", "daemon/memory": "home pin read take_over write",
@@ -469,7 +469,7 @@ ROWS = {
     ),
     "daemon/archive/swap.lua": Row(tenure=OfArchive, step=rewrite, refused=2, obeyed=2, late=True),
     "daemon/archive/expire.lua": Row(tenure=OfArchive, step=expire, refused=0, obeyed=2, late=True),
-    "channels/leading/lead.lua": Row(
+    "channels/leader_election/lead.lua": Row(
         tenure=OfLeader,
         step=lambda held: held.lease.keep(),
         refused=None,
@@ -477,10 +477,10 @@ ROWS = {
         obeyed=0.0,
         nth=2,
     ),
-    "channels/leading/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
+    "channels/leader_election/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
     "channels/outbox/marks.lua": Row(tenure=OfLeader, step=mark, refused=LeaseLost, obeyed=Word.SEND),
     "channels/outbox/dead.lua": Row(tenure=OfLeader, step=bury, refused=LeaseLost, obeyed=1),
-    "channels/showing/show.lua": Row(tenure=OfLeader, step=preview, refused=Begun(), obeyed=Begun(send=True)),
+    "channels/live_display/show.lua": Row(tenure=OfLeader, step=preview, refused=Begun(), obeyed=Begun(send=True)),
     "daemon/jobs/take.lua": Row(tenure=OfJob, step=lambda held: held.jobs.hush(held.held), refused=None),
     "daemon/jobs/save.lua": Row(
         tenure=OfJob, step=lambda held: held.jobs.save(held.held, {"at": 1}, step=1), refused=JobLost

@@ -28,7 +28,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/commands.py",
+        "daemon/access/command_access.py",
         "integration/test_admitting.py",
         (
             "Administrators may use every command.",
@@ -52,7 +52,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/commands.py",
+        "channels/telegram/command_menus.py",
         "unit/test_telegram_commands.py",
         ("Members are offered what they may use.", "_in_groups(bot, commands, is_admin=False)", "commands", _MENU),
         ("Administrators are offered more.", "_in_groups(bot, commands, is_admin=True)", "commands[:6]", _MENU),
@@ -63,7 +63,7 @@ MUTANTS = (
         ("Each member is told.", 'f"command-{arrival.sender.id}"', '"command"', _GROUPS),
     ),
     *mutants_of(
-        "workers/agent/asides.py",
+        "workers/agent/immediate_answers.py",
         "integration/test_admitting.py",
         (
             "Help in a group lists what the member may use.",
@@ -83,7 +83,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/rules.py",
+        "daemon/config/config_rules.py",
         "unit/test_config.py",
         (
             "Commands that nobody knows are refused.",

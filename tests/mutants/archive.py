@@ -95,7 +95,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/files.py",
+        "daemon/archive/archive_files.py",
         _COMPARED,
         (
             "A file that is read is compared with its checksum.",
@@ -195,7 +195,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/lists.py",
+        "daemon/archive/shelf_lists.py",
         _COMPARED,
         (
             "Few segments need no catalogue.",
@@ -205,7 +205,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/breaker.py",
+        "daemon/archive/archive_breaker.py",
         "unit/test_archive_breaker.py",
         (
             "A slow failure of the archive opens its breaker.",
@@ -262,7 +262,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/files.py",
+        "daemon/archive/archive_files.py",
         _COMPARED,
         (
             "Nothing is written while the mount is lost.",
@@ -282,7 +282,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/files.py",
+        "daemon/archive/archive_files.py",
         "integration/test_forgetting_archive_away.py",
         (
             "Forgetting waits for a lost mount.",
@@ -292,7 +292,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/local.py",
+        "daemon/archive/local_storage.py",
         "integration/test_archive.py",
         (
             "The folder of a lost mount is not made again.",

@@ -10,14 +10,14 @@ MUTANTS = tuple(
         (
             "a stranger",
             "A stranger is given a code and no answer.",
-            "daemon/access/rule.py",
+            "daemon/access/access_rule.py",
             'return "code" if',
             'return "heard" if',
         ),
         (
             "a group member",
             "Only administrators give the commands of administrators.",
-            "workers/agent/admitting.py",
+            "workers/agent/admin_commands.py",
             "if not is_admin(bot, inbound):",
             "if is_admin(bot, inbound) is None:",
         ),
@@ -31,7 +31,7 @@ MUTANTS = tuple(
         (
             "an injected model",
             "The tool `message` speaks in chats of its own scope alone.",
-            "workers/agent/speech.py",
+            "workers/agent/outgoing_messages.py",
             '            return scope\n        return ""',
             "            return scope\n        return scope",
         ),

@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "workers/consolidation/audit/extraction.py",
+        "workers/consolidation/audit/fact_extraction.py",
         "unit/test_audit.py",
         (
             "Only people ask for something to be kept.",
@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/comparison.py",
+        "workers/consolidation/audit/text_comparison.py",
         "unit/test_audit.py",
         (
             "A number within a longer one is another number.",
@@ -48,7 +48,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/pinned.py",
+        "workers/consolidation/audit/pinned_statements.py",
         "unit/test_audit.py",
         (
             "The pinned part is bounded.",
@@ -76,7 +76,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/pinned.py",
+        "workers/consolidation/audit/pinned_statements.py",
         "integration/test_audits.py",
         (
             "A pinned line that a summary drops without a reason is pinned again.",
@@ -132,7 +132,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/requests.py",
+        "workers/consolidation/audit/kept_requests.py",
         "integration/test_audits.py",
         (
             "A request that could not be read is passed on to the next audit.",
@@ -186,7 +186,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_audits.py",
         (
             "A pinned line outlasts a summary that is made up for later.",
@@ -206,7 +206,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/sections.py",
+        "workers/agent/prompt_sections.py",
         "unit/test_sections.py",
         (
             "A bot is told only of its own tools.",

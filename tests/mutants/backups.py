@@ -11,7 +11,7 @@ _CLI = "test_an_incomplete_backup_fails_and_says_which_messages_are_missing"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/data/losses.py",
+        "daemon/data/backup_losses.py",
         _TESTS,
         ("Missing files of the archive are counted.", "return covered(good, first, base)", "return []", _ARCHIVE),
         ("Damaged files of the archive are counted.", "if deep or segment.place not in names:", "if False:", _ARCHIVE),
@@ -29,7 +29,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/taking.py",
+        "daemon/data/snapshot.py",
         _TESTS,
         (
             "A damaged session is named.",
@@ -46,7 +46,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/tree.py",
+        "daemon/data/file_copy.py",
         _TESTS,
         ("An odd name is escaped.", "    if not any(_is_odd(sign) for sign in name):\n", "    if True:\n", _ODD),
         ("Escaped names never meet.", ' or sign == "%"', "", _ODD),
@@ -59,7 +59,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/folder.py",
+        "daemon/data/backup_folder.py",
         _TESTS,
         (
             "An original name stays in its workspace.",
@@ -69,7 +69,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/data.py",
+        "daemon/cli/data_command.py",
         _TESTS,
         ("An incomplete backup fails.", "    if losses or manifest.damaged:\n", "    if manifest.damaged:\n", _CLI),
     ),
@@ -114,7 +114,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/layout.py",
+        "daemon/server/server_files.py",
         "integration/test_server_files.py",
         (
             "A pipe in the place of a file is not waited for.",
@@ -124,7 +124,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/keeper.py",
+        "daemon/server/idle_watchdog.py",
         "integration/test_server_files.py",
         (
             "A keeper leaves the server of a folder that replaced its own.",

@@ -32,7 +32,7 @@ MUTANTS = (
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
     ),
     *mutants_of(
-        "daemon/bus/joined.py",
+        "daemon/bus/command_batch.py",
         "integration/test_health.py",
         (
             "Redis that refuses a write is remembered, though it answers reads.",
@@ -78,7 +78,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/joined.py",
+        "daemon/bus/command_batch.py",
         "integration/test_lost_answers.py",
         (
             "A silent connection is found while the server answers elsewhere.",
@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/stream.py",
+        "daemon/bus/streaming_connection.py",
         "integration/test_lost_answers.py",
         (
             "A sender that waits for a silent connection is let go.",
@@ -104,7 +104,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/line.py",
+        "daemon/bus/pipeline_connection.py",
         "integration/test_lost_answers.py",
         (
             "Whoever waits for a lost answer notices it soon.",
@@ -120,7 +120,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/listen.py",
+        "daemon/bus/pubsub.py",
         "integration/test_lost_answers.py",
         (
             "A listener notices a lost subscription soon.",
@@ -130,7 +130,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/health.py",
+        "channels/web/health_endpoints.py",
         "integration/test_health.py",
         (
             "A process says that Redis cannot write to its disk.",
@@ -212,7 +212,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/stream.py",
+        "daemon/bus/streaming_connection.py",
         "integration/test_sentinel.py",
         (
             "Connections to a server that is the master no longer are left.",

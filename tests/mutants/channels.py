@@ -14,7 +14,7 @@ _OLD = "abs(self._clock.now().timestamp() - int(stamped)) > OLD_S"
 
 MUTANTS = (
     *mutants_of(
-        "channels/leading/lease.py",
+        "channels/leader_election/lease.py",
         "unit/test_leases.py",
         (
             "A leader's lease counts from the question.",
@@ -79,7 +79,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/brought.py",
+        "channels/slack/events_endpoint.py",
         "unit/test_webhooks.py",
         ("A signature of Slack's is checked.", "self._verifier.is_valid(body, stamped, signature)", "True", _NEAR_SIGN),
         (
@@ -124,7 +124,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leading/lead.lua",
+        "channels/leader_election/lead.lua",
         "integration/test_leading.py",
         (
             "A renewed lease of a leader lasts longer.",
@@ -152,7 +152,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leading/leads.py",
+        "channels/leader_election/lease_balance.py",
         "integration/test_leading.py",
         (
             "Nobody gives away what would leave him with less.",
@@ -168,7 +168,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/webhook/signature.py",
+        "channels/webhook/webhook_signature.py",
         "contract/test_webhook.py",
         (
             "A request of a webhook is signed with the secret.",
@@ -200,7 +200,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leading/leader.py",
+        "channels/leader_election/leader.py",
         "unit/test_leases.py",
         (
             "The work of a leader that lost its lease is cut short.",

@@ -121,7 +121,7 @@ MUTANTS = (
         ("Ranges may lie in each other.", "at = max(at, end)", "at = end", "test_what_no_range_covers_is_told_exactly"),
     ),
     *mutants_of(
-        "daemon/data/verifying.py",
+        "daemon/data/backup_verification.py",
         "integration/test_data_backup.py",
         (
             "A restored backup is compared.",
@@ -176,7 +176,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/verifying.py",
+        "daemon/data/backup_verification.py",
         "integration/test_data_files.py",
         (
             "Every file of a backup is compared.",
@@ -186,7 +186,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/restoring.py",
+        "daemon/data/backup_restore.py",
         "integration/test_data_backup.py",
         (
             "A database that processes use is not restored into.",
@@ -214,7 +214,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/restoring.py",
+        "daemon/data/backup_restore.py",
         "integration/test_data_files.py",
         (
             "A spoilt file is restored from no backup.",
@@ -230,7 +230,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/restoring.py",
+        "daemon/data/backup_restore.py",
         "integration/test_data_backup.py",
         (
             "A process counts as running for half a minute.",
@@ -285,7 +285,7 @@ MUTANTS = (
         ("A reply that waits can be read.", '        if name.kind == "out":\n', "        if False:\n", _ENTRY),
     ),
     *mutants_of(
-        "daemon/data/checking.py",
+        "daemon/data/data_check.py",
         "integration/test_data_check.py",
         (
             "The archive of a memory is looked at.",

@@ -95,7 +95,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/pairing.py",
+        "daemon/access/pairing_codes.py",
         "integration/test_codes.py",
         (
             "A pairing code lasts an hour.",
@@ -238,7 +238,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/asking.py",
+        "daemon/people/link_requests.py",
         "integration/test_link_commands.py",
         (
             "Nobody is linked with a banned person.",
@@ -261,7 +261,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/forgetting.py",
+        "daemon/forget/forget_job.py",
         "integration/test_link_commands.py",
         (
             "Forgetting ends link requests.",
@@ -271,7 +271,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/linking.py",
+        "workers/agent/slash_link.py",
         "integration/test_link_commands.py",
         (
             "The maker is asked.",
@@ -287,12 +287,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/telling.py",
+        "daemon/jobs/chat_notice.py",
         "integration/test_link_commands.py",
         ("A thing is said once.", 'said = f"{to.session}#{name}"', 'said = f"{to.session}#{name}{id(host.bus)}"', _TWO),
     ),
     *mutants_of(
-        "daemon/people/codes.py",
+        "daemon/people/link_codes.py",
         "integration/test_link_commands.py",
         ("A name contains no markup.", '_MARKUP.sub(" ", self.name)', "self.name", _TWO),
         (
@@ -303,7 +303,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/codes.py",
+        "daemon/people/link_codes.py",
         "integration/test_codes.py",
         ("A link code lasts ten minutes.", "VALID_S = 600.0", "VALID_S = 700.0", _ONCE),
         (

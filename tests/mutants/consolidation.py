@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "workers/consolidation/plan.py",
+        "workers/consolidation/consolidation_plan.py",
         "unit/test_plan.py",
         (
             "The first boundary with enough before it is picked.",
@@ -146,7 +146,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/plan.py",
+        "workers/consolidation/consolidation_plan.py",
         "unit/test_boundaries.py",
         (
             "A plan removes just what is above the target.",
@@ -162,7 +162,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/held.py",
+        "workers/consolidation/lock_holder.py",
         "unit/test_leases.py",
         (
             "A consolidation lock counts from the last question.",
@@ -196,7 +196,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/breaker.py",
+        "workers/consolidation/summary/model_breaker.py",
         "unit/test_breaker.py",
         (
             "A breaker opens after five failures.",
@@ -230,7 +230,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/breaker.py",
+        "workers/consolidation/summary/model_breaker.py",
         "unit/test_boundaries.py",
         (
             "Each model of a server has a breaker of its own.",
@@ -246,7 +246,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/rounds.py",
+        "workers/consolidation/consolidation_rounds.py",
         "integration/test_consolidation_once.py",
         (
             "A cycle is flushed once.",
@@ -286,7 +286,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/rounds.py",
+        "workers/consolidation/consolidation_rounds.py",
         "integration/test_consolidation_rules.py",
         (
             "What a memory has lost is taken in again.",
@@ -314,7 +314,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/rounds.py",
+        "workers/consolidation/consolidation_rounds.py",
         "integration/test_consolidation.py",
         (
             "What was not flushed is flushed afterwards.",
@@ -330,7 +330,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_consolidation.py",
         (
             "A chunk is committed on its own.",
@@ -340,7 +340,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/paid.py",
+        "workers/consolidation/summary/paid_parts.py",
         "integration/test_consolidation.py",
         (
             "The finished parts of a turn are not paid for again.",
@@ -350,7 +350,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/paid.py",
+        "workers/consolidation/summary/paid_parts.py",
         "integration/test_summaries.py",
         (
             "The finished parts of another text are of no use.",
@@ -382,7 +382,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/room.py",
+        "workers/agent/compaction_wait.py",
         "integration/test_awaited.py",
         (
             "After a wait that brought nothing no turn waits.",
@@ -398,7 +398,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/giving_way.py",
+        "workers/consolidation/lock_yield.py",
         "integration/test_awaited.py",
         (
             "A flush gives way to a turn that waits.",
@@ -424,7 +424,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/rounds.py",
+        "workers/consolidation/consolidation_rounds.py",
         "integration/test_consolidation_rules.py",
         (
             "A raw entry becomes memory in an idle chat.",
@@ -440,7 +440,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_consolidation_rules.py",
         (
             "A model that is still away is asked less and less often.",
@@ -450,7 +450,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/overdue.py",
+        "workers/consolidation/overdue_sessions.py",
         "integration/test_consolidation_rules.py",
         (
             "An agent stands in for a consolidation worker.",
@@ -460,7 +460,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/flushing.py",
+        "workers/consolidation/memory_flush.py",
         "integration/test_consolidation_rules.py",
         (
             "A failed flush is tried again only before its messages are consolidated.",
@@ -476,7 +476,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/flush.py",
+        "workers/consolidation/summary/flush_request.py",
         "integration/test_consolidation_rules.py",
         (
             "A flush appends no line that MEMORY.md contains.",
@@ -486,7 +486,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/flushing.py",
+        "workers/consolidation/memory_flush.py",
         "integration/test_consolidation_once.py",
         (
             "A flush may bring notes alone.",
@@ -496,7 +496,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/grew.py",
+        "workers/consolidation/grew_reader.py",
         "integration/test_consolidation_once.py",
         (
             "An event whose reader died is taken over.",
@@ -506,7 +506,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_consolidation_rules.py",
         (
             "What is archived is so before memory holds it.",
@@ -528,7 +528,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_consolidation.py",
         (
             "Three failures in a row make a raw entry.",
@@ -550,7 +550,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/taking.py",
+        "workers/consolidation/range_consolidation.py",
         "integration/test_consolidation_once.py",
         (
             "A model is asked again twice at most.",
@@ -612,7 +612,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/flush.py",
+        "workers/consolidation/summary/flush_request.py",
         "unit/test_flush.py",
         (
             "NO_REPLY as the last line means nothing.",
@@ -634,7 +634,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/flush.py",
+        "workers/consolidation/summary/flush_request.py",
         "unit/test_boundaries.py",
         (
             "A flush is shown as many lines as fit.",
@@ -650,7 +650,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/render.py",
+        "workers/consolidation/summary/log_rendering.py",
         "unit/test_render.py",
         (
             "A message with calls alone is shown.",

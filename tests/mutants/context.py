@@ -6,7 +6,7 @@ _READS = "test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
 
 MUTANTS = (
     *mutants_of(
-        "workers/agent/histories.py",
+        "workers/agent/history_cache.py",
         "integration/test_histories.py",
         (
             "A kept history is not used after another worker's turn.",
@@ -44,7 +44,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/trim.py",
+        "workers/agent/history_trim.py",
         "unit/test_boundaries.py",
         (
             "A smaller context budget counts as 500.",
@@ -72,7 +72,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/trim.py",
+        "workers/agent/history_trim.py",
         "unit/test_context.py",
         (
             "The first call of a turn is its first iteration.",
@@ -126,7 +126,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/shorten.py",
+        "workers/agent/message_shortening.py",
         "unit/test_boundaries.py",
         (
             "What is said now gives way last.",
@@ -142,7 +142,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/micro.py",
+        "workers/result_trimming.py",
         "unit/test_boundaries.py",
         (
             "Results are cut from the least prompt on.",
@@ -164,7 +164,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/micro.py",
+        "workers/result_trimming.py",
         "unit/test_micro.py",
         (
             "A result that no call has contained is not cut.",
@@ -174,7 +174,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/micro.py",
+        "workers/result_trimming.py",
         "unit/test_context.py",
         (
             "An old result keeps 200 characters.",
@@ -190,7 +190,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/context.py",
+        "workers/agent/prompt_builder.py",
         "unit/test_context.py",
         (
             "The last exchange is never trimmed away.",

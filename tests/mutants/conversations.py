@@ -16,7 +16,7 @@ _TITLES = "integration/test_titles.py"
 
 MUTANTS = (
     *mutants_of(
-        "channels/web/messages.py",
+        "channels/web/message_endpoints.py",
         _TESTS,
         (
             "All browsers of an operator are one person.",
@@ -32,7 +32,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/logins.py",
+        "daemon/operators/login_codes.py",
         _TESTS,
         (
             "The person of a link is the person of the browser.",
@@ -42,7 +42,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/operators.py",
+        "daemon/people/operator_identity.py",
         "integration/test_web_members.py",
         (
             "A session named after an operator gives a member no rights.",
@@ -52,7 +52,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/reader.py",
+        "daemon/session/session_reader.py",
         _TESTS,
         (
             "Sessions of the same time are on one page each.",
@@ -62,7 +62,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/listing.py",
+        "channels/web/session/session_list.py",
         _TESTS,
         (
             "A pinned session stands in the list once.",
@@ -78,7 +78,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/lines.py",
+        "channels/web/session/session_rows.py",
         _TESTS,
         (
             "A session that waits for its first answer has a title.",
@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/labels.py",
+        "daemon/session/session_labels.py",
         _TESTS,
         (
             "An empty title removes the title.",
@@ -98,7 +98,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/labels.py",
+        "daemon/session/session_labels.py",
         _TITLES,
         (
             "A title that a person gave stays.",
@@ -108,7 +108,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/whole.py",
+        "daemon/forget/session_removal.py",
         _TESTS,
         (
             "A forgotten session loses its labels.",
@@ -118,7 +118,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/logs.py",
+        "daemon/forget/log_removal.py",
         _TESTS,
         (
             "A title is a place where forgotten words can stand.",
@@ -128,7 +128,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/filled.py",
+        "channels/web/session/prompt_endpoints.py",
         "integration/test_web_sessions.py",
         (
             "Memories beside the newest message are a part of the prompt.",
@@ -138,7 +138,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/waiting.py",
+        "channels/web/session/pending_endpoint.py",
         _TESTS,
         (
             "A parked session says so.",
@@ -148,7 +148,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/everywhere.py",
+        "daemon/recall/global_search.py",
         _TESTS,
         (
             "Hits with more of the words stand first.",
@@ -158,7 +158,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/titles.py",
+        "workers/consolidation/session_titles.py",
         _TITLES,
         (
             "A model is asked for a title only if the bot's configuration says so.",
@@ -168,7 +168,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/title.py",
+        "workers/consolidation/summary/title_request.py",
         _TITLES,
         (
             "A title is paid for within the limits of the bot.",

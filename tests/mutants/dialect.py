@@ -78,7 +78,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/learnt.py",
+        "daemon/model/learnt_dialects.py",
         "integration/test_learnt.py",
         (
             "Facts about a server are kept for other processes.",
@@ -100,7 +100,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/answer.py",
+        "daemon/model/answer_parts.py",
         "integration/test_openai_model.py",
         (
             "The reason of an end is read whatever its case.",
@@ -128,7 +128,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/text_calls.py",
+        "daemon/model/text_tool_calls.py",
         "unit/test_text_calls.py",
         (
             "Only tools that were offered are called.",
@@ -144,7 +144,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/thinking.py",
+        "daemon/model/reasoning.py",
         "unit/test_thinking.py",
         (
             "A mark in quotation marks is text.",

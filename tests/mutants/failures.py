@@ -53,7 +53,7 @@ MUTANTS = (
         ("Refusals are no reason not to ask.", " or kind == 'refused'", "", OF_CONVERSATIONS),
     ),
     *mutants_of(
-        "daemon/model/failing.py",
+        "daemon/model/model_status.py",
         TESTS,
         (
             "A server that asks for a long pause is asked after a minute.",
@@ -91,7 +91,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/attribution.py",
+        "workers/agent/failure_attribution.py",
         TESTS,
         (
             "A status may be about one message.",
@@ -141,12 +141,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/records.py",
+        "daemon/recall/index/index_rows.py",
         TESTS,
         ("A refused message is not found.", "entry.turn in refused or ", "", OF_MESSAGE),
     ),
     *mutants_of(
-        "daemon/cli/run.py",
+        "daemon/cli/run_command.py",
         TESTS,
         (
             "The start names each model and its server.",
@@ -182,7 +182,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/ending.py",
+        "workers/agent/turn_endings.py",
         TESTS,
         (
             "A refused message is given up after its attempts.",
@@ -214,7 +214,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/request.py",
+        "workers/agent/turn_requests.py",
         TESTS,
         (
             "A message is sent without older ones before it is given up.",

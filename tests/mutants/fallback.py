@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "daemon/model/fallback.py",
+        "daemon/model/fallback_model.py",
         "integration/test_fallbacks.py",
         (
             "A success ends the rests of a model.",

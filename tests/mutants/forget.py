@@ -7,7 +7,7 @@ _AWAY = "test_the_archived_part_waits_for_the_archive_and_is_deleted_then"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/forget/passing.py",
+        "daemon/forget/sweep.py",
         "integration/test_forgetting.py",
         (
             "A text is forgotten in memories too.",
@@ -17,7 +17,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/shelves.py",
+        "daemon/forget/archive_removal.py",
         "integration/test_forgetting.py",
         (
             "A damaged file of the archive keeps no other from being forgotten.",
@@ -28,7 +28,7 @@ MUTANTS = (
         ("The catalogue is written once for many segments.", " = 64, 8 *", " = 1, 8 *", _ONE_CATALOGUE),
     ),
     *mutants_of(
-        "daemon/export/contents.py",
+        "daemon/export/export_contents.py",
         "integration/test_export.py",
         (
             "An export holds no waiting forget.",
@@ -38,7 +38,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/forgetting.py",
+        "daemon/forget/forget_job.py",
         "integration/test_forgetting_archive_away.py",
         (
             "Forgetting is not done before the archived part is deleted.",
@@ -54,7 +54,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/local.py",
+        "daemon/archive/local_storage.py",
         "integration/test_forgetting_archive_away.py",
         (
             "A folder that cannot be used is told from a missing file.",
@@ -64,7 +64,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/said.py",
+        "daemon/forget/forget_report.py",
         "integration/test_forgetting_archive_away.py",
         (
             "A chat is not told technical reasons.",

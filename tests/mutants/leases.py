@@ -69,11 +69,13 @@ MUTANTS = (
     _held("daemon/archive/swap.lua", "if not place[ARGV[at]] then missing = missing + 1 end", ""),
     _held("daemon/archive/expire.lua", "if upto <= begins then return begins end", ""),
     # Of a leader
-    _held("channels/leading/lead.lua", "'nonce') == ARGV[1] then", "'nonce') == ARGV[1] or ARGV[2] == '-1' then"),
-    _held("channels/leading/resign.lua", _NONCE.format(1, 1)),
+    _held(
+        "channels/leader_election/lead.lua", "'nonce') == ARGV[1] then", "'nonce') == ARGV[1] or ARGV[2] == '-1' then"
+    ),
+    _held("channels/leader_election/resign.lua", _NONCE.format(1, 1)),
     _held("channels/outbox/marks.lua", "redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]", "true"),
     _held("channels/outbox/dead.lua", _NONCE.format(1, 1)),
-    _held("channels/showing/show.lua", _NONCE.format(1, 1)),
+    _held("channels/live_display/show.lua", _NONCE.format(1, 1)),
     # Of a job
     _held("daemon/jobs/take.lua", "if deadline > now and deadline <= now + ARGV[5] then"),
     _held("daemon/jobs/save.lua", "if fields[1] ~= ARGV[2] then"),

@@ -144,7 +144,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/ledger.py",
+        "daemon/usage/unsent_usage.py",
         "integration/test_ledger.py",
         (
             "Notes of a process that was killed are written by the next.",
@@ -232,7 +232,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/meter.py",
+        "daemon/model/cost_meter.py",
         "integration/test_daily_limits.py",
         (
             "A call that timed out counts as its prompt.",
@@ -248,7 +248,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/paid.py",
+        "workers/paid_calls.py",
         "integration/test_daily_limits.py",
         (
             "A call that is cut short counts.",
@@ -268,7 +268,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/limits.py",
+        "workers/agent/limit_gate.py",
         "integration/test_limits.py",
         (
             "Calls within limits are noted once.",
@@ -278,7 +278,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/ending.py",
+        "workers/agent/turn_endings.py",
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused makes no consolidation due.",
@@ -288,7 +288,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/refused.py",
+        "workers/refused_turns.py",
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is no material of a summary.",
@@ -308,7 +308,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/flush.py",
+        "workers/consolidation/summary/flush_request.py",
         "unit/test_flush.py",
         (
             "No silent turn is about messages that limits refused.",
@@ -318,7 +318,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/rounds.py",
+        "workers/consolidation/consolidation_rounds.py",
         "integration/test_daily_limits.py",
         (
             "A consolidation takes from limits.",
@@ -328,7 +328,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/spent.py",
+        "workers/consolidation/consolidation_usage.py",
         "integration/test_daily_limits.py",
         (
             "Consolidations may use what is reserved for memory.",
@@ -344,7 +344,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/paying.py",
+        "daemon/recall/search_payer.py",
         "integration/test_daily_limits.py",
         (
             "Vectors and reranked searches take from limits.",
@@ -364,7 +364,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/taking_in.py",
+        "workers/agent/file_intake.py",
         "integration/test_content.py",
         (
             "Transcriptions are counted.",
@@ -384,7 +384,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/commands.py",
+        "workers/agent/session_commands.py",
         "integration/test_limits.py",
         (
             "A stop carries out no command for which there is no room.",
@@ -394,7 +394,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/asides.py",
+        "workers/agent/immediate_answers.py",
         "integration/test_limits.py",
         (
             "A search by a command needs room.",
@@ -414,7 +414,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/loop.py",
+        "workers/agent/tool_loop.py",
         "integration/test_tools.py",
         (
             "A turn runs no more tool calls than are allowed.",
@@ -424,7 +424,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/entries.py",
+        "workers/agent/log_entries.py",
         "integration/test_tools.py",
         (
             "Tool calls of earlier answers of a turn count.",

@@ -114,7 +114,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/counts.py",
+        "daemon/model/usage_counts.py",
         "integration/test_openai_model.py",
         (
             "Anthropic counts cached tokens beside the prompt.",
@@ -130,7 +130,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/meter.py",
+        "daemon/model/cost_meter.py",
         "integration/test_openai_model.py",
         (
             "Tokens that are written to a cache have a price of their own.",

@@ -39,7 +39,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/feed.py",
+        "channels/outbox/out_feed.py",
         _OUTBOX,
         (
             "A new leader's partition is read at once.",
@@ -65,7 +65,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/term.py",
+        "channels/outbox/leader_term.py",
         _OUTBOX,
         (
             "A refused chat rests as long as it was told.",
@@ -75,7 +75,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/pacing/pace.py",
+        "channels/send_rate/token_bucket.py",
         "integration/test_pacing.py",
         (
             "What is shown leaves room for replies.",

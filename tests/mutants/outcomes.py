@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "channels/telegram/outcome.py",
+        "channels/telegram/api_outcome.py",
         "unit/test_outcomes.py",
         (
             "Telegram's wish for a rest is kept.",
@@ -50,7 +50,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/outcome.py",
+        "channels/slack/api_outcome.py",
         "unit/test_outcomes.py",
         (
             "Slack's code for too many is one.",
@@ -102,7 +102,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/term.py",
+        "channels/outbox/leader_term.py",
         "unit/test_outcomes.py",
         (
             "A reply rests an hour at most.",

@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "channels/pacing/pace.py",
+        "channels/send_rate/token_bucket.py",
         "integration/test_pacing.py",
         (
             "What is only shown leaves room for replies.",
@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/pacing/pace.lua",
+        "channels/send_rate/pace.lua",
         "integration/test_pacing.py",
         (
             "A rate of one lets one through.",

@@ -27,18 +27,18 @@ MUTANTS = (
         ("A key that is written is tried by a write.", '("HDEL", "x")', '("HEXISTS", "x")', _NOTHING_LACKS),
     ),
     *mutants_of(
-        "daemon/bus/joined.py",
+        "daemon/bus/command_batch.py",
         "unit/test_permission_rules.py",
         ("A refusal names no conversation.", "{key[0]}:*", "{command[1]!s}", _REFUSAL),
         ("What a script was refused is told, too.", " or _FORBIDDEN.search(str(error))", "", _REFUSAL),
     ),
     *mutants_of(
-        "daemon/cli/database.py",
+        "daemon/cli/database_checks.py",
         "integration/test_permissions.py",
         ("The doctor names the nearest role.", "nearest = min(found", "nearest = max(found", _NEAREST),
     ),
     *mutants_of(
-        "daemon/rights.py",
+        "daemon/redis_rights.py",
         "integration/test_permissions.py",
         ("A process that lacks a permission says so.", "            forbidden.reason = lacking\n", "", _READY),
         (
@@ -49,12 +49,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/health.py",
+        "channels/web/health_endpoints.py",
         "integration/test_permissions.py",
         ("/readyz names what is missing.", "refusing or self._process.shared(Forbidden).reason", "refusing", _READY),
     ),
     *mutants_of(
-        "channels/showing/showing.py",
+        "channels/live_display/live_display.py",
         "integration/test_showing.py",
         (
             "A channel shows the texts of its own chats alone.",

@@ -14,7 +14,11 @@ _BEGIN, _WAITS, _JOURNAL = (f"daemon/session/{name}.lua" for name in ("begin.par
 _PUBLISH, _REAP, _REPLAY = (f"daemon/bus/{name}.lua" for name in ("publish", "reap", "replay"))
 _LOCK, _SETTLE, _UNLOCK = (f"daemon/session/{name}.lua" for name in ("lock", "settle", "unlock"))
 _APPLY, _APPEND, _SET_BACK = (f"daemon/memory/{name}.lua" for name in ("apply", "append", "set_back"))
-_MARKS, _LEAD, _SHOW = "channels/outbox/marks.lua", "channels/leading/lead.lua", "channels/showing/show.lua"
+_MARKS, _LEAD, _SHOW = (
+    "channels/outbox/marks.lua",
+    "channels/leader_election/lead.lua",
+    "channels/live_display/show.lua",
+)
 
 MUTANTS = (
     # Claims

@@ -66,7 +66,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/layout.py",
+        "daemon/server/server_files.py",
         "unit/test_private_files.py",
         (
             "The folder of the server is closed to others.",
@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/private.py",
+        "daemon/server/private_files.py",
         "unit/test_private_files.py",
         (
             "A folder of one's own is no link.",
@@ -172,7 +172,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/folders.py",
+        "workers/tools/tool_sandbox.py",
         "unit/test_private_files.py",
         (
             "The folders of a scope's files are their owner's alone.",
@@ -188,7 +188,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/folders.py",
+        "workers/tools/tool_sandbox.py",
         "unit/test_tools_files.py",
         (
             "Tools follow no link that is swapped in.",
@@ -222,7 +222,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/untrusted.py",
+        "daemon/model/untrusted_text.py",
         "unit/test_private_files.py",
         (
             "The mark around a text stands nowhere in it.",
@@ -238,7 +238,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/links.py",
+        "channels/link_spoofing.py",
         "unit/test_link_texts.py",
         (
             "A part before the @ is no host.",
@@ -266,7 +266,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/sending.py",
+        "channels/telegram/message_sender.py",
         "integration/test_telegram.py",
         (
             "The platform fetches no previews.",
@@ -276,7 +276,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/forms.py",
+        "channels/telegram/text_forms.py",
         "unit/test_link_texts.py",
         (
             "Telegram gets honest links.",
@@ -292,7 +292,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/rich.py",
+        "channels/telegram/rich_messages.py",
         "unit/test_telegram_seen.py",
         ("An escaped backtick begins no code.", 'rf"\\\\.|{_ADDRESS}|(`+)', 'rf"{_ADDRESS}|(`+)', _SEEN),
         ("A backtick in an address begins no code.", "|{_ADDRESS}|(`+)", "|(`+)", _SEEN),
@@ -307,7 +307,7 @@ MUTANTS = (
         ("A tag begins no block.", '"html": False, ', "", _SEEN),
     ),
     *mutants_of(
-        "channels/slack/forms.py",
+        "channels/slack/text_forms.py",
         "unit/test_link_texts.py",
         ("An address that acts in an app is text on Slack.", "|(?!https?:)[a-z][a-z0-9+.-]*://)", ")", _PLATFORMS),
         (
@@ -332,7 +332,7 @@ MUTANTS = (
         ("Logs of before are closed.", "        _tighten(folder)\n", "", _LOGS),
     ),
     *mutants_of(
-        "daemon/model/answer.py",
+        "daemon/model/answer_parts.py",
         "unit/test_private_files.py",
         (
             "A payload is not quoted.",
@@ -342,7 +342,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/outcome.py",
+        "channels/telegram/api_outcome.py",
         "unit/test_outcomes.py",
         (
             "Words of the Bot API are in no log.",
@@ -352,7 +352,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/outcome.py",
+        "channels/slack/api_outcome.py",
         "unit/test_outcomes.py",
         (
             "Words of the Web API are in no log.",
@@ -362,7 +362,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/machine.py",
+        "daemon/cli/machine_checks.py",
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",
@@ -378,7 +378,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/run.py",
+        "daemon/cli/run_command.py",
         "unit/test_private_files.py",
         (
             "An open data directory is told at the start.",
@@ -398,7 +398,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/load.py",
+        "daemon/config/config_loader.py",
         "unit/test_config.py",
         ("Secrets in an open configuration are reported.", "if file and inline and", "if False and file and", _INLINE),
         ("A configuration without secrets may be open.", "if file and inline and", "if file and", _INLINE),
@@ -414,7 +414,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/mcp/stars.py",
+        "workers/tools/mcp/redaction.py",
         "unit/test_private_files.py",
         (
             "A short key of a tool server is no secret.",
@@ -424,13 +424,13 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/table.py",
+        "daemon/cli/table_output.py",
         "unit/test_hidden_characters.py",
         ("A cell of a table is one line.", "one_line(str(value))", "printable(str(value))", _HIDDEN),
         ("A line of a command is printable.", "click.echo(printable(text))", "click.echo(text)", _HIDDEN),
     ),
     *mutants_of(
-        "daemon/cli/command.py",
+        "daemon/cli/root_command.py",
         "unit/test_hidden_characters.py",
         ("An error is printable.", "{printable(text)}", "{text}", _HIDDEN),
     ),
@@ -462,7 +462,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/text.py",
+        "channels/slack/mrkdwn.py",
         "unit/test_hidden_characters.py",
         (
             "A name on Slack is cleaned.",

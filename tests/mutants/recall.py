@@ -6,7 +6,7 @@ _INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contai
 
 MUTANTS = (
     *mutants_of(
-        "workers/agent/context.py",
+        "workers/agent/prompt_builder.py",
         "unit/test_context.py",
         (
             "A prompt that was shortened is put together again with more room.",
@@ -16,7 +16,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/shown.py",
+        "workers/agent/prompt_messages.py",
         "unit/test_context.py",
         (
             "Recall may find the messages that did not fit into the prompt.",
@@ -38,7 +38,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/request.py",
+        "workers/agent/turn_requests.py",
         "integration/test_recall_turns.py",
         (
             "A turn searches again when a later call shows less.",
@@ -54,7 +54,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/recalling.py",
+        "workers/agent/turn_recall.py",
         "integration/test_recall_turns.py",
         (
             "Recall searches the newest messages that the prompt does not show.",
@@ -74,7 +74,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/memory/current.py",
+        "daemon/memory/current_memory.py",
         "integration/test_memories.py",
         (
             "A prompt shows the newest MEMORY.md.",
@@ -84,13 +84,13 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/messages.py",
+        "daemon/recall/index/message_index.py",
         "integration/test_cli_transcript.py",
         ("A search uses no index from before a deletion.", "found == (forgets,) and ", "", _INDEXED),
         ("A search uses no index that lacks messages.", "fed is not None and fed[0] >= upto", "True", _INDEXED),
     ),
     *mutants_of(
-        "daemon/transcripts/search.py",
+        "daemon/transcripts/transcript_search.py",
         "unit/test_transcript_search.py",
         (
             "No match is skipped because JSON writes it in another form.",
@@ -100,7 +100,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/remembering.py",
+        "daemon/config/memory_settings.py",
         "integration/test_recall_turns.py",
         (
             "What is recalled leaves the system message as it is.",
@@ -110,7 +110,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/words.py",
+        "daemon/recall/search_terms.py",
         "unit/test_recall_words.py",
         (
             "Traditional and simplified characters find each other.",
@@ -140,7 +140,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/vectors/opening.py",
+        "daemon/recall/vectors/embedder_choice.py",
         "unit/test_vectors_sentences.py",
         (
             "The sentence encoder comes before wordllama.",
@@ -188,7 +188,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/names.py",
+        "daemon/recall/index/name_terms.py",
         "unit/test_recall_names.py",
         (
             "A name in pinyin finds the name in Chinese characters.",

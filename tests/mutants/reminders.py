@@ -71,7 +71,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/outcome.py",
+        "workers/agent/command_outcome.py",
         _REMINDERS,
         (
             "A stop does not take a pending reminder back.",
@@ -87,7 +87,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/reminding.py",
+        "workers/agent/reminder_desk.py",
         _REMINDERS,
         (
             "A reminder cannot set reminders.",
@@ -103,7 +103,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/reminders/times.py",
+        "daemon/reminders/local_times.py",
         _TIMES,
         (
             "A time that has passed is refused.",

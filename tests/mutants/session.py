@@ -7,7 +7,7 @@ def _row(rule: str, file: str, old: str, new: str, caught_by: str) -> Mutant:
     return Mutant(rule=rule, file=file, old=old, new=new, caught_by=f"integration/test_{caught_by}")
 
 
-_CLAIM, _CONSUME = "daemon/session/claim.lua", "workers/consume.py"
+_CLAIM, _CONSUME = "daemon/session/claim.lua", "workers/session_consumer.py"
 _LADDER = "deaths.py::test_deaths_count_as_attempts_once_a_message_is_tried_alone_after_pauses_that_grow"
 
 MUTANTS = (
@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     _row(
         "A claim whose answer is lost is given back.",
-        "workers/upkeep.py",
+        "workers/lease_upkeep.py",
         "            await self._sessions.release_abandoned()\n",
         "",
         "deaths.py::test_a_claim_whose_answer_is_lost_is_given_back_and_is_no_death",
@@ -154,7 +154,7 @@ MUTANTS = (
     ),
     _row(
         "A session is claimed again when its pause ends.",
-        "workers/upkeep.py",
+        "workers/lease_upkeep.py",
         "        sessions.on_pause = self._reap_in\n",
         "",
         "failures.py::test_an_outage_is_asked_about_by_all_until_it_lasts",

@@ -14,7 +14,7 @@ MUTANTS = (
         ("The proxies are checked before a port opens.", "            proxy_of(each.base_url)\n", "", _FAULTS),
     ),
     *mutants_of(
-        "workers/agent/equipping.py",
+        "workers/agent/tool_checks.py",
         "integration/test_cli.py",
         (
             "The names of tools are checked before a port opens.",
@@ -30,12 +30,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/rules.py",
+        "daemon/config/config_rules.py",
         "integration/test_cli.py",
         ("Each server has its own port.", "    yield from _ports(config)\n", "", _FAULTS),
     ),
     *mutants_of(
-        "daemon/config/load.py",
+        "daemon/config/config_loader.py",
         "integration/test_cli.py",
         ("Faults of the machine are listed with the others.", "if fault.path not in broken_paths", "if False", _FAULTS),
     ),
@@ -50,7 +50,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/objects.py",
+        "daemon/archive/object_storage.py",
         "integration/test_archive_s3.py",
         (
             "A store without TLS is used only if that is allowed.",
@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/names.py",
+        "daemon/data/key_names.py",
         "unit/test_schema.py",
         (
             "A new kind of key is a new schema.",
@@ -105,7 +105,7 @@ MUTANTS = (
         ("A time that is no number is done without.", "      fields[name] = nil\n", "", _DAMAGE),
     ),
     *mutants_of(
-        "daemon/recall/index/feed.py",
+        "daemon/recall/index/index_feed.py",
         "integration/test_damage.py",
         (
             "A damaged session does not end the search of others.",
@@ -131,7 +131,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/joined.py",
+        "daemon/bus/command_batch.py",
         "integration/test_damage.py",
         ("A key of a wrong type is told.", 'if code == "WRONGTYPE":', "if False:", _DAMAGE),
     ),

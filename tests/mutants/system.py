@@ -32,7 +32,7 @@ MUTANTS = (
         ("The numbers of an hour expire.", "redis.call('PEXPIRE', KEYS[1], ARGV[3])", "local _ = 1", _QUIET),
     ),
     *mutants_of(
-        "daemon/rates/history.py",
+        "daemon/rates/rate_history.py",
         _RATES,
         ("A step of a day is a quarter of an hour.", '"day": (1_440, 15)', '"day": (1_440, 30)', _DAY),
         (
@@ -43,7 +43,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/system/queues.py",
+        "channels/web/system/queue_endpoints.py",
         _QUEUES,
         ("Whoever reads a text is recorded.", 'doing.outcome = f"shown: {session}"', "pass", _TEXT),
         ("Only queues of messages have texts.", "if queue not in get_args(MessageQueue):", "if False:", _TEXT),
@@ -57,7 +57,7 @@ MUTANTS = (
         ("Log lines are for operators.", "only(LogPages(site).read)", "LogPages(site).read", _RIGHTS),
     ),
     *mutants_of(
-        "channels/web/system/logs.py",
+        "channels/web/system/log_endpoints.py",
         _QUEUES,
         (
             "A log line is found by the whole ID.",

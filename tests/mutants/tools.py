@@ -6,7 +6,7 @@ _OUT = "test_no_path_leads_out"
 
 MUTANTS = (
     *mutants_of(
-        "workers/tools/folders.py",
+        "workers/tools/tool_sandbox.py",
         "unit/test_tools_files.py",
         ("A path leads to no parent folder.", 'if name == "..":', "if False:", _OUT),
         (
@@ -18,7 +18,7 @@ MUTANTS = (
         ("A file with a second name is refused.", "found.st_nlink > 1", "False", _OUT),
     ),
     *mutants_of(
-        "workers/agent/speech.py",
+        "workers/agent/outgoing_messages.py",
         "integration/test_tools.py",
         (
             "A message goes to no chat of another scope.",

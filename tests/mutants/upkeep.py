@@ -8,7 +8,7 @@ _LOST = "test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_question
 
 MUTANTS = (
     *mutants_of(
-        "workers/upkeep.py",
+        "workers/lease_upkeep.py",
         "unit/test_leases.py",
         (
             "A claim counts from the last question.",

@@ -37,7 +37,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/spent.py",
+        "workers/consolidation/consolidation_usage.py",
         "integration/test_limit_warnings.py",
         (
             "Administrators are told after consolidations, too.",
@@ -47,7 +47,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/caching.py",
+        "daemon/cli/cache_checks.py",
         "integration/test_learnt.py",
         (
             "The doctor does not judge a few calls.",
@@ -63,7 +63,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/left.py",
+        "daemon/usage/remaining_limits.py",
         "unit/test_usage_left.py",
         (
             "Usage lies in the middle of the time in which it happened.",
@@ -79,7 +79,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/left.py",
+        "daemon/usage/remaining_limits.py",
         "integration/test_limit_warnings.py",
         (
             "Administrators are told of limits of money.",
@@ -89,7 +89,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/limits.py",
+        "workers/agent/limit_gate.py",
         "integration/test_limit_warnings.py",
         (
             "Administrators are told after turns.",

@@ -49,7 +49,7 @@ MUTANTS = (
         ("No other page holds the page's window.", ', "Cross-Origin-Opener-Policy": "same-origin"}', "}", _POLICY),
     ),
     *mutants_of(
-        "channels/web/guard.py",
+        "channels/web/request_guard.py",
         _GUARD_TESTS,
         ("No browser guesses a type.", '    "X-Content-Type-Options": "nosniff",\n', "", _HEADERS),
         ("No address is told to other sites.", '    "Referrer-Policy": "no-referrer",\n', "", _HEADERS),
@@ -87,7 +87,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/access/operators.py",
+        "channels/web/access/request_operator.py",
         _GUARD_TESTS,
         ("A token comes as one.", 'right and kind.lower() == "bearer" and', "right and", _NEAR_TOKEN),
         ("An empty token is none.", " and bool(token)", "", "test_an_empty_token_is_none"),
@@ -98,7 +98,7 @@ MUTANTS = (
         ("All bytes of a token count.", 'encode("latin-1")', 'encode("ascii", "ignore")', _NEAR_TOKEN),
     ),
     *mutants_of(
-        "channels/web/body.py",
+        "channels/web/json_body.py",
         _GUARD_TESTS,
         (
             "A type that begins like JSON is another one.",
@@ -136,7 +136,7 @@ MUTANTS = (
         ("Wrong codes push nothing out of the audit.", "        if wait_s:\n", "        if False:\n", _WRONG),
     ),
     *mutants_of(
-        "daemon/operators/logins.py",
+        "daemon/operators/login_codes.py",
         _GUARD_TESTS,
         (
             "The name of a visitor tells nothing of its secret.",
@@ -146,7 +146,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/access/operators.py",
+        "channels/web/access/request_operator.py",
         "integration/test_web_access.py",
         (
             "A cookie shows nothing to pages of others.",
@@ -162,7 +162,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/guard.py",
+        "channels/web/request_guard.py",
         "integration/test_web_access.py",
         (
             "A cookie changes nothing for pages of others.",
@@ -258,7 +258,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/logins.py",
+        "daemon/operators/login_codes.py",
         "integration/test_web_access.py",
         (
             "A link ends after ten minutes.",
@@ -280,12 +280,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/audit.py",
+        "daemon/operators/operator_audit.py",
         "integration/test_web_access.py",
         ("The audit has a largest size.", '"MAXLEN", "~", KEPT, ', "", "test_the_audit_is_bounded"),
     ),
     *mutants_of(
-        "daemon/operators/token.py",
+        "daemon/operators/token_file.py",
         "unit/test_api_token.py",
         ("Of several starts one makes the token.", "replace=False", "replace=True", _ONE_TOKEN),
         (
@@ -340,7 +340,7 @@ MUTANTS = (
         ("An open channel is announced without a token.", "if site.config.open:", "if False:", _START),
     ),
     *mutants_of(
-        "channels/web/access/operators.py",
+        "channels/web/access/request_operator.py",
         "integration/test_web_access.py",
         ("A channel is closed by default.", " or self._is_open or ", " or True or ", _ASK),
         ("An open channel has members.", " or self._is_open or ", " or ", _ASK),
@@ -354,7 +354,7 @@ MUTANTS = (
         ("Endpoints for operators are for nobody else.", "if await self.of(request.scope) is None:", "if False:", _ASK),
     ),
     *mutants_of(
-        "channels/web/members.py",
+        "channels/web/member_limits.py",
         "integration/test_web_members.py",
         ("Members read no other channel.", "is_member(request) and key.channel != channel", "False", _FOREIGN),
         ("A member acts as no other user.", 'owner not in ("", scope)', "False", _PERSON),
@@ -362,7 +362,7 @@ MUTANTS = (
         ("A member acts as no administrator.", " or is_admin(bot, inbound):", ":", _PERSON),
     ),
     *mutants_of(
-        "channels/web/messages.py",
+        "channels/web/message_endpoints.py",
         "integration/test_web_members.py",
         ("A member chooses no user.", "message.user is not None and is_member(request)", "False", _PERSON),
         ("A member's sender is checked.", "        if is_member(request):\n", "        if False:\n", _PERSON),
@@ -374,7 +374,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/events.py",
+        "channels/web/session_events.py",
         "integration/test_web_members.py",
         (
             "Members follow sessions of their channel.",
@@ -384,7 +384,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/listing.py",
+        "channels/web/session/session_list.py",
         "integration/test_web_members.py",
         (
             "Members see a list of their channel.",
@@ -394,7 +394,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/guard.py",
+        "channels/web/request_guard.py",
         "integration/test_web_members.py",
         ("Metrics need a token.", "OPEN | {METRICS} if metrics_open else OPEN", "OPEN | {METRICS}", _MACHINES),
         ("Metrics can be opened.", "OPEN | {METRICS} if metrics_open else OPEN", "OPEN", _MACHINES),
@@ -499,7 +499,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/run.py",
+        "daemon/cli/run_command.py",
         "integration/test_cli.py",
         ("No link is shown in a journal.", "if not output.isatty():", "if False:", _READER),
         (
@@ -510,7 +510,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/rules.py",
+        "daemon/config/config_rules.py",
         "unit/test_config.py",
         (
             "An open channel is on loopback.",
@@ -526,7 +526,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/access/operators.py",
+        "channels/web/access/request_operator.py",
         "integration/test_completions.py",
         (
             "A completions token opens only the addresses below /v1/.",
@@ -536,7 +536,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/completions/answer.py",
+        "channels/web/completions/completion_answer.py",
         "integration/test_completions.py",
         (
             "A stream contains no text of another message's answer.",
@@ -552,7 +552,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/completions/endpoints.py",
+        "channels/web/completions/completion_endpoints.py",
         "integration/test_completions.py",
         (
             "A client without the rights of operators is no other person.",
@@ -562,7 +562,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/files.py",
+        "channels/web/session/session_files.py",
         "integration/test_web_files.py",
         (
             "A file that is no picture is a download.",
@@ -572,7 +572,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/messages.py",
+        "channels/web/message_endpoints.py",
         "integration/test_web_files.py",
         (
             "A message has only files that were uploaded for it.",
@@ -592,7 +592,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/load.py",
+        "daemon/config/config_loader.py",
         "unit/test_config.py",
         (
             "An open channel is a warning.",

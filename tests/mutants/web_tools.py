@@ -50,7 +50,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/web/access.py",
+        "workers/tools/web/web_access.py",
         "integration/test_web_tools.py",
         (
             "A person makes only so many calls a minute.",

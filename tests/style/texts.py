@@ -9,18 +9,22 @@ from typing import NamedTuple, TypeGuard
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("readme", "docs", "bot", "page", "errors")
 PACKAGES = ("daemon", "channels", "workers")
-WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")  # modules with the bot's own sentences
+WORDINGS = (
+    "daemon/*wording.py",
+    "daemon/*words.py",
+    "channels/command_menu.py",
+)  # modules with the bot's own sentences
 
 NOT_READ = (
     "daemon/bus/permissions.py",
-    "daemon/model/extract.py",
-    "daemon/model/words.py",
-    "daemon/recall/index/schema.py",
+    "daemon/model/offline_consolidation.py",
+    "daemon/model/offline_words.py",
+    "daemon/recall/index/index_schema.py",
     "daemon/recall/other_dates.py",
-    "daemon/recall/sameword.py",
+    "daemon/recall/synonyms.py",
     "daemon/recall/stopwords.py",
-    "daemon/session/synthetic.py",
-    "workers/consolidation/audit/comparison.py",
+    "daemon/session/synthetic_text.py",
+    "workers/consolidation/audit/text_comparison.py",
 )
 """Modules with lists of words, commands, SQL or made-up messages, which are no text of Millpond."""
 

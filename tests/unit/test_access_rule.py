@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.intake.groups import place_of
+from channels.intake.group_addressing import place_of
 from daemon.access import Entry, Speaker, verdict
 from daemon.config import AccessConfig
 from tests.intakelab import an_arrival

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import anyio
 
-from daemon.bus.activity import Activity
+from daemon.bus.activity_index import Activity
 from daemon.errors import BusUnavailable
 
 

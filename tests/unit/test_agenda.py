@@ -5,8 +5,8 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.outbox.agenda import Agenda
-from channels.outbox.term import REST_MAX_S, rest_s
+from channels.outbox.chat_agenda import Agenda
+from channels.outbox.leader_term import REST_MAX_S, rest_s
 from daemon.config import QueueConfig
 from daemon.events import Reply
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from daemon.config.schema import ThinkingConfig
 from daemon.config.secret import Secret
 from daemon.model.adaptation import Form, with_own
-from daemon.model.answer import AnswerParts
+from daemon.model.answer_parts import AnswerParts
 from daemon.model.anthropic_events import Events
 from daemon.model.anthropic_request import BEGINNING, CONTINUE, NO_RESULT, body
-from daemon.model.base import Answer, CutOff, Request
+from daemon.model.chat_model import Answer, CutOff, Request
 from daemon.model.dialect import Dialect
-from daemon.model.errors import Endpoint
 from daemon.model.event_lines import EventLines
+from daemon.model.model_errors import Endpoint
 from tests.fakes.anthropic_server import Said, event, events, message, problem, signature
 from tests.fakes.openai_server import Call
 from tests.tables import each_row

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from daemon.archive import breaker as breakers
-from daemon.archive.breaker import PAUSE_MAX_S, PAUSE_MIN_S, SLOW_S, Breaker
-from daemon.archive.local import LocalStorage
+from daemon.archive import archive_breaker as breakers
+from daemon.archive.archive_breaker import PAUSE_MAX_S, PAUSE_MIN_S, SLOW_S, Breaker
+from daemon.archive.local_storage import LocalStorage
 from daemon.errors import ArchiveMissing, ArchiveUnavailable
 from daemon.testing import ManualClock
 from tests.limits import HANG_S

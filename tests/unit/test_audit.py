@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from daemon.recall import Said
 from tests.tables import each_row
-from workers.consolidation.audit import pinned as pinned_part
-from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.extraction import items_of, requests_of
-from workers.consolidation.audit.pinned import asked_lines, is_asked, pinned_lines, with_pinned
+from workers.consolidation.audit import pinned_statements as pinned_part
+from workers.consolidation.audit.fact_extraction import items_of, requests_of
+from workers.consolidation.audit.pinned_statements import asked_lines, is_asked, pinned_lines, with_pinned
+from workers.consolidation.audit.text_comparison import Texts
 
 
 def said(*texts: str, speaker: str = "ann", first: int = 0) -> list[Said]:

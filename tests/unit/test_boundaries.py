@@ -11,14 +11,14 @@ from daemon.events import LogEntry
 from tests.tables import each_row
 from workers import backoff
 from workers.agent.bootstrap import JOIN, bootstrap
-from workers.agent.shorten import Piece, Shares, fitted
-from workers.agent.trim import history_room
-from workers.consolidation.plan import Thresholds, Unsettled, boundaries, plan
-from workers.consolidation.summary.breaker import breaker_of
-from workers.consolidation.summary.flush import newest
-from workers.consolidation.summary.render import Line
-from workers.micro import old_upto
-from workers.wires import message
+from workers.agent.history_trim import history_room
+from workers.agent.message_shortening import Piece, Shares, fitted
+from workers.consolidation.consolidation_plan import Thresholds, Unsettled, boundaries, plan
+from workers.consolidation.summary.flush_request import newest
+from workers.consolidation.summary.log_rendering import Line
+from workers.consolidation.summary.model_breaker import breaker_of
+from workers.message_format import message
+from workers.result_trimming import old_upto
 
 
 def entry(turn: int, role: str, tokens: int = 10) -> LogEntry:

@@ -6,7 +6,7 @@ from daemon.config import ConsolidationConfig, ModelConfig
 from daemon.errors import CallSkipped
 from daemon.testing import ManualClock
 from tests.tables import each_row
-from workers.consolidation.summary.breaker import Breaker, breaker_of
+from workers.consolidation.summary.model_breaker import Breaker, breaker_of
 
 
 def opened(clock: ManualClock, failures: int = 5) -> Breaker:

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from daemon.access.cached import Cached
+from daemon.access.access_cache import Cached
 from daemon.errors import BusError, BusUnavailable
 from tests.limits import HANG_S
 

@@ -23,22 +23,22 @@ from daemon.config import (
     ModelConfig,
     Secret,
     bot_workspace,
+    config_output,
     data_path,
     embeddings_of,
     encode_secret,
     load,
-    show,
     transcription_of,
 )
+from daemon.config.config_keys import all_keys, fields_of, is_name, join, members_of
+from daemon.config.config_loader import Loaded
+from daemon.config.config_rules import is_loopback
 from daemon.config.environment import value_of, variable_of
-from daemon.config.expected import bare
-from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
-from daemon.config.load import Loaded
-from daemon.config.remembering import EmbeddingsConfig, MemorySearchConfig
-from daemon.config.rules import is_loopback
+from daemon.config.memory_settings import EmbeddingsConfig, MemorySearchConfig
 from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig, ThinkingConfig
 from daemon.config.secret import masked_url, read_secret_file
 from daemon.config.summary_model import summary_model_of
+from daemon.config.type_descriptions import bare
 from daemon.errors import ConfigError
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -549,7 +549,7 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
     file = tmp_path_factory.getbasetemp() / "unknown.toml"
     header = f"[{section}]\n" if section else ""
 
-    lines = problems(file, f"{header}{show.literal(key)} = 1\n")
+    lines = problems(file, f"{header}{config_output.literal(key)} = 1\n")
 
     assert len(lines) == 1
     assert lines[0].startswith(f"{join(section, key)}: unknown key; ")
@@ -711,7 +711,7 @@ def test_an_address_of_an_archive_is_taken_and_shown_without_its_secret(file, ur
     loaded = load_text(file, f"[archive]\nurl = '{url}'")
 
     assert loaded.config.archive.url.reveal() == url
-    assert f'url = "{shown}"' in show.toml(loaded)
+    assert f'url = "{shown}"' in config_output.toml(loaded)
 
 
 @each_row("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
@@ -890,7 +890,7 @@ def test_speech_and_vectors_are_not_asked_of_anthropic(file):
 
 
 def test_a_model_behind_anthropic_s_api_without_the_package_is_an_error_that_says_what_to_install(file, monkeypatch):
-    monkeypatch.setattr("daemon.config.rules.find_spec", lambda name: None)
+    monkeypatch.setattr("daemon.config.config_rules.find_spec", lambda name: None)
 
     (line,) = problems(file, "[bots.pond.model]\napi = 'anthropic'\nname = 'claude'\napi_key = 'hush'\n")
 
@@ -1105,7 +1105,7 @@ def test_what_show_prints_with_defaults_is_the_same_configuration(file, tmp_path
         "[bots.heron.model]\nname = 'm'\napi_key_file = 'key'\n[channels.page]\ntype = 'web'\nport = 0\n",
     )
 
-    printed = show.toml(loaded, defaults=True)
+    printed = config_output.toml(loaded, defaults=True)
 
     assert "hush" not in printed
     assert load_text(tmp_path / "again.toml", printed).config == loaded.config
@@ -1152,7 +1152,7 @@ def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
     secret_file(tmp_path / "key", b"third")
     loaded = load_text(file, 'data_dir = "kept"' + FALLBACKS.replace('api_key = "hush"', 'api_key_file = "key"'))
 
-    printed = show.toml(loaded, defaults=True)
+    printed = config_output.toml(loaded, defaults=True)
 
     assert "hush" not in printed
     assert "third" not in printed
@@ -1291,7 +1291,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
     loaded = load(environ=environ)
 
     assert daemon_config.summary_model_of(loaded.config.bots["pond"]).name == "small"
-    assert '[bots.pond.summary_model]\nname = "small"' in show.toml(loaded)
+    assert '[bots.pond.summary_model]\nname = "small"' in config_output.toml(loaded)
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
@@ -1318,10 +1318,14 @@ def test_tool_servers_are_read_and_their_secrets_are_not_shown(file, tmp_path):
 
     assert (servers["files"].command, servers["files"].env["TOKEN"].reveal()) == ("files-server", "hush")
     assert servers["web-search"].headers["Authorization"].reveal() == "Bearer hush"
-    for printed in (show.toml(loaded), show.toml(loaded, defaults=True), json.dumps(show.values(loaded))):
+    for printed in (
+        config_output.toml(loaded),
+        config_output.toml(loaded, defaults=True),
+        json.dumps(config_output.values(loaded)),
+    ):
         assert "hush" not in printed
         assert "TOKEN" in printed
-    again = load_text(tmp_path / "again.toml", show.toml(loaded, defaults=True)).config.bots["pond"].mcp
+    again = load_text(tmp_path / "again.toml", config_output.toml(loaded, defaults=True)).config.bots["pond"].mcp
     assert again["files"].args == servers["files"].args
     assert again["web-search"].url == servers["web-search"].url
 
@@ -1364,7 +1368,7 @@ def test_tool_servers_are_checked(file, text, problem):
 
 
 def test_tool_servers_without_their_package_are_an_error_that_says_what_to_install(file, monkeypatch):
-    monkeypatch.setattr("daemon.config.rules.find_spec", lambda name: None)
+    monkeypatch.setattr("daemon.config.config_rules.find_spec", lambda name: None)
 
     (line,) = problems(file, "[bots.pond.mcp.files]\ncommand = 'x'\n")
 
@@ -1417,7 +1421,7 @@ def test_the_documentation_has_every_key_of_every_section_with_its_default():
         documented = tables.get(heading)
         assert documented is not None, f"no section {heading}"
         expected = {
-            key: "unset" if (value := getattr(kind(), key)) is None else f"`{show.literal(_plain(value))}`"
+            key: "unset" if (value := getattr(kind(), key)) is None else f"`{config_output.literal(_plain(value))}`"
             for key, entry in fields_of(kind).items()
             if join(path, key) not in _SECTION_PATHS
         }

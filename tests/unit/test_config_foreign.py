@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from channels.push import connect
-from daemon.config import Loaded, PushConfig, Secret, foreign, load, show
+from daemon.config import Loaded, PushConfig, Secret, channel_plugins, config_output, load
 from daemon.errors import ConfigError
 from tests.tables import each_row
 
@@ -95,7 +95,7 @@ def test_its_section_may_go_by_the_name_of_the_type(install: Install, tmp_path: 
 def test_its_secrets_are_never_shown(install: Install, tmp_path: Path) -> None:
     install()
 
-    text = show.toml(loaded(tmp_path, "[channels.fog]\ntype = 'horn'\nkey = 'sesame'"), defaults=True)
+    text = config_output.toml(loaded(tmp_path, "[channels.fog]\ntype = 'horn'\nkey = 'sesame'"), defaults=True)
 
     assert 'type = "horn"' in text and 'key = "********"' in text and "loudness = 3" in text
     assert "sesame" not in text
@@ -201,7 +201,7 @@ def test_nothing_is_looked_for_where_all_types_are_ours(tmp_path: Path, monkeypa
     def looked() -> None:
         raise AssertionError("That is slow")
 
-    monkeypatch.setattr(foreign, "_points", looked)
+    monkeypatch.setattr(channel_plugins, "_points", looked)
 
     loaded(tmp_path, "[channels.web]\nport = 0\n[channels.other]\ntype = 'web'\nport = 0")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from channels.base import Limits
-from channels.outbox.contents import Content, Contents
+from channels.outbox.reply_parts import Content, Contents
 from daemon.events import Attachment, Reply
 from tests.tables import each_row
 

@@ -18,13 +18,13 @@ from daemon.events import LogEntry
 from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import REMEMBERED_S, History, Remembered, View
-from workers.agent.past import Past, whole_turns
-from workers.agent.shorten import Piece, Shares, shortened
-from workers.agent.shown import shown
-from workers.micro import MARK
-from workers.wires import message, shown_result, text_of
+from workers.agent.message_shortening import Piece, Shares, shortened
+from workers.agent.prompt_builder import Prompt, Rules, Scene, prompt
+from workers.agent.prompt_history import Past, whole_turns
+from workers.agent.prompt_messages import shown
+from workers.message_format import message, shown_result, text_of
+from workers.result_trimming import MARK
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 SYSTEM = message("system", "You are a bot.")

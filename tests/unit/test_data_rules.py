@@ -7,13 +7,13 @@ import msgspec
 
 from daemon.bus import Keys
 from daemon.bus.migrations import SCHEMA
+from daemon.data.backup_records import Fields, ScopeTaken, SessionTaken
+from daemon.data.key_names import Name
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
-from daemon.data.names import Name
-from daemon.data.records import Fields, ScopeTaken, SessionTaken
 from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
 from daemon.events import Reply
-from daemon.memory.records import HistoryEntry, Note, Version
+from daemon.memory.memory_records import HistoryEntry, Note, Version
 from tests.conftest import an_entry, an_inbound
 from tests.tables import each_row
 

@@ -5,12 +5,12 @@ import zlib
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from daemon.data.moment import position
-from daemon.data.names import Name, key_of, name_of
-from daemon.data.placing import pieces
-from daemon.data.records import SessionTaken, StreamTaken, bytes_of, name_bytes, name_text, text_of
+from daemon.data.backup_records import SessionTaken, StreamTaken, bytes_of, name_bytes, name_text, text_of
+from daemon.data.key_names import Name, key_of, name_of
+from daemon.data.record_writer import pieces
+from daemon.data.repartition import Spread, renamed
 from daemon.data.scope_rules import covered
-from daemon.data.spread import Spread, renamed
+from daemon.data.snapshot_filter import position
 
 NAMES = [f"web:{letter}" for letter in "abcdefgh"]
 ids = st.builds(lambda ms, number: f"{ms}-{number}", st.integers(1, 3), st.integers(0, 2))

@@ -6,7 +6,7 @@ import msgspec
 
 from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, with_own
-from daemon.model.base import Request
+from daemon.model.chat_model import Request
 from daemon.model.dialect import PROVIDERS, Dialect, changes, dialect_of, host_of, known_of, server_of
 
 TOOL = b'{"type":"function","function":{"name":"save_memory"}}'

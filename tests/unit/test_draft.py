@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.showing.draft import BEGIN_CHARS, BEGIN_S, IDLE_S, ORPHAN_S, Act, Draft, next_act
+from channels.live_display.draft_message import BEGIN_CHARS, BEGIN_S, IDLE_S, ORPHAN_S, Act, Draft, next_act
 from daemon.events import Live
 
 times = st.floats(0, 1_000, allow_nan=False)

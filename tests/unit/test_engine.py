@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.errors import ConfigError, EngineRefused
-from daemon.server.engine import Engine, check_marker, find_program, may_open, parse_version
-from daemon.server.layout import Layout
+from daemon.server.redis_program import Engine, check_marker, find_program, may_open, parse_version
+from daemon.server.server_files import Layout
 from tests.tables import each_row
 
 versions = st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))

@@ -12,9 +12,9 @@ from daemon.model import Answer, CutOff, Usage
 from daemon.testing import ScriptedModel
 from daemon.tokens import load
 from tests.tables import each_row
-from workers.consolidation.summary.breaker import Breaker
-from workers.consolidation.summary.flush import Flush, newest, parts_of
-from workers.consolidation.summary.render import Line
+from workers.consolidation.summary.flush_request import Flush, newest, parts_of
+from workers.consolidation.summary.log_rendering import Line
+from workers.consolidation.summary.model_breaker import Breaker
 
 NOW = dt.datetime(2026, 3, 1, 20, 0, tzinfo=dt.UTC)
 

@@ -9,12 +9,12 @@ import pytest
 
 from channels.arrival import Arrival, Sender, cleaned
 from channels.inbound import make_inbound
-from channels.slack.text import name_in
+from channels.slack.mrkdwn import name_in
 from channels.telegram import updates
 from channels.telegram.updates import Me
 from channels.terminal.markdown import rendered, wrapped
-from daemon.cli import command
-from daemon.cli.table import say, table
+from daemon.cli import root_command
+from daemon.cli.table_output import say, table
 from daemon.config import Config
 from daemon.errors import BadSessionKey
 from daemon.events import Attachment, Quote
@@ -53,7 +53,7 @@ def forwarded() -> str:
 
 
 def told(error: str) -> None:
-    command._told([BadSessionKey(error)], BadSessionKey(error))
+    root_command._told([BadSessionKey(error)], BadSessionKey(error))
 
 
 @each_row(

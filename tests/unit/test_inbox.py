@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from daemon.events import Attachment, Inbound
 from daemon.inbox import FOLDER, MARK, mark_of, path_of
 from tests.tables import each_row
-from workers.agent.inbox import keep, kept
+from workers.agent.inbox_files import keep, kept
 from workers.tools import Folders
 
 NAMES = st.one_of(

@@ -7,8 +7,8 @@ import pytest
 
 from daemon.errors import BusUnavailable
 from tests.tables import each_row
-from workers.agent import ending
-from workers.agent.ending import insist
+from workers.agent import turn_endings
+from workers.agent.turn_endings import insist
 
 
 class Write:
@@ -41,7 +41,7 @@ async def test_it_is_written_once_while_nothing_happens() -> None:
 async def test_it_is_tried_again_while_redis_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await insist(Write(BusUnavailable("away"), BusUnavailable("away"))) == "written"
 
-    monkeypatch.setattr(ending, "WRITE_TIMEOUT_S", -1.0)
+    monkeypatch.setattr(turn_endings, "WRITE_TIMEOUT_S", -1.0)
     with pytest.raises(BusUnavailable):
         await insist(Write(BusUnavailable("away"), BusUnavailable("away")))
 

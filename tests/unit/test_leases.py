@@ -7,16 +7,16 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.leading import Leader, Lease, Terms, lease
+from channels.leader_election import Leader, Lease, Terms, lease
 from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, LockLost
 from daemon.testing import ManualClock
 from tests.limits import HANG_S
 from tests.tables import each_row
-from workers import upkeep
-from workers.consolidation import held
-from workers.hold import Hold
-from workers.upkeep import Upkeep
+from workers import lease_upkeep
+from workers.claim_hold import Hold
+from workers.consolidation import lock_holder
+from workers.lease_upkeep import Upkeep
 
 LEASE_S = 15.0
 AWAY = BusUnavailable("away")
@@ -67,8 +67,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
     clock = ManualClock()
     told = Told(clock)
     monkeypatch.setattr(lease, "time", SimpleNamespace(monotonic=clock.monotonic))
-    monkeypatch.setattr(upkeep, "anyio", told)
-    monkeypatch.setattr(held, "anyio", told)
+    monkeypatch.setattr(lease_upkeep, "anyio", told)
+    monkeypatch.setattr(lock_holder, "anyio", told)
     return clock
 
 
@@ -214,6 +214,6 @@ async def test_a_lock_is_lost_when_it_is_refused_or_its_lease_ends_counted_from_
     lock: Any = SimpleNamespace(session="web:ann")
 
     with anyio.fail_after(HANG_S), pytest.raises(LockLost):
-        await held.hold(locks, lock, lambda _ended: anyio.sleep_forever(), renew_s=0.001, rest_s=1.0)
+        await lock_holder.hold(locks, lock, lambda _ended: anyio.sleep_forever(), renew_s=0.001, rest_s=1.0)
 
     assert len(locks.asked) == asked, "a lock that is lost is not given back"

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from daemon.limit import Limit
+from daemon.shared_timeout import Limit
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward, run_fast
 

@@ -1,8 +1,8 @@
 """Links that name another address than their target; the tricks are those that readers fall for."""
 
-from channels.links import honest
-from channels.slack.forms import clean
-from channels.telegram.forms import forms_of
+from channels.link_spoofing import honest
+from channels.slack.text_forms import clean
+from channels.telegram.text_forms import forms_of
 from tests.tables import each_row
 
 

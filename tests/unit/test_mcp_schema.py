@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from daemon.errors import ToolError
-from daemon.model.characters import whole_json
+from daemon.model.unicode_repair import whole_json
 from tests.tables import each_row
 from workers.tools import Tool
-from workers.tools.arguments import Checker
-from workers.tools.mcp.names import PROPERTY_NAME, TOOL_NAME, named
-from workers.tools.mcp.schema import SCHEMA_MAX_BYTES, mended
+from workers.tools.argument_check import Checker
+from workers.tools.mcp.schema_repair import SCHEMA_MAX_BYTES, mended
+from workers.tools.mcp.tool_names import PROPERTY_NAME, TOOL_NAME, named
 
 
 async def nothing(*_: object) -> str:

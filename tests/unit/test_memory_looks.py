@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.memory import HistoryEntry, Note, Passage, changes, found_in, passages_of
-from daemon.memory.changes import lines
+from daemon.memory import HistoryEntry, Note, Passage, found_in, passages_of, text_diff
+from daemon.memory.text_diff import lines
 from tests.tables import each_row
 
 TEXTS = st.lists(st.text(alphabet="ab c\n-小明.", max_size=30), max_size=6).map("\n".join)
 
 
-def side(found: list[changes.Line], *marks: str) -> str:
+def side(found: list[text_diff.Line], *marks: str) -> str:
     """The characters of one of the two texts, without blanks and ends of lines."""
     return "".join("".join(text.split()) for line in found for mark, text in line if mark in marks)
 
@@ -40,7 +40,7 @@ def test_words_are_compared_within_a_line_and_characters_where_there_are_no_blan
 
 @each_row("limit", ["LINES_MAX", "WORDS_MAX"])
 def test_what_is_too_long_to_be_compared_went_and_came(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, limit, 1)
+    monkeypatch.setattr(text_diff, limit, 1)
 
     assert lines("green tea", "black tea") == [[("gone", "green tea")], [("new", "black tea")]]
 

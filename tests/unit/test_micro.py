@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
-from workers.micro import MARK, cut_result, least_tokens, old_upto
-from workers.wires import encode, message
+from workers.message_format import encode, message
+from workers.result_trimming import MARK, cut_result, least_tokens, old_upto
 
 
 def result(content: object) -> bytes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.people.moving import FILES, PIECE_BYTES, copy_back, move_files
+from daemon.people.scope_file_moves import FILES, PIECE_BYTES, copy_back, move_files
 from daemon.scope import folder_of
 
 ANN, BOB = "pond:person:web:ann", "pond:person:page:ann"

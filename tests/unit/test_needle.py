@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from daemon.forget.needle import FORGOTTEN, Needle, core, folded, group_of
+from daemon.forget.text_matcher import FORGOTTEN, Needle, core, folded, group_of
 from tests.tables import each_row
 
 PIECES = st.sampled_from(

@@ -24,22 +24,26 @@ CONNECTING = frozenset(
 
 PLACES = {
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
-    "channels/slack/socket.py": {"ClientSession", "ws_connect"},  # at Slack's alone
+    "channels/slack/socket_mode.py": {"ClientSession", "ws_connect"},  # at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
-    "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
+    "channels/testing/connector.py": {"AsyncClient"},  # the channel's url
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
-    "daemon/archive/objects.py": {"from_url"},  # archive.url
+    "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
-    "daemon/model/sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
-    "daemon/model/transcribing.py": {"http_client"},  # base_url
+    "daemon/model/openai_sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
+    "daemon/model/speech_to_text.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
-    "daemon/setup/bot_api.py": {"http_client"},  # Telegram, or what was typed
+    "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
-    "daemon/setup/trial.py": {"http_client"},  # the model's base_url
+    "daemon/setup/model_trial.py": {"http_client"},  # the model's base_url
     "workers/tools/web/fetch.py": {"http_client"},  # a model names the address: refused unless public
     "workers/tools/web/search.py": {"http_client"},  # the provider, or web.search_url
-    "workers/tools/mcp/connection.py": {"AsyncClient", "Client", "streamable_http_client"},  # mcp.<name>.url
+    "workers/tools/mcp/tool_server_connection.py": {
+        "AsyncClient",
+        "Client",
+        "streamable_http_client",
+    },  # mcp.<name>.url
 }
 """Every module that connects to something beyond its own server, by what. A new one belongs into docs/security.md and
 tests/integration/test_sent_on.py; where an answer, a message or a model names its address, what it names is checked."""

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from channels.outbox.term import REST_MAX_S, rest_s
-from channels.slack import outcome as slack
-from channels.telegram import outcome as telegram
+from channels.outbox.leader_term import REST_MAX_S, rest_s
+from channels.slack import api_outcome as slack
+from channels.telegram import api_outcome as telegram
 from daemon.config import QueueConfig
 from daemon.errors import SendRefused, SendRejected, SendUnknown, brief
 from tests.tables import each_row

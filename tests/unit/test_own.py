@@ -6,9 +6,9 @@ import msgspec
 
 from daemon.config.secret import Secret
 from daemon.model.adaptation import Form, adapted, nine, with_own
-from daemon.model.answer import AnswerParts
-from daemon.model.errors import Endpoint
-from daemon.model.own import identity
+from daemon.model.answer_parts import AnswerParts
+from daemon.model.model_errors import Endpoint
+from daemon.model.provider_fields import identity
 
 HOST, MODEL = "api.example.com", "m"
 MINE, ANOTHERS = identity(HOST, MODEL), identity(HOST, "n")

@@ -3,7 +3,7 @@
 import re
 from itertools import chain
 
-from channels.web import problem
+from channels.web import error_response
 from channels.web.static import FILES
 
 TOKEN = re.compile(
@@ -101,7 +101,7 @@ def test_no_script_contains_a_text_without_a_translation() -> None:
 
 
 def test_each_error_code_of_the_api_has_a_translation() -> None:
-    codes = {kind.code for kind in problem._KINDS} | set(problem._CODES.values())
+    codes = {kind.code for kind in error_response._KINDS} | set(error_response._CODES.values())
     for path in FILES.parent.rglob("*.py"):
         codes |= set(re.findall(r'problem\(\s*\d+,\s*"(\w+)"', path.read_text()))
 

@@ -25,17 +25,22 @@ from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from channels.slack.brought import _challenge, _of_form
-from channels.slack.inlet import chat_of as slack_chat_of
-from channels.slack.inlet import payload_of
-from channels.slack.socket import _read as read_frame
+from channels.slack.event_inlet import chat_of as slack_chat_of
+from channels.slack.event_inlet import payload_of
+from channels.slack.events_endpoint import _challenge, _of_form
+from channels.slack.socket_mode import _read as read_frame
 from channels.telegram.api import _read as read_answer
-from channels.telegram.inlet import chat_of, number_of
-from channels.telegram.outcome import judged
+from channels.telegram.api_outcome import judged
+from channels.telegram.event_inlet import chat_of, number_of
 from channels.telegram.updates import Me, read
 from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.login import _Login
-from channels.web.ask import (
+from channels.web.json_body import check_type, decoded
+from channels.web.memory.forget_endpoints import _Body
+from channels.web.memory.memory_edit_endpoints import _Edit, _Restore
+from channels.web.memory.memory_scope import scope_of
+from channels.web.message_endpoints import _decoded, _Post
+from channels.web.request_params import (
     after_of,
     age_of,
     before_of,
@@ -46,41 +51,36 @@ from channels.web.ask import (
     turn_in,
     words_of,
 )
-from channels.web.body import check_type, decoded
-from channels.web.memory.asked import scope_of
-from channels.web.memory.changing import _Edit, _Restore
-from channels.web.memory.forgetting import _Body
-from channels.web.messages import _decoded, _Post
-from channels.web.system.dead import _Chosen
-from daemon.access import pairing
+from channels.web.system.dead_letter_endpoints import _Chosen
+from daemon.access import pairing_codes
 from daemon.archive.segment import _epoch, segment_from, unpacked
-from daemon.bus.dead import DeadLetter
+from daemon.bus.dead_letters import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
 from daemon.config import Config, EmbeddingsConfig, McpConfig, RerankerConfig, Secret, load
-from daemon.data.folder import files_of, manifest_of, records_of
-from daemon.data.records import FileTaken, Manifest, SessionTaken
+from daemon.data.backup_folder import files_of, manifest_of, records_of
+from daemon.data.backup_records import FileTaken, Manifest, SessionTaken
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
 from daemon.events import Continuity, Inbound, LogEntry, Options, Reply
-from daemon.memory.diary import is_shown
+from daemon.memory.history_files import is_shown
 from daemon.memory.memory_file import MEMORY, look
 from daemon.memory.sidecar import SIDE_CAR, SideCar, read_side_car
-from daemon.model.answer import AnswerParts
-from daemon.model.embedding import Embeddings
-from daemon.model.errors import Endpoint
+from daemon.model.answer_parts import AnswerParts
+from daemon.model.embeddings_client import Embeddings
 from daemon.model.event_lines import EventLines
+from daemon.model.model_errors import Endpoint
 from daemon.model.rerank import Reranker
-from daemon.people import codes
+from daemon.people import link_codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
-from daemon.setup.foreign import history_entries, journal_entries
+from daemon.setup.foreign_data import history_entries, journal_entries
 from daemon.setup.json5 import read_json5
 from daemon.testing import ManualClock
-from daemon.traces.records import ms_of
+from daemon.traces.trace_records import ms_of
 from tests.junk import DEEP, NUMBERS, TEXTS, VALUES, junk, shaped
-from workers.consolidation.summary.render import _time as time_shown
-from workers.tools.mcp.offer import offer_of, result_of
-from workers.tools.mcp.program import _Flood
-from workers.tools.mcp.program import _read as read_line
+from workers.consolidation.summary.log_rendering import _time as time_shown
+from workers.tools.mcp.tool_offer import offer_of, result_of
+from workers.tools.mcp.tool_server_program import _Flood
+from workers.tools.mcp.tool_server_program import _read as read_line
 
 SOON = settings(
     max_examples=max(30, settings.default.max_examples // 4),
@@ -468,5 +468,5 @@ def test_any_time_is_read_or_nothing(text: str) -> None:
 def test_any_text_is_a_command_or_words(text: str) -> None:
     command_of(text)
     argument_of(text)
-    assert codes.plain(text)
-    assert pairing._plain(text)
+    assert link_codes.plain(text)
+    assert pairing_codes._plain(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import NoPermissionError, ResponseError
 
-from daemon.bus.joined import asked_by, translated
+from daemon.bus.command_batch import asked_by, translated
 from daemon.bus.keys import Keys
 from daemon.bus.permissions import EVERY, OPERATOR, RIGHTS, pattern_of, rights_of, rules_of, users
 from daemon.bus.script import load_script

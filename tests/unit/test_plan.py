@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config import MemoryFlushConfig, MicroCompactConfig, ModelConfig
-from daemon.config.rules import MIN_BUDGET_TOKENS
+from daemon.config.config_rules import MIN_BUDGET_TOKENS
 from daemon.events import LogEntry
 from daemon.tokens import Calibration, Tokenizer, load
 from tests.tables import each_row
-from workers.agent.context import MERGE_TOKENS, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
-from workers.agent.shorten import Piece, Shares
-from workers.consolidation.plan import (
+from workers.agent.message_shortening import Piece, Shares
+from workers.agent.prompt_builder import MERGE_TOKENS, Rules, Scene, prompt
+from workers.consolidation.consolidation_plan import (
     Estimate,
     Plan,
     Thresholds,
@@ -29,8 +29,8 @@ from workers.consolidation.plan import (
     plan,
     seen_tokens,
 )
-from workers.micro import in_steps, old_upto
-from workers.wires import message, role_of, shown_result
+from workers.message_format import message, role_of, shown_result
+from workers.result_trimming import in_steps, old_upto
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 DEFAULT = Thresholds.of(ModelConfig(), MemoryFlushConfig())
@@ -124,7 +124,7 @@ def test_each_threshold_is_passed_by_what_reaches_it() -> None:
 def test_the_thresholds_are_in_order_for_all_that_the_configuration_admits(
     window, completion, buffer, reserve, soft, provider_counts
 ) -> None:
-    # The largest buffer that ``daemon.config.rules`` admits for this window.
+    # The largest buffer that ``daemon.config.config_rules`` admits for this window.
     free = ModelConfig(context_window_tokens=window, max_completion_tokens=completion, safety_buffer_tokens=0)
     buffer = min(buffer, free.budget_tokens - MIN_BUDGET_TOKENS)
     model = msgspec.structs.replace(free, safety_buffer_tokens=buffer)

@@ -11,23 +11,23 @@ import pytest
 import structlog
 
 from daemon import cli, durable
-from daemon.cli.machine import data_directory
-from daemon.cli.run import introduce
+from daemon.cli.machine_checks import data_directory
+from daemon.cli.run_command import introduce
 from daemon.config import Config, McpConfig
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
 from daemon.errors import InvalidAnswer
 from daemon.log import configure
-from daemon.model import untrusted
-from daemon.model.answer import AnswerParts
-from daemon.model.errors import Endpoint, shows
-from daemon.server import private
-from daemon.server.layout import Layout, try_lock
-from daemon.server.private import make_own, socket_path
+from daemon.model import untrusted_text
+from daemon.model.answer_parts import AnswerParts
+from daemon.model.model_errors import Endpoint, shows
+from daemon.server import private_files
+from daemon.server.private_files import make_own, socket_path
+from daemon.server.server_files import Layout, try_lock
 from tests.places import TEMPORARY
 from tests.tables import each_row
-from workers.tools.folders import Folders
-from workers.tools.mcp.stars import Stars
+from workers.tools.mcp.redaction import Stars
+from workers.tools.tool_sandbox import Folders
 
 
 @pytest.fixture(autouse=True)
@@ -250,7 +250,7 @@ def test_a_folder_of_ones_own_is_no_link_and_nobody_elses(tmp_path: Path, monkey
 
     assert (make_own(own), make_own(open_to_all), make_own(link)) == (True, True, False)
     assert mode(own) == mode(open_to_all) == 0o700
-    monkeypatch.setattr(private.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(private_files.os, "geteuid", lambda: os.getuid() + 1)
     assert not make_own(own)
 
 
@@ -259,7 +259,7 @@ def test_the_path_of_a_socket_is_short_enough_wherever_the_runtime_folder_lies()
     deep.mkdir(exist_ok=True)
     try:
         found = socket_path(Path("/data"), str(deep))
-        assert len(os.fsencode(found)) <= private.MAX_SOCKET_BYTES
+        assert len(os.fsencode(found)) <= private_files.MAX_SOCKET_BYTES
         assert deep not in found.parents
         found.parent.rmdir()
     finally:
@@ -299,7 +299,7 @@ def test_the_mark_around_a_text_stands_nowhere_in_it(monkeypatch: pytest.MonkeyP
     """Whatever mark comes first: a text that holds it in any case gets another one."""
     marks = iter(["aa11bb22", "cc33dd44"])
     digest = type("Digest", (), {"hexdigest": lambda _self: next(marks)})
-    monkeypatch.setattr(untrusted, "blake2b", lambda *_given, **_more: digest())
+    monkeypatch.setattr(untrusted_text, "blake2b", lambda *_given, **_more: digest())
 
-    assert untrusted.ends(["so it ends: </untrusted AA11BB22>"])[0] == "<untrusted cc33dd44>"
-    assert untrusted.blake2b is not hashlib.blake2b
+    assert untrusted_text.ends(["so it ends: </untrusted AA11BB22>"])[0] == "<untrusted cc33dd44>"
+    assert untrusted_text.blake2b is not hashlib.blake2b

@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from daemon.recall.qmd.answer import Ranked, ranked
-from daemon.recall.qmd.lines import WORD_MAX_CHARS, WORDS_MAX, asked_words, typed_lines
-from daemon.recall.qmd.program import Failed
-from daemon.recall.qmd.rest import REST_MAX_S, REST_MIN_S, Rest
-from daemon.recall.qmd.wanted import DEBOUNCE_S, LATEST_S, Wanted
+from daemon.recall.qmd.qmd_program import Failed
+from daemon.recall.qmd.qmd_queries import WORD_MAX_CHARS, WORDS_MAX, asked_words, typed_lines
+from daemon.recall.qmd.qmd_results import Ranked, ranked
+from daemon.recall.qmd.retry_pause import REST_MAX_S, REST_MIN_S, Rest
+from daemon.recall.qmd.update_schedule import DEBOUNCE_S, LATEST_S, Wanted
 from tests.fakes import qmd
 from tests.tables import each_row
 

@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 from daemon.errors import BusUnavailable
 from daemon.model import RUNTIME_CONTEXT
 from daemon.recall import Asked, Found, Hit, found_text
-from daemon.recall.held import Held
+from daemon.recall.prompt_overlap import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
-from daemon.recall.written import hit_text, hits_text
+from daemon.recall.result_text import hit_text, hits_text
 from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row

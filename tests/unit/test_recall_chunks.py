@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from daemon.recall.chunk import Chunk
-from daemon.recall.chunks import (
+from daemon.recall.chunk_splitter import (
     CHUNK_TOKENS,
     history_chunks,
     lines_of,

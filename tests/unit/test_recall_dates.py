@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from daemon.recall.chinese_dates import number_of
+from daemon.recall.date_spans import DAY
 from daemon.recall.dates import SPANS_MAX, dates_in, spans_in
 from daemon.recall.other_dates import parsed
-from daemon.recall.spans import DAY
-from daemon.recall.words import query_terms, terms
+from daemon.recall.search_terms import query_terms, terms
 from tests.tables import each_row
 
 NOW = dt.datetime(2026, 11, 22, 16, 0, tzinfo=ZoneInfo("Asia/Shanghai"))  # a Sunday

@@ -4,13 +4,13 @@ import datetime as dt
 
 from daemon.clock import stamp
 from daemon.recall.chunk import Chunk
-from daemon.recall.chunks import message_chunks
+from daemon.recall.chunk_splitter import message_chunks
 from daemon.recall.evidence import is_empty_answer, is_question
-from daemon.recall.found import Hit, InPrompt
+from daemon.recall.index.index_store import NOWHERE, Fed, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.store import NOWHERE, Fed, Index
-from daemon.recall.words import query_terms
+from daemon.recall.search_results import Hit, InPrompt
+from daemon.recall.search_terms import query_terms
 from tests.tables import each_row
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)

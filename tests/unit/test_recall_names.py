@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall.chunks import message_chunks
+from daemon.recall.chunk_splitter import message_chunks
+from daemon.recall.index.index_store import NOWHERE, Fed, Index
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.store import NOWHERE, Fed, Index
-from daemon.recall.traditional import SIMPLIFIED, simplified
-from daemon.recall.words import query_terms
+from daemon.recall.search_terms import query_terms
+from daemon.recall.traditional_chinese import SIMPLIFIED, simplified
 from tests.tables import each_row
 
 TOLD = (

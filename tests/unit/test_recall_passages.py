@@ -7,12 +7,12 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall.chunks import message_chunks
-from daemon.recall.found import SNIPPET_CHARS, TURN_SNIPPET_CHARS, InPrompt
+from daemon.recall.chunk_splitter import message_chunks
+from daemon.recall.index.index_store import NOWHERE, Fed, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.store import NOWHERE, Fed, Index
-from daemon.recall.words import query_terms
+from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, InPrompt
+from daemon.recall.search_terms import query_terms
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
 

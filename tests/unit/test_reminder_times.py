@@ -18,8 +18,8 @@ from daemon.reminders import (
     reminder_from,
     resumed,
 )
+from daemon.reminders.local_times import on_clock
 from daemon.reminders.recurrence import WORDS, first_of, occurrences, rule_from
-from daemon.reminders.times import on_clock
 from tests.remindlab import place_of
 from tests.tables import each_row
 from workers.agent.reminder_bounds import quiet_until, tomorrow

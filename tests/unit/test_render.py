@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import LogEntry
-from daemon.forget.needle import Needle
-from daemon.model.extract import consolidation
-from daemon.recall.chunks import history_chunks
-from daemon.setup.foreign import history_entries
+from daemon.forget.text_matcher import Needle
+from daemon.model.offline_consolidation import consolidation
+from daemon.recall.chunk_splitter import history_chunks
+from daemon.setup.foreign_data import history_entries
 from daemon.tokens import IMAGE_TOKENS, load
 from tests.tables import each_row
-from workers.consolidation.summary.render import Line, cut, lines_of, minute, raw_entry, time_of
+from workers.consolidation.summary.log_rendering import Line, cut, lines_of, minute, raw_entry, time_of
 from workers.consolidation.summary.summarize import with_time
 
 TIME = "2026-03-01T10:04:59.999Z"

@@ -1,7 +1,7 @@
 """The kinds of keys of each schema, recorded: a new kind is a new schema."""
 
 from daemon.bus.migrations import SCHEMA
-from daemon.data import names
+from daemon.data import key_names
 
 # A line is never changed. A new kind of key is a new line here, a new ``Migration``, and a row of docs/upgrade.md.
 RECORDED = {
@@ -18,7 +18,7 @@ RECORDED = {
 
 def test_a_new_kind_of_key_is_a_new_schema() -> None:
     groups = ("SESSION", "SCOPE", "ZSETS", "STREAMS", "BESIDE", "TAILED", "REPLIES", "DATABASE")
-    kinds = frozenset[str]({"leader", "clearing"}).union(*(getattr(names, group) for group in groups))
+    kinds = frozenset[str]({"leader", "clearing"}).union(*(getattr(key_names, group) for group in groups))
     recorded = [kind for line in RECORDED.values() for kind in line.split()]
 
     assert sorted(kinds) == sorted(recorded)

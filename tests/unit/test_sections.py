@@ -17,10 +17,10 @@ from daemon.errors import ConfigError
 from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.prompts import Prompts, System
-from workers.agent.sections import FILE_TOOLS, READ, identity, memory_section, of_workspace
-from workers.agent.shorten import Shares
+from workers.agent.message_shortening import Shares
+from workers.agent.prompt_sections import FILE_TOOLS, READ, identity, memory_section, of_workspace
 from workers.agent.skills import Skill
+from workers.agent.system_prompt import Prompts, System
 from workers.agent.workspace import Files
 from workers.tools import BUILTIN
 

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival
-from channels.slack.commands import read_command
-from channels.slack.events import Me, me_of, people_of, read
-from channels.slack.types import Body, Command, lenient
+from channels.slack.api_types import Body, Command, lenient
+from channels.slack.slack_events import Me, me_of, people_of, read
+from channels.slack.slash_commands import read_command
 from tests.tables import each_row
 
 ME = Me(team="T1", user="U0", bot="B0", name="pond")

@@ -7,13 +7,13 @@ import pytest
 
 from channels.base import Part
 from channels.slack.api import Api, connect
-from channels.slack.events import Me
-from channels.slack.finding import SAME_S, Finding, Looking, Metadata, Payload, Said, found_in
-from channels.slack.forms import PART, PREVIEW, escaped, metadata_of
-from channels.slack.past import KEPT_MAX, Past
-from channels.slack.people import People
-from channels.slack.reading import PAGE
-from channels.slack.types import File
+from channels.slack.api_types import File
+from channels.slack.conversation_history import PAGE
+from channels.slack.message_lookup import SAME_S, Finding, Looking, Metadata, Payload, Said, found_in
+from channels.slack.slack_events import Me
+from channels.slack.text_forms import PART, PREVIEW, escaped, metadata_of
+from channels.slack.thread_history import KEPT_MAX, Past
+from channels.slack.user_directory import People
 from daemon.clock import SystemClock
 from daemon.config.secret import Secret
 from daemon.errors import SendRejected

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.slack.forms import BLOCKS_MAX, MARKDOWN_MAX, length
+from channels.slack.text_forms import BLOCKS_MAX, MARKDOWN_MAX, length
 from channels.text import split
 
 MARKED = st.text(alphabet="ab &<>\n`\U0001f600", max_size=60)

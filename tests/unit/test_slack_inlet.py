@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.arrival import Arrival
-from channels.slack.events import Me
-from channels.slack.inlet import Inlet, chat_of
-from channels.slack.people import People
+from channels.slack.event_inlet import Inlet, chat_of
+from channels.slack.slack_events import Me
+from channels.slack.user_directory import People
 from daemon.errors import BusUnavailable, SendRefused
 from tests.tables import each_row
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from channels.base import Part
 from channels.slack.api import Api, connect
-from channels.slack.events import Me, me_of
+from channels.slack.emoji_reactions import Signs, name_of
 from channels.slack.files import SHARED_S, Files
-from channels.slack.forms import EMPTY, PART, TEXT_MAX, UPDATE_MAX, clean, escaped, forms_of
-from channels.slack.sending import Sending
-from channels.slack.signs import Signs, name_of
-from channels.slack.streams import Streams
-from channels.slack.text import unescaped
+from channels.slack.message_sender import Sending
+from channels.slack.mrkdwn import unescaped
+from channels.slack.slack_events import Me, me_of
+from channels.slack.text_forms import EMPTY, PART, TEXT_MAX, UPDATE_MAX, clean, escaped, forms_of
+from channels.slack.text_streams import Streams
 from daemon.config.secret import Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment

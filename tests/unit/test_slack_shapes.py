@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from channels.arrival import Arrival
 from channels.slack.envelopes import Envelope, Envelopes
-from channels.slack.events import Me
-from channels.slack.inlet import Inlet
-from channels.slack.people import People
+from channels.slack.event_inlet import Inlet
+from channels.slack.slack_events import Me
+from channels.slack.user_directory import People
 from channels.slack.workspaces import App
 from tests.limits import HANG_S
 from tests.tables import each_row

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.slack.text import people_in, plain, unescaped, without_call
+from channels.slack.mrkdwn import people_in, plain, unescaped, without_call
 from tests.tables import each_row
 
 NAMES = {"U1": "Ann Lee", "W2": "Bo"}

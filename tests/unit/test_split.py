@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import each_row
-from workers.consolidation.summary.render import Line
-from workers.consolidation.summary.split import (
+from workers.consolidation.summary.log_rendering import Line
+from workers.consolidation.summary.range_split import (
     chunk_ratio,
     chunk_tokens,
     chunks,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from daemon.events import Attachment, Inbound, Quote
 from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
 from tests.tables import each_row
-from workers.agent.runtime import moment, runtime_context
-from workers.agent.spoken import RETRY, in_reply_to, named, one_line, own, with_attachments, words_of
-from workers.wires import merged, message
+from workers.agent.runtime_context import moment, runtime_context
+from workers.agent.user_messages import RETRY, in_reply_to, named, one_line, own, with_attachments, words_of
+from workers.message_format import merged, message
 
 NOW = dt.datetime(2026, 11, 20, 16, 30, tzinfo=dt.UTC)
 PICTURE = Attachment(kind="image", name="heron.jpg", url="https://h/heron.jpg")

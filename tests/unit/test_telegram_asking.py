@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from channels.arrival import Arrival
 from channels.batch import one_by_one
-from channels.telegram import asking
-from channels.telegram.asking import Asking
-from channels.telegram.inlet import Inlet
+from channels.telegram import polling
+from channels.telegram.event_inlet import Inlet
+from channels.telegram.polling import Asking
 from channels.telegram.updates import Me
 from daemon.errors import BusUnavailable, SendUnknown
 from tests.limits import HANG_S
@@ -84,9 +84,9 @@ def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_or
         return server.taken
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asking, "PAUSE_MIN_S", 0.0)
-        patch.setattr(asking, "PAUSE_MAX_S", 0.0)
-        patch.setattr(asking, "GATHER_S", 0.0)
+        patch.setattr(polling, "PAUSE_MIN_S", 0.0)
+        patch.setattr(polling, "PAUSE_MAX_S", 0.0)
+        patch.setattr(polling, "GATHER_S", 0.0)
         taken = anyio.run(run)
 
     for chat in set(chats):
@@ -95,7 +95,7 @@ def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_or
 
 
 def test_a_busy_bot_asks_again_no_sooner_than_others_had_time_to_speak(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "GATHER_S", 0.2)
+    monkeypatch.setattr(polling, "GATHER_S", 0.2)
     asked_at: list[float] = []
 
     async def run() -> None:

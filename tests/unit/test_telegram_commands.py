@@ -1,5 +1,5 @@
-from channels.commands import CHINESE, ENGLISH
-from channels.telegram.commands import menus
+from channels.command_menu import CHINESE, ENGLISH
+from channels.telegram.command_menus import menus
 from daemon.bus.publish import ADMIN_COMMANDS, COMMANDS
 from daemon.config import BotConfig
 

@@ -2,10 +2,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
 
-from channels.telegram.forms import CAPTION_MAX, TEXT_MAX, captions_of, forms_of
 from channels.telegram.markdown import CODE, entities_of, parser
-from channels.telegram.rich import fits, rich_of
-from channels.telegram.units import Units, length
+from channels.telegram.rich_messages import fits, rich_of
+from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX, captions_of, forms_of
+from channels.telegram.utf16 import Units, length
 from tests.tables import each_row
 
 NASTY = ["**", "*", "_", "__", "`", "```", "~~", "[", "](", ")", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|"]
@@ -92,7 +92,7 @@ def test_every_text_has_a_last_form_that_shows_it_whole(text):
     assert not forms[-1].rich
     assert "entities" not in forms[-1].fields
     if text.strip():
-        # A link whose target is to be seen gets a blank (``channels.links``).
+        # A link whose target is to be seen gets a blank (``channels.link_spoofing``).
         assert forms[-1].fields["text"].replace(" ", "") == text.replace(" ", "")
     assert all(form.rich or length(form.fields["text"]) <= TEXT_MAX for form in forms)
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from channels.telegram.forms import TEXT_MAX, Form, forms_of
+from channels.telegram.text_forms import TEXT_MAX, Form, forms_of
 from tests.fakes.telegram import rich
 from tests.fakes.telegram.entities import units, wrong_with
 

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival
-from channels.telegram.inlet import chat_of, number_of
-from channels.telegram.types import Message
-from channels.telegram.units import Units, length
+from channels.telegram.api_types import Message
+from channels.telegram.event_inlet import chat_of, number_of
 from channels.telegram.updates import Me, Membership, Migrated, read
+from channels.telegram.utf16 import Units, length
 from daemon.events import Quote
 from tests.tables import each_row
 

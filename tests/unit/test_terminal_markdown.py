@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from channels.conversation.delay import reason
-from channels.terminal.draft import Draft
-from channels.terminal.look import for_output, look_of
+from channels.conversation.answer_delay import reason
 from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped
+from channels.terminal.screen_draft import Draft
+from channels.terminal.terminal_style import for_output, look_of
 from daemon.printable import printable, printable_json
 from daemon.session import SessionState
 from tests.tables import each_row

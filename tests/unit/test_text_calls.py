@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.model.text_calls import calls_in, may_be_calls
+from daemon.model.text_tool_calls import calls_in, may_be_calls
 from tests.tables import each_row
 
 OFFERED = {"get_weather", "time"}

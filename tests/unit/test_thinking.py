@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.model.thinking import OTHERS, Thinking
+from daemon.model.reasoning import OTHERS, Thinking
 from tests.tables import each_row
 
 

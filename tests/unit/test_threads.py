@@ -11,11 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
-from daemon.archive import local
-from daemon.memory import MemoryFiles
-from daemon.memory import files as memory_files
+from daemon.archive import local_storage
+from daemon.memory import MemoryFiles, memory_files
 from daemon.recall.index import indexes
-from daemon.recall.index.errors import IndexGone
+from daemon.recall.index.index_errors import IndexGone
 from daemon.threads import Threads, _Job
 from tests.limits import HANG_S, until
 
@@ -89,7 +88,7 @@ async def test_what_is_left_before_its_thread_begins_is_not_done() -> None:
 async def test_a_disk_that_hangs_holds_up_only_so_many_threads(what: str, tmp_path: Path) -> None:
     runs: dict[str, tuple[Run, int]] = {
         "index": (indexes.Indexes(tmp_path).run, indexes.THREADS),
-        "archive": (partial(local.LocalStorage(tmp_path)._run, name="a"), local.THREADS),
+        "archive": (partial(local_storage.LocalStorage(tmp_path)._run, name="a"), local_storage.THREADS),
     }
     run, most = runs[what]
     disk = Disk()

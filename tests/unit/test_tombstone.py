@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Continuity, LogEntry
-from daemon.forget.needle import FORGOTTEN, Needle
+from daemon.forget.text_matcher import FORGOTTEN, Needle
 from daemon.forget.tombstone import EVERYTHING, continued, forgotten, payload_texts, tombstone
 from daemon.memory import HistoryEntry, Note, Version
 

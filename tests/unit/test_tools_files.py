@@ -22,8 +22,8 @@ from tests.tables import each_row
 from workers.tools import BUILTIN, Folders, Result, Saying, ToolContext
 from workers.tools import grep as grep_module
 from workers.tools.edit_file import replaced
+from workers.tools.long_results import RESULT_MAX_CHARS
 from workers.tools.read_file import LINE_MAX_CHARS
-from workers.tools.results import RESULT_MAX_CHARS
 from workers.tools.web import WebAccess
 
 SCOPE = "pond:person:web:ann"

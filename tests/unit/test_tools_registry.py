@@ -18,8 +18,8 @@ from tests.limits import HANG_S
 from tests.tables import each_row
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, FAILED, Registry, Result, Tool, ToolContext
-from workers.tools.arguments import Checker
-from workers.tools.results import KEPT_MAX, RESULT_MAX_CHARS
+from workers.tools.argument_check import Checker
+from workers.tools.long_results import KEPT_MAX, RESULT_MAX_CHARS
 
 SCHEMA = {
     "type": "object",

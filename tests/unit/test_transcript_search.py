@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.transcripts import Needle, Piece
-from daemon.transcripts.search import EXCERPT_CHARS, hits
+from daemon.transcripts.transcript_search import EXCERPT_CHARS, hits
 from tests.conftest import an_entry
 from tests.tables import each_row
 

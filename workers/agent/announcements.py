@@ -22,8 +22,8 @@ from daemon.model import Failing
 from daemon.process import Process
 from daemon.session import StillParked, Word, tell
 from daemon.wording import text as say
-from workers.administrators import tell_administrators
-from workers.agent.outcome import answered_as
+from workers.admin_messages import tell_administrators
+from workers.agent.command_outcome import answered_as
 
 HOUR_S = 3_600
 """A set-up fault is told once in so long in each chat."""

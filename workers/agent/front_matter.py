@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import yaml
 
-from daemon.model.characters import whole
+from daemon.model.unicode_repair import whole
 
 Value = str | bool | list["Value"] | dict[str, "Value"]
 

@@ -19,11 +19,11 @@ import msgspec
 
 from daemon.events import LogEntry
 from daemon.model import with_own
-from workers.agent.shorten import Count, Piece
-from workers.agent.spoken import spoken
-from workers.micro import cut_result
-from workers.refused import without_refused
-from workers.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, shown_result, taken_apart
+from workers.agent.message_shortening import Count, Piece
+from workers.agent.user_messages import spoken
+from workers.message_format import ASSISTANT, CALLS, USER, encode, links_of, role_of, shown_result, taken_apart
+from workers.refused_turns import without_refused
+from workers.result_trimming import cut_result
 
 REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""

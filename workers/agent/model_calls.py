@@ -27,10 +27,10 @@ from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
 from daemon.usage import LimitReached
 from daemon.wording import text as say
-from workers.agent.attribution import REFUSED_ATTEMPTS
-from workers.agent.progress import Turn
-from workers.agent.tracing import Doing
-from workers.paid import needs_of, paid
+from workers.agent.failure_attribution import REFUSED_ATTEMPTS
+from workers.agent.turn_progress import Turn
+from workers.agent.turn_tracing import Doing
+from workers.paid_calls import needs_of, paid
 
 CONTINUED_MOST = 2
 """How often an answer that reached ``max_completion_tokens`` is continued."""

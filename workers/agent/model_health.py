@@ -1,4 +1,4 @@
-"""Whether a bot's model can be called, according to all workers; see ``daemon.model.failing``.
+"""Whether a bot's model can be called, according to all workers; see ``daemon.model.model_status``.
 
 Nothing depends on it: while Redis is unavailable, each worker asks as if nothing were known.
 """

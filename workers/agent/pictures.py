@@ -4,8 +4,8 @@ from base64 import b64encode
 from collections.abc import Sequence
 
 from daemon.tokens import IMAGE_TOKENS
+from workers.message_format import encode, parts_of, taken_apart
 from workers.tools.read_file import picture_type
-from workers.wires import encode, parts_of, taken_apart
 
 PICTURE_MAX_BYTES = 3_750_000
 """Largest picture that is shown: 5 MB as base64, what the strictest of the large providers takes (Anthropic,

@@ -10,13 +10,13 @@ from daemon.process import Process
 from daemon.recall import Recaller
 from daemon.session import Sessions
 from workers.agent.announcements import Announcements
-from workers.agent.asides import Speaker
-from workers.agent.kits import Kits
+from workers.agent.bot_runtime import Kits
+from workers.agent.immediate_answers import Speaker
 from workers.agent.model_health import ask_anew
 from workers.agent.reminder_sweep import ReminderSweep
 from workers.agent.turn import Turns
 from workers.consolidation import stand_in
-from workers.consume import Consumer
+from workers.session_consumer import Consumer
 
 _log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.front_matter import FrontMatterError, Value, read, split
-from workers.agent.spoken import one_line
+from workers.agent.user_messages import one_line
 
 DESCRIPTION_MAX_CHARS = 500
 OWNERS = ("openclaw", "clawdbot", "moltbot", "nanobot")

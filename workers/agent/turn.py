@@ -18,52 +18,52 @@ from daemon.errors import (
 )
 from daemon.events import Inbound, LogEntry
 from daemon.heartbeat import Problem
-from daemon.limit import Limit
 from daemon.memory import Home
 from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
+from daemon.shared_timeout import Limit
 from daemon.usage import LimitReached
-from workers.accounts import user_of
 from workers.agent.announcements import Announcements
-from workers.agent.attribution import REFUSED_ATTEMPTS, attributed
-from workers.agent.commands import Commands, before_command, command_first
-from workers.agent.compacting import compacted
-from workers.agent.ending import Ending, insist
-from workers.agent.entries import Entries, open_calls
-from workers.agent.equipment import Equipment
-from workers.agent.histories import Histories
-from workers.agent.kits import Kits
-from workers.agent.limits import Gate
-from workers.agent.live import LiveBoard, LiveText
-from workers.agent.looking_back import LookingBack
-from workers.agent.loop import Loop
+from workers.agent.bot_runtime import Kits
+from workers.agent.chat_pause import Resting
+from workers.agent.compact_request import compacted
+from workers.agent.compaction_wait import Rooms
+from workers.agent.failure_attribution import REFUSED_ATTEMPTS, attributed
+from workers.agent.file_intake import TakingIn
+from workers.agent.history_cache import Histories
+from workers.agent.limit_gate import Gate
+from workers.agent.live_text import LiveBoard, LiveText
+from workers.agent.log_entries import Entries, open_calls
 from workers.agent.model_health import ModelHealth
-from workers.agent.past import PastReader
-from workers.agent.problems import problems_of
-from workers.agent.progress import Kit, Progress, Turn, inbounds
-from workers.agent.recalling import recalled, traced
-from workers.agent.reminding import ReminderDesk, reminder_text
-from workers.agent.request import Requests, cache_key
-from workers.agent.resting import Resting
-from workers.agent.room import Rooms
-from workers.agent.speech import Speech
-from workers.agent.taking_in import TakingIn
-from workers.agent.tracing import Tracing
+from workers.agent.outgoing_messages import Speech
+from workers.agent.problem_report import problems_of
+from workers.agent.prompt_history import PastReader
+from workers.agent.reminder_desk import ReminderDesk, reminder_text
+from workers.agent.server_tools import Equipment
+from workers.agent.session_commands import Commands, before_command, command_first
+from workers.agent.thread_backfill import LookingBack
+from workers.agent.tool_loop import Loop
+from workers.agent.turn_endings import Ending, insist
+from workers.agent.turn_progress import Kit, Progress, Turn, inbounds
+from workers.agent.turn_recall import recalled, traced
+from workers.agent.turn_requests import Requests, cache_key
+from workers.agent.turn_tracing import Tracing
 from workers.backoff import after_looking, after_waiting
+from workers.claim_hold import Hold
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
-from workers.failures import noted
-from workers.hold import Hold
-from workers.learnt import remembered
+from workers.failure_log import noted
+from workers.shared_dialects import remembered
 from workers.tools import Folders, ToolContext
 from workers.tools.web import WebAccess
+from workers.usage_accounts import user_of
 
 _log = structlog.get_logger()
 
 
 class Turns:
-    """Answers claims: the ``Answer`` that ``workers.consume.Consumer`` calls."""
+    """Answers claims: the ``Answer`` that ``workers.session_consumer.Consumer`` calls."""
 
     def __init__(self, process: Process, sessions: Sessions, announcements: Announcements | None = None) -> None:
         self._process = process
@@ -91,7 +91,7 @@ class Turns:
         self.live = LiveBoard(process.bus, process.config.queue)
 
     async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
-        """See ``workers.consume.Answer``."""
+        """See ``workers.session_consumer.Answer``."""
         claim, tracing = hold.claim, Tracing(self._process.clock)
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)

@@ -14,7 +14,7 @@ from daemon.errors import brief
 from daemon.threads import Threads
 from workers.agent.front_matter import FrontMatterError
 from workers.agent.skills import Skill, skill
-from workers.agent.spoken import one_line
+from workers.agent.user_messages import one_line
 from workers.tools import BOOTSTRAP_FILES
 
 CHECK_S = 1.0

@@ -4,11 +4,11 @@
 ``session-grew``, for a turn that waits, and for whoever asks.
 """
 
+from workers.consolidation.consolidation_kits import Kits
+from workers.consolidation.consolidation_plan import Thresholds, head_messages
+from workers.consolidation.consolidation_request import BACKGROUND, Report, Want
 from workers.consolidation.consolidator import Consolidator, stores_of
-from workers.consolidation.kits import Kits
-from workers.consolidation.overdue import stand_in
-from workers.consolidation.plan import Thresholds, head_messages
-from workers.consolidation.want import BACKGROUND, Report, Want
+from workers.consolidation.overdue_sessions import stand_in
 
 __all__ = [
     "BACKGROUND",

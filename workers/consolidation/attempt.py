@@ -8,7 +8,7 @@ import anyio
 
 from daemon.errors import ArchiveError, BusError, CallSkipped, LockLost, MemoryMoving, Misplaced
 from daemon.session import Lock
-from workers.consolidation.stores import Stores
+from workers.consolidation.shared_stores import Stores
 
 UNDO_S = 5.0
 """Longest that taking a failure back may take."""

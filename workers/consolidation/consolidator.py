@@ -9,14 +9,14 @@ from structlog.contextvars import bound_contextvars
 
 from daemon.errors import LockLost, brief
 from daemon.memory import Memories
-from daemon.memory.files import MemoryFiles
+from daemon.memory.memory_files import MemoryFiles
 from daemon.process import Process
 from daemon.session import Lock, Locks
-from workers.consolidation.held import Ended, hold
-from workers.consolidation.kits import Kits
-from workers.consolidation.rounds import Rounds
-from workers.consolidation.stores import Stores
-from workers.consolidation.want import BACKGROUND, Report, Want
+from workers.consolidation.consolidation_kits import Kits
+from workers.consolidation.consolidation_request import BACKGROUND, Report, Want
+from workers.consolidation.consolidation_rounds import Rounds
+from workers.consolidation.lock_holder import Ended, hold
+from workers.consolidation.shared_stores import Stores
 from workers.limit_warnings import LimitWarnings
 
 LOOK_S = 0.2

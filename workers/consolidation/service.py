@@ -10,19 +10,19 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint
 
+from daemon.archive_maintenance import collect_orphans, keep_no_longer
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
-from daemon.handlers import job_runner
 from daemon.heartbeat import beat
-from daemon.keeping import collect_orphans, keep_no_longer
+from daemon.job_handlers import job_runner
 from daemon.people import link_configured
 from daemon.process import Process
 from daemon.slots import Slots
+from workers.consolidation.consolidation_kits import Kits
 from workers.consolidation.consolidator import Consolidator, stores_of
-from workers.consolidation.grew import Event, GrewReader
-from workers.consolidation.kits import Kits
-from workers.consolidation.overdue import overdue
-from workers.consolidation.titles import HEAD_MAX, Entitling
+from workers.consolidation.grew_reader import Event, GrewReader
+from workers.consolidation.overdue_sessions import overdue
+from workers.consolidation.session_titles import HEAD_MAX, Entitling
 
 AWAY_PAUSE_S = 0.5
 

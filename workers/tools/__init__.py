@@ -3,7 +3,6 @@
 from workers.tools.compact import COMPACT
 from workers.tools.conversation_search import CONVERSATION_SEARCH
 from workers.tools.edit_file import EDIT_FILE
-from workers.tools.folders import BOOTSTRAP_FILES, Folders
 from workers.tools.grep import GREP
 from workers.tools.list_files import LIST_FILES
 from workers.tools.memory_get import MEMORY_GET
@@ -12,8 +11,9 @@ from workers.tools.message import MESSAGE
 from workers.tools.read_file import READ_FILE
 from workers.tools.registry import Registry, Saying, Tool, ToolContext
 from workers.tools.remind import REMIND
-from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
+from workers.tools.tool_result import FAILED, Content, Image, Result, failure
+from workers.tools.tool_sandbox import BOOTSTRAP_FILES, Folders
 from workers.tools.web_fetch import WEB_FETCH
 from workers.tools.web_search import WEB_SEARCH
 from workers.tools.write_file import WRITE_FILE

@@ -7,9 +7,9 @@ from typing import Any
 from daemon.durable import write_whole
 from daemon.errors import ToolError
 from workers.tools.file_text import WRITE_MAX_BYTES, changing, whole
-from workers.tools.folders import Folders
 from workers.tools.registry import Tool, ToolContext
-from workers.tools.threads import in_thread
+from workers.tools.tool_sandbox import Folders
+from workers.tools.tool_threads import in_thread
 
 NEAR_LINES_MAX = 5_000
 """Lines that are compared to suggest the intended passage."""

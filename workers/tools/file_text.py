@@ -7,7 +7,7 @@ from io import TextIOWrapper
 
 from daemon.durable import folder_lock
 from daemon.errors import ToolError
-from workers.tools.folders import Folders, Place, translated
+from workers.tools.tool_sandbox import Folders, Place, translated
 
 WRITE_MAX_BYTES = 1_000_000
 """Largest file that a tool writes or changes."""

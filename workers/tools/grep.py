@@ -8,10 +8,10 @@ import re2
 
 from daemon.errors import ToolError
 from workers.tools.file_text import is_text, pieces
-from workers.tools.folders import Folders, Place
+from workers.tools.folder_walk import Cut, walk
 from workers.tools.registry import Tool, ToolContext
-from workers.tools.threads import in_thread
-from workers.tools.walk import Cut, walk
+from workers.tools.tool_sandbox import Folders, Place
+from workers.tools.tool_threads import in_thread
 
 SEARCH_S = 10.0
 """Time limit of a search; matches found until then are returned."""

@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from daemon.errors import ToolError
-from workers.tools.folders import BOOTSTRAP_FILES, READ_ONLY, Entry, Folders, Place
+from workers.tools.folder_walk import Cut, walk
 from workers.tools.registry import Tool, ToolContext
-from workers.tools.threads import in_thread
-from workers.tools.walk import Cut, walk
+from workers.tools.tool_sandbox import BOOTSTRAP_FILES, READ_ONLY, Entry, Folders, Place
+from workers.tools.tool_threads import in_thread
 
 LISTED_MAX = 500
 """Most entries that are shown."""

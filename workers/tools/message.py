@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from daemon.errors import ToolError
 from daemon.events import Attachment
-from workers.tools.folders import Folders
 from workers.tools.registry import Saying, Tool, ToolContext
-from workers.tools.threads import in_thread
+from workers.tools.tool_sandbox import Folders
+from workers.tools.tool_threads import in_thread
 
 CONTENT_MAX_CHARS = 20_000
 MEDIA_MAX = 10

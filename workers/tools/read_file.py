@@ -6,10 +6,10 @@ from typing import Any
 
 from daemon.errors import ToolError
 from workers.tools.file_text import is_text, pieces, whole
-from workers.tools.folders import Folders
 from workers.tools.registry import READ_FILE_NAME, Tool, ToolContext
-from workers.tools.result import Image, Result
-from workers.tools.threads import in_thread
+from workers.tools.tool_result import Image, Result
+from workers.tools.tool_sandbox import Folders
+from workers.tools.tool_threads import in_thread
 
 LIMIT_LINES = 1_000
 """Default number of lines."""

@@ -13,10 +13,10 @@ from daemon.errors import BusUnavailable, ConfigError, LeaseLost, ToolError
 from daemon.events import Attachment
 from daemon.model import ToolCall
 from daemon.recall import Recaller
-from workers.tools.arguments import Checker
-from workers.tools.folders import Folders
-from workers.tools.result import Result, failure
-from workers.tools.results import fitted
+from workers.tools.argument_check import Checker
+from workers.tools.long_results import fitted
+from workers.tools.tool_result import Result, failure
+from workers.tools.tool_sandbox import Folders
 from workers.tools.web import WebAccess
 
 NAME_MAX_CHARS = 64

@@ -6,9 +6,9 @@ from typing import Any
 from daemon.durable import write_whole
 from daemon.errors import ToolError
 from workers.tools.file_text import WRITE_MAX_BYTES, changing
-from workers.tools.folders import Folders
 from workers.tools.registry import Tool, ToolContext
-from workers.tools.threads import in_thread
+from workers.tools.tool_sandbox import Folders
+from workers.tools.tool_threads import in_thread
 
 
 async def _write_file(arguments: Mapping[str, Any], context: ToolContext) -> str:

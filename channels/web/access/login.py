@@ -7,18 +7,18 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.commands import menu
-from channels.web.access.auditing import audited
+from channels.command_menu import menu
+from channels.web.access.audit_log import audited
 from channels.web.access.cookies import cookie_in, new_cookie
-from channels.web.access.operators import Operator, Operators
-from channels.web.ask import limit_of
-from channels.web.body import decoded, json_response
-from channels.web.messages import FILES_MAX
-from channels.web.problem import problem
+from channels.web.access.request_operator import Operator, Operators
+from channels.web.error_response import problem
+from channels.web.json_body import decoded, json_response
+from channels.web.message_endpoints import FILES_MAX
+from channels.web.request_params import limit_of
 from channels.web.site import Site
 from daemon.clock import Clock
 from daemon.config import transcription_of
-from daemon.memory.home import home_of
+from daemon.memory.memory_location import home_of
 from daemon.operators import Audit, short_id
 from daemon.scope import person_scope
 from daemon.version import __version__

@@ -4,6 +4,6 @@
 through a ``Conversation``. The older messages of a request are ignored: the bot has its own history, memory and tools.
 """
 
-from channels.web.completions.endpoints import Completions
+from channels.web.completions.completion_endpoints import Completions
 
 __all__ = ["Completions"]

@@ -1,4 +1,4 @@
-// Links that show their target: a link whose text names another address gets its target behind it. channels/links.py does
+// Links that show their target: a link whose text names another address gets its target behind it. channels/link_spoofing.py does
 // the same for chat platforms.
 
 const WORD = /[^\s<>()[\]{}"',;|]+/g;

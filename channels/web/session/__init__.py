@@ -1,6 +1,6 @@
 """Sessions for the page: the list, the contents of a prompt, the timeline, and traces of turns."""
 
-from channels.web.session.listing import Sessions
-from channels.web.session.routes import session_routes
+from channels.web.session.session_list import Sessions
+from channels.web.session.session_routing import session_routes
 
 __all__ = ["Sessions", "session_routes"]

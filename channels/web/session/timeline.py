@@ -8,8 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.ask import after_of, limit_of, session_in_path, words_of
-from channels.web.body import json_response
+from channels.web.json_body import json_response
+from channels.web.request_params import after_of, limit_of, session_in_path, words_of
 from channels.web.site import Site
 from daemon.memory import Audit, HistoryEntry, Memories
 from daemon.session import SessionReader

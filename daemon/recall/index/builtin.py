@@ -16,18 +16,18 @@ import structlog
 from daemon.clock import Clock
 from daemon.errors import brief
 from daemon.memory import Memories
-from daemon.recall.found import Found, Hit, InPrompt, Mode
-from daemon.recall.index.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.recall.index.expansion import expanded
-from daemon.recall.index.feed import Feeder, Look, scopes_in
+from daemon.recall.index.index_errors import IndexBusy, IndexDamaged, IndexGone, SearchError
+from daemon.recall.index.index_feed import Feeder, Look, scopes_in
+from daemon.recall.index.index_store import Index
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.store import Index
-from daemon.recall.place import Place
-from daemon.recall.sessions import SessionBook
-from daemon.recall.vectors.places import Blend, Extent, Ranking, Scored, Text
-from daemon.recall.words import Query, query_terms
+from daemon.recall.result_place import Place
+from daemon.recall.search_results import Found, Hit, InPrompt, Mode
+from daemon.recall.search_terms import Query, query_terms
+from daemon.recall.session_book import SessionBook
+from daemon.recall.vectors.keyword_index import Blend, Extent, Ranking, Scored, Text
 from daemon.transcripts import Transcripts
 
 IN_STEP_S = 0.5
@@ -158,7 +158,7 @@ class BuiltinEngine:
         return Found(hits=hits, note=note)
 
     async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        """Where hits stand, as ``daemon.recall.place.Places`` says; what is gone is left out."""
+        """Where hits stand, as ``daemon.recall.result_place.Places`` says; what is gone is left out."""
         nothing = dict[str, Place]()
         found, _ = await self._done(
             scope, lambda index: index.ask(lambda found: places_of(found, docids)), empty=nothing, in_step_s=0

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from msgspec import json
 
 from daemon.recall.evidence import common_terms
-from daemon.recall.found import InPrompt
+from daemon.recall.index.index_schema import ONE_OF
 from daemon.recall.index.ranking import ranked
-from daemon.recall.index.schema import ONE_OF
 from daemon.recall.index.scoring import weight_of
-from daemon.recall.words import Query
+from daemon.recall.search_results import InPrompt
+from daemon.recall.search_terms import Query
 
 BEST_ROWS = 3
 """The results whose words are searched."""

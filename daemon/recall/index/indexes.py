@@ -11,8 +11,8 @@ import anyio
 import structlog
 
 from daemon.errors import brief
-from daemon.recall.index.errors import IndexUnusable
-from daemon.recall.index.store import Index
+from daemon.recall.index.index_errors import IndexUnusable
+from daemon.recall.index.index_store import Index
 from daemon.threads import Threads
 
 OPEN_MAX = 100

@@ -10,12 +10,12 @@ from typing import Any
 from msgspec import json
 
 from daemon.recall.chunk import DOCID_CHARS, Chunk
-from daemon.recall.chunks import CHUNK_TOKENS, tokens_about
+from daemon.recall.chunk_splitter import CHUNK_TOKENS, tokens_about
 from daemon.recall.evidence import Evidence
-from daemon.recall.found import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt
-from daemon.recall.index.schema import ONE_OF
-from daemon.recall.place import Place
-from daemon.recall.vectors.places import Extent, Text
+from daemon.recall.index.index_schema import ONE_OF
+from daemon.recall.result_place import Place
+from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt
+from daemon.recall.vectors.keyword_index import Extent, Text
 
 _is_docid = re.compile(f"[0-9a-fA-F]{{{DOCID_CHARS}}}").fullmatch
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from msgspec import json
 
 from daemon.recall.dates import DateRange, with_following
-from daemon.recall.found import InPrompt
-from daemon.recall.index.names import name_terms
-from daemon.recall.index.schema import ONE_OF
+from daemon.recall.index.index_schema import ONE_OF
+from daemon.recall.index.name_terms import name_terms
 from daemon.recall.index.scoring import Scoring, weight_of
-from daemon.recall.words import Query, match_expression
+from daemon.recall.search_results import InPrompt
+from daemon.recall.search_terms import Query, match_expression
 
 ROWS_EACH = 500
 """Chunks of each term, the newest ones, that are read at first: of most terms all."""

@@ -10,8 +10,8 @@ from msgspec import json
 
 from daemon.recall.dates import DateRange, names_any, with_following
 from daemon.recall.evidence import Evidence, Form
-from daemon.recall.index.schema import ONE_OF
-from daemon.recall.words import Query
+from daemon.recall.index.index_schema import ONE_OF
+from daemon.recall.search_terms import Query
 
 K1, B = 1.2, 0.5
 """Of BM25: the saturation of repeated words, and the share of the length by which a score is divided. A long message

@@ -3,11 +3,11 @@
 It is asked by its command line. Whatever goes wrong there, the builtin engine answers instead.
 """
 
-from daemon.recall.qmd.engine import QmdEngine
-from daemon.recall.qmd.probe import Probed, probed
-from daemon.recall.qmd.program import INSTALL, PROGRAM, Failed, Qmd
-from daemon.recall.qmd.source import MemorySource, Source, State
-from daemon.recall.qmd.store import remove_index
+from daemon.recall.qmd.qmd_engine import QmdEngine
+from daemon.recall.qmd.qmd_probe import Probed, probed
+from daemon.recall.qmd.qmd_program import INSTALL, PROGRAM, Failed, Qmd
+from daemon.recall.qmd.qmd_source import MemorySource, Source, State
+from daemon.recall.qmd.qmd_store import remove_index
 
 __all__ = [
     "INSTALL",

@@ -5,10 +5,10 @@ and no network) are needed for it. Without them ``VectorEngine`` hands everythin
 """
 
 from daemon.recall.vectors.embedder import Embedder
-from daemon.recall.vectors.engine import VectorEngine
-from daemon.recall.vectors.opening import Embedders
-from daemon.recall.vectors.places import Extent, Places, Ranking, Scored, Text
-from daemon.recall.vectors.store import file_of
+from daemon.recall.vectors.embedder_choice import Embedders
+from daemon.recall.vectors.keyword_index import Extent, Places, Ranking, Scored, Text
+from daemon.recall.vectors.vector_engine import VectorEngine
+from daemon.recall.vectors.vector_store import file_of
 
 __all__ = [
     "Embedder",

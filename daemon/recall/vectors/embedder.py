@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from daemon.recall.vectors.unit import Vectors
+    from daemon.recall.vectors.unit_vectors import Vectors
 
 TEXT_MAX_CHARS = 4_000
 """So much of a text or a query is turned into a vector: a chunk has 80 tokens, and a mean over far more says little."""

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from daemon.errors import ModelRefused
 from daemon.recall.vectors.embedder import plain
-from daemon.recall.vectors.unit import Vectors, unit
+from daemon.recall.vectors.unit_vectors import Vectors, unit
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"

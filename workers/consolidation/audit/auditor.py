@@ -13,11 +13,11 @@ from daemon import metrics
 from daemon.errors import MillpondError, brief
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, RequestPlace, Version
 from daemon.recall import Said, said_of
-from workers.consolidation.audit.comparison import Texts
-from workers.consolidation.audit.extraction import Item, items_of
-from workers.consolidation.audit.pinned import asked_lines, with_pinned
-from workers.consolidation.audit.requests import REQUESTS_MAX, Request, merged_lines, told
-from workers.consolidation.part import LogPart
+from workers.consolidation.audit.fact_extraction import Item, items_of
+from workers.consolidation.audit.kept_requests import REQUESTS_MAX, Request, merged_lines, told
+from workers.consolidation.audit.pinned_statements import asked_lines, with_pinned
+from workers.consolidation.audit.text_comparison import Texts
+from workers.consolidation.log_part import LogPart
 from workers.consolidation.summary.quiz import Left, Recalls, Score
 
 SEARCH_S = 1.0

@@ -14,13 +14,13 @@ from daemon.recall import Said
 from daemon.session import Lock
 from daemon.transcripts import Transcripts
 from daemon.usage import Amount
-from workers.consolidation.giving_way import unless_wanted
-from workers.consolidation.kits import Kit
-from workers.consolidation.part import LogPart, is_group
-from workers.consolidation.spent import Spent
-from workers.consolidation.stores import Stores
+from workers.consolidation.consolidation_kits import Kit
+from workers.consolidation.consolidation_request import Want
+from workers.consolidation.consolidation_usage import Spent
+from workers.consolidation.lock_yield import unless_wanted
+from workers.consolidation.log_part import LogPart, is_group
+from workers.consolidation.shared_stores import Stores
 from workers.consolidation.summary.quiz import Left, Quiz, Score
-from workers.consolidation.want import Want
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Auditing:
         # Reading words is slow to import, see ``daemon.recall.recall``.
         await to_thread.run_sync(import_module, "workers.consolidation.audit.auditor")
         from workers.consolidation.audit.auditor import Auditor, Range  # noqa: PLC0415 - see above
-        from workers.consolidation.audit.requests import earlier_requests  # noqa: PLC0415
+        from workers.consolidation.audit.kept_requests import earlier_requests  # noqa: PLC0415
 
         names = is_group(lock.scope, part.entries if part else ())
         found = await to_thread.run_sync(partial(Range.of, lock.session, part, names=names))

@@ -3,9 +3,9 @@
 ``Summarizer`` sums up a range, ``Flush`` holds the silent turn before it; both ask through a ``Breaker``.
 """
 
-from workers.consolidation.summary.breaker import breaker_of
-from workers.consolidation.summary.flush import Flush, FlushAnswer
-from workers.consolidation.summary.render import raw_entry
+from workers.consolidation.summary.flush_request import Flush, FlushAnswer
+from workers.consolidation.summary.log_rendering import raw_entry
+from workers.consolidation.summary.model_breaker import breaker_of
 from workers.consolidation.summary.summarize import Summarizer, Summary
 
 __all__ = ["Flush", "FlushAnswer", "Summarizer", "Summary", "breaker_of", "raw_entry"]

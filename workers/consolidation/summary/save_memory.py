@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from daemon.errors import InvalidAnswer
-from daemon.model import Answer, characters, said
+from daemon.model import Answer, said, unicode_repair
 
 NAME = "save_memory"
 ANSWER_MAX_CHARS = 1_000_000
@@ -116,7 +116,7 @@ def cleaned(text: str) -> str:
     No lone surrogates, no control characters, line feeds for all ends; no reasoning, no Markdown fence around all of
     it, and line feeds where it escaped them twice.
     """
-    text = characters.whole(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = unicode_repair.whole(text.replace("\r\n", "\n").replace("\r", "\n"))
     if "\n" not in text.strip():
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
     text = _THOUGHTS.sub("", said(text))
@@ -193,7 +193,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, dict | list) and not value:
         return ""
     try:
-        return _CONTROLS.sub("", characters.whole(json.dumps(value, ensure_ascii=False)))
+        return _CONTROLS.sub("", unicode_repair.whole(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise InvalidAnswer(f"the field {name} of save_memory cannot be written as text") from error
 

@@ -32,13 +32,10 @@ from daemon.events import LogEntry
 from daemon.model import Model, Request
 from daemon.tokens import THREAD_SIZE, Tokenizer
 from daemon.usage import Amount, Payer
-from workers.consolidation.summary.breaker import Breaker
-from workers.consolidation.summary.calls import Calls
-from workers.consolidation.summary.paid import PaidParts, Taken
-from workers.consolidation.summary.render import UNKNOWN_TIME, Line, texts, time_of
-from workers.consolidation.summary.request import Background, Requests, Room, within
-from workers.consolidation.summary.save_memory import Saved, saved
-from workers.consolidation.summary.split import (
+from workers.consolidation.summary.log_rendering import UNKNOWN_TIME, Line, texts, time_of
+from workers.consolidation.summary.model_breaker import Breaker
+from workers.consolidation.summary.paid_parts import PaidParts, Taken
+from workers.consolidation.summary.range_split import (
     RATIO,
     Turn,
     chunk_ratio,
@@ -52,6 +49,9 @@ from workers.consolidation.summary.split import (
     skipped_mark,
     turns_of,
 )
+from workers.consolidation.summary.save_memory import Saved, saved
+from workers.consolidation.summary.summary_calls import Calls
+from workers.consolidation.summary.summary_request import Background, Requests, Room, within
 
 SHRINK_FROM_CHARS = 1_000
 """A longer MEMORY.md must not become shorter than half of it without a reason."""

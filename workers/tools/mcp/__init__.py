@@ -3,7 +3,7 @@
 Nothing here imports the package ``mcp``, an extra, before a bot has a server.
 """
 
-from workers.tools.mcp.missing import Missing
-from workers.tools.mcp.servers import ToolServers
+from workers.tools.mcp.missing_server import Missing
+from workers.tools.mcp.tool_servers import ToolServers
 
 __all__ = ["Missing", "ToolServers"]

@@ -1,6 +1,0 @@
-"""One process at a time does a thing: sends the replies of a channel, or asks its platform for what is new."""
-
-from channels.leading.leader import Leader
-from channels.leading.lease import Lease, Terms
-
-__all__ = ["Leader", "Lease", "Terms"]

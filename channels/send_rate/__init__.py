@@ -1,0 +1,5 @@
+"""How fast a platform may be sent to."""
+
+from channels.send_rate.token_bucket import Pace
+
+__all__ = ["Pace"]

@@ -1,0 +1,174 @@
+"""What comes with a message beside its words: files to fetch, what is passed on, what apps made. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, cast
+from urllib.parse import unquote, urlsplit
+
+from channels.slack.api_types import Attached, File, Message, Shape, lenient, objects_in
+from channels.slack.mrkdwn import NOBODY, linked, name_in, plain, sound
+from daemon.events import Attachment
+
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
+"""Files of these types are images to a model."""
+
+HEAVY_BYTES = 3_750_000
+"""A larger picture is shown to no model (``PICTURE_MAX_BYTES``): the smaller one that Slack made of it is fetched."""
+
+UNSEEN = frozenset({"image/svg+xml"})
+"""Pictures that are texts."""
+
+PAGES = frozenset({"text/html", "application/vnd.slack-docs"})
+"""Files of these types (mails, canvases) are pages of HTML, whatever their names say."""
+
+NAME_MAX_CHARS = 200
+
+RICH = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted"})
+"""Blocks of which all elements together are one text."""
+
+DEPTH_MAX = 16
+"""Of blocks within blocks: Slack's own lists have eight levels."""
+
+_GONE = {
+    "tombstone": "a file that was deleted",
+    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's Slack plan",
+}
+"""Modes of files of which only a sign is left."""
+
+_NO_ACCESS = frozenset({"file_not_found", "access_denied"})
+
+
+def attachments_of(message: Message) -> tuple[Attachment, ...]:
+    """The files of a message, and of those passed on with it."""
+    return tuple(_attachment(file) for file in _files(message) if file.id and not _instead(file))
+
+
+def lines_of(message: Message) -> Iterator[str]:
+    """What comes with a message and cannot be fetched, in a line each."""
+    for file in _files(message):
+        if instead := _instead(file):
+            yield instead
+
+
+def passed_on(message: Message, names: Mapping[str, str] = NOBODY) -> Iterator[str]:
+    """What somebody else said that is passed on with a message, each with who said it."""
+    for each in message.attachments:
+        if each.is_passed_on:
+            said = plain(each.text, names) or "\n".join(_written(each.message_blocks, names)) or sound(each.fallback)
+            yield f"[forwarded from {name_in(each.author_name) or '?'}]\n{said}".rstrip()
+
+
+def made_of(message: Message, names: Mapping[str, str] = NOBODY) -> str:
+    """What a message says that has no text of its own: in blocks, or in the cards of an app."""
+    words = "\n".join(_written(message.blocks, names))
+    if not words.strip():
+        words = "\n".join(filter(None, (_card(each, names) for each in message.attachments if not each.is_passed_on)))
+    return words.strip()
+
+
+def _files(message: Message) -> Iterator[File]:
+    yield from message.files
+    for each in message.attachments:
+        if each.is_passed_on:
+            yield from each.files
+
+
+def _instead(file: File) -> str:
+    """The line that stands for a file that cannot be fetched; empty for one that can."""
+    if file.mode in _GONE:
+        return f"[{_GONE[file.mode]}]"
+    name = _name(file)
+    if file.file_access in _NO_ACCESS:
+        return f"[a file that cannot be opened: {name}]" if name else "[a file that cannot be opened]"
+    if file.is_external or file.mode == "external":
+        return f"[file elsewhere: {name} ({sound(file.external_url or file.url_private)})]"
+    return ""
+
+
+def _attachment(file: File) -> Attachment:
+    if small := _small(file):
+        name = unquote(urlsplit(small).path).rpartition("/")[2] or _name(file)
+        return Attachment(kind="image", name=sound(name)[-NAME_MAX_CHARS:], source=f"{file.id} {small}")
+    name = _name(file) or f"file-{file.id}"
+    if file.mimetype.lower() in PAGES and not name.lower().endswith((".html", ".htm")):
+        name = f"{name}.html"
+    url = file.url_private_download or file.url_private
+    # Without an address (files of other workspaces) it is asked for when it is fetched.
+    return Attachment(kind=_kind(file), name=name, size_bytes=max(file.size, 0), source=f"{file.id} {url}".strip())
+
+
+def _small(file: File) -> str:
+    """Where a smaller one lies of a picture that no model can be shown as it is; empty: nowhere."""
+    mimetype = file.mimetype.lower()
+    can_be_shown = mimetype in IMAGE_TYPES and file.size <= HEAVY_BYTES
+    if can_be_shown or mimetype in UNSEEN or not mimetype.startswith("image/"):
+        return ""
+    return file.thumb_1024 or file.thumb_960 or file.thumb_720
+
+
+def _name(file: File) -> str:
+    return sound(file.name or file.title)[-NAME_MAX_CHARS:]
+
+
+def _kind(file: File) -> Literal["image", "document", "audio", "video", "voice"]:
+    if file.subtype == "slack_audio":
+        return "voice"
+    mimetype = file.mimetype.lower()
+    if mimetype in IMAGE_TYPES:
+        return "image"
+    if mimetype.startswith("audio/"):
+        return "audio"
+    return "video" if mimetype.startswith("video/") else "document"
+
+
+def _card(card: Attached, names: Mapping[str, str]) -> str:
+    words = "\n".join(plain(each, names) for each in (card.pretext, card.title, card.text) if each)
+    return words or "\n".join(_written(card.blocks, names)) or plain(card.fallback, names)
+
+
+def _written(found: Any, names: Mapping[str, str], depth: int = 0) -> Iterator[str]:
+    """The texts of blocks, without their form: a line for each block, list item or field."""
+    if depth > DEPTH_MAX:
+        return
+    if isinstance(found, list):
+        for each in found:  # pyright: ignore[reportUnknownVariableType] - whatever the platform says
+            yield from _written(each, names, depth + 1)
+    elif isinstance(found, dict):
+        block = cast("dict[str, Any]", found)
+        if block.get("type") in RICH:
+            elements = objects_in(block.get("elements"))
+            yield "".join(lenient(_Element, each).shown(names) for each in elements)
+            return
+        text = block.get("text")
+        if isinstance(text, str):
+            yield plain(text, names) if block.get("type") == "mrkdwn" else sound(text)
+        elif isinstance(text, dict):
+            yield from _written(text, names, depth + 1)
+        for key in ("title", "fields", "elements", "message", "blocks"):
+            yield from _written(block.get(key), names, depth + 1)
+
+
+class _Element(Shape, frozen=True):
+    """A piece of rich text."""
+
+    type: str = ""
+    text: str = ""
+    url: str = ""
+    user_id: str = ""
+    usergroup_id: str = ""
+    channel_id: str = ""
+    name: str = ""
+    range: str = ""
+    fallback: str = ""
+
+    def shown(self, names: Mapping[str, str]) -> str:
+        """As people read it."""
+        forms = {
+            "user": f"@{names.get(self.user_id) or self.user_id}",
+            "usergroup": f"@{self.usergroup_id}",
+            "channel": f"#{self.channel_id}",
+            "emoji": f":{self.name}:",
+            "broadcast": f"@{self.range}",
+            "date": self.fallback,
+            "link": linked(self.url, self.text),
+        }
+        return sound(forms.get(self.type, self.text))

@@ -1,0 +1,63 @@
+"""What was said in a thread before the bot was first asked there."""
+
+import datetime as dt
+from collections import deque
+from collections.abc import Mapping
+
+import anyio
+
+from channels.slack.api import Api
+from channels.slack.api_types import Message, lenient
+from channels.slack.attachments import attachments_of
+from channels.slack.conversation_history import messages_in
+from channels.slack.message_calls import is_ts
+from channels.slack.slack_events import SAID, Me, people_of, sender_of, words_of
+from channels.slack.user_directory import People
+from daemon.clock import stamp
+from daemon.events import Inbound, Overheard
+
+KEPT_MAX = 50
+"""Messages told, the last ones before the question; as many as are overheard."""
+
+NAMES_S = 1.0
+"""How long the names of those who spoke may take."""
+
+
+class Past:
+    """Reads the threads of one workspace."""
+
+    def __init__(self, api: Api, people: People) -> None:
+        self._api = api
+        self._people = people
+
+    async def before(self, inbound: Inbound, me: Me, *, timeout_s: float) -> tuple[Overheard, ...]:
+        """What was said in the thread of ``inbound`` before it, oldest first. Errors as ``LooksBack.before``."""
+        if not is_ts(inbound.thread) or inbound.thread == inbound.id:
+            return ()
+        deadline = anyio.current_time() + timeout_s
+        latest = inbound.id if is_ts(inbound.id) else ""
+        kept: deque[Message] = deque(maxlen=KEPT_MAX)
+        messages = messages_in(self._api, inbound.chat, thread=inbound.thread, deadline=deadline, latest=latest)
+        async for each in messages:
+            if _counts(message := lenient(Message, each), latest):
+                kept.append(message)
+        wanted = [who for message in kept for who in people_of(message)]
+        patience_s = max(0.0, min(NAMES_S, deadline - anyio.current_time()))
+        names = {me.user: me.name, **await self._people.names(wanted, patience_s=patience_s)}
+        return tuple(said for message in kept if (said := _said(message, names)) is not None)
+
+
+def _counts(message: Message, latest: str) -> bool:
+    """Whether somebody said it before the message ``latest``; the first message of a thread is told in any case."""
+    said = message.subtype in SAID and not message.hidden and is_ts(message.ts)
+    return said and (not latest or float(message.ts) < float(latest))
+
+
+def _said(message: Message, names: Mapping[str, str]) -> Overheard | None:
+    sender = sender_of(message, names)
+    files = [f"[{each.kind}: {each.name}]" for each in attachments_of(message)]
+    text = "\n".join(filter(None, (*files, words_of(message, names))))
+    if sender is None or not text:
+        return None
+    at = dt.datetime.fromtimestamp(float(message.ts), dt.UTC)
+    return Overheard(id=message.ts, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at))

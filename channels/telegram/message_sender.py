@@ -1,0 +1,188 @@
+"""Sending and editing one part: its best form first, the next one only after a definite no.
+
+Nothing is sent again here that may have arrived.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from channels.base import Part
+from channels.telegram.api import Api, Upload
+from channels.telegram.api_outcome import HOPELESS, NoMethod, Rejected
+from channels.telegram.api_types import Sent
+from channels.telegram.files import METHODS, upload_of
+from channels.telegram.text_forms import Form, captions_of, forms_of
+from daemon.errors import ChannelError, SendRefused, SendUnknown
+
+IN_THREAD_CHARS = 500
+"""Markdown longer than this is parsed in a thread: of an odd one that can take longer than a loop may stand."""
+
+PARSING = anyio.CapacityLimiter(2)
+
+DOCUMENT_NAME = "reply.md"
+
+NO_PREVIEW: dict[str, Any] = {"link_preview_options": {"is_disabled": True}}
+"""With each text: for a preview the platform would fetch an address that a model wrote, with all that stands in it. The
+Bot API documents it for ``sendMessage`` and ``editMessageText``, and ignores parameters that a method does not have."""
+
+NOT_MODIFIED = "not modified"
+NO_THREAD = "message thread not found"
+
+_sent = msgspec.json.Decoder(Sent).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Where something is said."""
+
+    chat: str
+    """As the platform calls it now."""
+    thread: str = ""
+    reply_to: int | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The parameters that say so."""
+        fields: dict[str, Any] = {"chat_id": int(self.chat) if self.chat.lstrip("-").isdecimal() else self.chat}
+        if self.thread.isdecimal():
+            fields["message_thread_id"] = int(self.thread)
+        if self.reply_to is not None:
+            fields["reply_parameters"] = {"message_id": self.reply_to, "allow_sending_without_reply": True}
+        return fields
+
+
+class Sending:
+    """Sends what one bot says."""
+
+    def __init__(self, api: Api, workspace: Path, *, rich: bool) -> None:
+        """``rich``: whether Markdown goes as rich messages, where the server knows them."""
+        self._api = api
+        self._workspace = workspace
+        self._rich = rich
+        """Until the server shows that it knows none."""
+
+    async def send(self, target: Target, part: Part, *, timeout_s: float) -> str:
+        """Send a part; the platform's id of the last message that it took. Errors as for ``Channel.send``."""
+        deadline = anyio.current_time() + timeout_s
+        uploads = [await upload_of(self._workspace, each) for each in part.attachments]
+        if part.document:
+            uploads.insert(0, Upload(field="document", name=DOCUMENT_NAME, content=part.document.encode()))
+        if not uploads:
+            return await self._text(target, part.text, deadline)
+        captions = await _parsed(captions_of, part.text)
+        if captions:
+            return await self._rest(target, uploads, captions, deadline)
+        first = await self._text(target, part.text, deadline)
+        try:
+            return await self._rest(
+                Target(chat=target.chat, thread=target.thread), uploads, [Form(fields={})], deadline
+            )
+        except ChannelError as error:
+            # What stands before it was sent: the part is neither refused nor sent.
+            raise _half_sent(first, error) from error
+
+    async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
+        """Have a message say ``text``. Errors as for ``Channel.edit``."""
+        deadline = anyio.current_time() + timeout_s
+        fields = {"chat_id": target.fields["chat_id"], "message_id": message_id}
+        try:
+            await self._first_taken(
+                await _parsed(forms_of, text), ("editMessageText", "editMessageText"), fields, deadline
+            )
+        except Rejected as no:
+            if not no.says(NOT_MODIFIED):
+                raise
+
+    async def _text(self, target: Target, text: str, deadline: float) -> str:
+        forms = await _parsed(forms_of, text)
+        return await self._in_thread(target, forms, ("sendMessage", "sendRichMessage"), deadline)
+
+    async def _rest(self, target: Target, uploads: Sequence[Upload], captions: list[Form], deadline: float) -> str:
+        """Send files, the first one with the caption."""
+        sent = ""
+        for upload in uploads:
+            forms = [Form(fields={})] if sent else captions
+            try:
+                sent = await self._file(target, upload, forms, deadline)
+            except ChannelError as error:
+                if sent:
+                    raise _half_sent(sent, error) from error
+                raise
+        return sent
+
+    async def _file(self, target: Target, upload: Upload, forms: list[Form], deadline: float) -> str:
+        method = METHODS[upload.field]
+        try:
+            return await self._in_thread(target, forms, (method, method), deadline, upload)
+        except Rejected as no:
+            if upload.field == "document" or no.moved_to or no.says(*HOPELESS):
+                raise
+        # A picture of an odd shape, a recording of an odd kind: as a document everything goes.
+        document = Upload(field="document", name=upload.name, content=upload.content)
+        return await self._in_thread(target, forms, ("sendDocument", "sendDocument"), deadline, document)
+
+    async def _in_thread(
+        self, target: Target, forms: list[Form], methods: tuple[str, str], deadline: float, upload: Upload | None = None
+    ) -> str:
+        try:
+            result = await self._first_taken(forms, methods, target.fields, deadline, upload)
+        except Rejected as no:
+            if not (target.thread and no.says(NO_THREAD)):
+                raise
+            # The topic was deleted: what was asked there is answered in the group itself.
+            fields = Target(chat=target.chat, reply_to=target.reply_to).fields
+            result = await self._first_taken(forms, methods, fields, deadline, upload)
+        try:
+            return str(_sent(result).message_id)
+        except msgspec.DecodeError:
+            return ""  # it took it, and that is what counts
+
+    async def _first_taken(
+        self,
+        forms: Sequence[Form],
+        methods: tuple[str, str],
+        fields: dict[str, Any],
+        deadline: float,
+        upload: Upload | None = None,
+    ) -> msgspec.Raw:
+        plain, rich = methods
+        unknown = False
+        for form in forms:
+            if form.rich and not self._rich:
+                continue
+            left_s = deadline - anyio.current_time()
+            if left_s <= 0:
+                raise SendRefused("the platform did not accept the message in any format before the timeout")
+            method = rich if form.rich else plain
+            try:
+                params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
+                return await self._api.call(method, params, timeout_s=left_s, upload=upload)
+            except NoMethod:
+                if not form.rich:
+                    # It knows neither: it is the token that is wrong.
+                    self._rich = self._rich or unknown
+                    raise
+                unknown, self._rich = True, False
+            except Rejected as no:
+                if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
+                    raise
+        raise SendRefused(
+            "the platform did not accept the message in any format"
+        )  # not reached: the last one is never rich
+
+
+def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
+    text = f"message {sent} was sent, but the remaining part of the reply was not sent"
+    return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
+
+
+async def _parsed(parse: Any, text: str) -> list[Form]:
+    if len(text) <= IN_THREAD_CHARS:
+        return list(parse(text))
+    return list(await anyio.to_thread.run_sync(parse, text, limiter=PARSING))

@@ -1,0 +1,47 @@
+"""The addresses of this package."""
+
+from starlette.routing import Route
+
+from channels.web.access import Only
+from channels.web.message_endpoints import Messages
+from channels.web.session.pending_endpoint import Waiting
+from channels.web.session.prompt_endpoints import Filled
+from channels.web.session.reminder_endpoints import ReminderPages
+from channels.web.session.session_endpoints import Changing
+from channels.web.session.session_files import Files
+from channels.web.session.timeline import Timeline
+from channels.web.session.trace_endpoints import Turns
+from channels.web.site import Site
+
+OF_SESSION = "/api/sessions/{session:path}"
+
+
+def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
+    """Addresses about one session, for operators ``only``."""
+    reminders = ReminderPages(site)
+    filled, timeline, turns, files = Filled(site, messages), Timeline(site), Turns(site), Files(site, messages)
+    changing, waiting = Changing(site), Waiting(site)
+    return [
+        Route(f"{OF_SESSION}/context", only(filled.context)),
+        Route(f"{OF_SESSION}/prompt", only(filled.prompt)),
+        Route(f"{OF_SESSION}/timeline", only(timeline.read)),
+        Route(f"{OF_SESSION}/search", only(timeline.search)),
+        Route(f"{OF_SESSION}/waiting", only(waiting.read)),
+        Route(f"{OF_SESSION}/turns", only(turns.turns)),
+        Route(f"{OF_SESSION}/turns/{{turn}}", only(turns.turn)),
+        Route(f"{OF_SESSION}/reminders", only(reminders.read)),
+        Route(f"{OF_SESSION}/reminders", only(reminders.add), methods=["POST"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}", only(reminders.change), methods=["PATCH"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}", only(reminders.delete), methods=["DELETE"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}/pause", only(reminders.pause), methods=["POST"]),
+        Route(f"{OF_SESSION}/reminders/{{id}}/resume", only(reminders.resume), methods=["POST"]),
+        Route("/api/reminders", only(reminders.all)),
+        Route(f"{OF_SESSION}/file", only(files.read)),
+        Route(f"{OF_SESSION}/file", only(files.upload), methods=["POST"]),
+        Route("/api/trace/{name:path}", only(turns.trace)),
+        Route(f"{OF_SESSION}/join", only(changing.join), methods=["POST"]),
+        # Last: the router does not know that the key of a session has no /.
+        Route(OF_SESSION, only(changing.read), methods=["GET"]),
+        Route(OF_SESSION, only(changing.change), methods=["PATCH"]),
+        Route(OF_SESSION, only(changing.delete), methods=["DELETE"]),
+    ]

@@ -1,0 +1,46 @@
+"""The addresses of this package."""
+
+from starlette.routing import Route
+
+from channels.web.access import Only
+from channels.web.settings.config_file_endpoints import SettingsFile
+from channels.web.settings.connection_endpoints import Connecting
+from channels.web.settings.people_settings import People
+from channels.web.settings.settings_endpoints import Reading
+from channels.web.site import Site
+
+
+def settings_routes(site: Site, only: Only) -> list[Route]:
+    """Addresses of the configuration and of people, for operators ``only``."""
+    file = SettingsFile(site)
+    reading, connecting, people = Reading(site, file), Connecting(file), People(site)
+    forms = {
+        "model": connecting.model,
+        "model/names": connecting.names,
+        "telegram": connecting.telegram,
+        "slack": connecting.slack,
+        "webhook": connecting.webhook,
+        "owner": connecting.owner,
+    }
+    decisions = {
+        "approve": people.approve,
+        "ban": people.ban,
+        "unban": people.unban,
+        "link": people.link,
+        "unlink": people.unlink,
+    }
+    return [
+        Route("/api/settings", only(reading.read), methods=["GET"]),
+        Route("/api/settings", only(reading.change), methods=["PUT"]),
+        Route("/api/settings/restart", only(reading.restart), methods=["POST"]),
+        Route("/api/settings/manifest", only(connecting.manifest)),
+        Route("/api/settings/people", only(people.read)),
+        *(
+            Route(f"/api/settings/{name}", only(connecting.translated(handler)), methods=["POST"])
+            for name, handler in forms.items()
+        ),
+        *(
+            Route(f"/api/settings/people/{name}", only(handler), methods=["POST"])
+            for name, handler in decisions.items()
+        ),
+    ]

@@ -1,0 +1,117 @@
+"""One-time codes by which strangers are let in: given to a stranger, used by an administrator."""
+
+import secrets
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from daemon.access.access_notices import Line
+from daemon.bus import Bus, load_script, pairs
+from daemon.errors import UNREADABLE
+from daemon.sessionkey import SessionKey
+from daemon.wording import Language
+from daemon.wording import text as say
+
+OFFER = load_script(__file__, "offer.lua")
+REDEEM = load_script(__file__, "redeem.lua", with_parts=("access.part.lua",))
+
+SIGNS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
+"""No two look alike."""
+
+LENGTH = 8
+"""Of 30 signs each: with five tries in ten minutes nobody guesses one."""
+
+VALID_S = 3_600.0
+"""How long a code can be used: an administrator may have to be found first."""
+
+OPEN_MAX = 100
+"""Codes of a channel that may be open at a time: strangers cost nothing to make."""
+
+WRONG_MAX = 5
+"""Wrong codes of one administrator within ``WRONG_S``; then none is looked at."""
+WRONG_S = 600.0
+
+Refused = Literal["wrong", "often"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stranger:
+    """Whom a code was given."""
+
+    id: str
+    name: str
+    session: str
+    """Where the code was given."""
+
+
+class _Code(msgspec.Struct, frozen=True, kw_only=True):
+    until: float = 0.0
+    used: str = ""
+
+
+_decode = msgspec.json.Decoder(_Code).decode
+
+
+class Pairing:
+    """The codes of one channel. All methods raise BusUnavailable when Redis is away."""
+
+    def __init__(self, bus: Bus, channel: str) -> None:
+        self._bus = bus
+        self._channel = channel
+
+    async def offer(self, stranger: Stranger) -> str:
+        """The stranger's code, as people read it best; empty when too many are open already."""
+        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+        found: bytes = await self._bus.run(
+            OFFER,
+            [self._bus.keys.codes(self._channel)],
+            [stranger.id, code, stranger.name, stranger.session, round(VALID_S * 1000), OPEN_MAX],
+        )
+        return _shown(found.decode())
+
+    async def redeem(self, code: str, *, who: str, by: str, time: str, at: str = "") -> Stranger | Refused:
+        """Let the stranger in whom ``code`` was given; said again by the same ``who`` it gives the same again.
+
+        ``who``: session and id of the message; ``by``: the administrator, who has so many tries; ``at``: as for
+        ``Access.decide``.
+        """
+        keys = self._bus.keys
+        status, *found = await self._bus.run(
+            REDEEM,
+            [keys.codes(self._channel), keys.access(self._channel), keys.guesses(self._channel, by)],
+            [_plain(code), who, WRONG_MAX, round(WRONG_S * 1000), by, time, at, keys.rulings, self._channel],
+        )
+        if status == b"used":
+            name, called, session = (part.decode() for part in found)
+            return Stranger(id=name, name=called, session=session)
+        return "often" if status == b"often" else "wrong"
+
+    async def open_codes(self) -> int:
+        """How many codes could be used just now."""
+        seconds, _ = await self._bus.call("TIME")
+        found: Any = await self._bus.call("HGETALL", self._bus.keys.codes(self._channel))
+        return sum(_is_open(raw, now_ms=int(seconds) * 1000) for _, raw in pairs(found))
+
+
+def welcome(stranger: Stranger, *, code: str, language: Language, correlation: str) -> Line:
+    """What a stranger who was let in is told; say it with a pause of ``VALID_S``, so that it is said once."""
+    text, session = say("pair_welcome", language), SessionKey.parse(stranger.session)
+    return Line(session=session, kind="paired", name=_plain(code), text=text, correlation=correlation)
+
+
+def _is_open(raw: bytes, *, now_ms: int) -> bool:
+    try:
+        code = _decode(raw)
+    except UNREADABLE:
+        return False
+    return code.until > now_ms and not code.used
+
+
+def _plain(code: str) -> str:
+    """A code as it is kept, whatever a person made of it: case, blanks and dashes do not count."""
+    return "".join(sign for sign in code.upper() if sign.isalnum())[: 2 * LENGTH] or "-"
+
+
+def _shown(code: str) -> str:
+    return f"{code[: LENGTH // 2]}-{code[LENGTH // 2 :]}" if code else ""

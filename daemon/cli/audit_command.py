@@ -1,0 +1,83 @@
+"""``millpond memory audit``: what each consolidation kept of the messages."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.command_setup import with_process
+from daemon.cli.memory_command import scope_named
+from daemon.cli.table_output import print_json, say, table
+
+if TYPE_CHECKING:
+    from daemon.process import Process
+
+COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
+
+
+@click.command("audit")
+@click.argument("name", metavar="SCOPE|SESSION")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Number of the newest consolidations to show.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
+    """Show which facts and statements each consolidation kept, and where.
+
+    "kept" is the share of items that are still found in MEMORY.md, in the history or by a search. The items below the
+    table were found only in archived messages. "quiz" shows the number of correct answers and the number of questions.
+    If SESSION is given, only the consolidations of this session are shown.
+    """
+
+    async def audits(process: "Process") -> list[dict[str, Any]]:
+        from daemon.memory import Memories
+        from daemon.recall import lost_of
+
+        memories = Memories(process.bus, process.archive)
+        scope = await scope_named(ctx, process.bus, name)
+        session = "" if scope == name else _session(ctx, name)
+        entries = [each for each in await memories.history(await memories.home(scope)) if each.audit and not each.lost]
+        chosen = [each for each in entries if session in ("", each.session)][-limit:]
+        return [
+            {
+                "session": each.session,
+                "first": each.first,
+                "upto": each.upto,
+                "time": each.time,
+                "kind": each.kind,
+                **(each.audit.told if each.audit else {}),
+                "lost": [
+                    {"kind": lost.kind, "message": lost.index, "text": lost.text}
+                    for lost in await lost_of(process.transcripts, each)
+                ],
+            }
+            for each in chosen
+        ]
+
+    found = with_process(ctx, audits, makes=False)
+    if as_json:
+        print_json({"audits": found})
+        return
+    table(("time", "session", "messages", "kept", *COUNTS, "quiz"), [_row(each) for each in found])
+    for each in found:
+        for lost in each["lost"]:
+            say(
+                f"found only in the archive: {lost['kind']}, message {lost['message']}: {lost['text'] or '[forgotten]'}"
+            )
+
+
+def _session(ctx: click.Context, name: str) -> str:
+    from daemon.cli.session_command import key_of
+
+    return key_of(ctx, name)
+
+
+def _row(audit: dict[str, Any]) -> list[str]:
+    score = "" if audit["score"] is None else f"{audit['score']:.0%}"
+    messages = f"{audit['first']}-{audit['upto'] - 1}"
+    quiz = f"{audit['correct']}/{audit['questions']}" if audit["questions"] else ""
+    return [audit["time"], audit["session"], messages, score, *(str(audit[count]) for count in COUNTS), quiz]

@@ -1,0 +1,170 @@
+"""``millpond person``: people whose identities share a memory, and linking identities by hand."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from daemon.cli.command_setup import with_bus, with_process
+from daemon.cli.memory_command import author
+from daemon.cli.table_output import print_json, say, table
+from daemon.errors import InboundError, JobRefused
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+    from daemon.jobs import JobRecord
+    from daemon.process import Process
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+BOT = click.option("--bot", help="Name of the bot, if the channel is not in the configuration.")
+
+WITHIN_S = 900.0
+"""Limit for a command. After that the job continues in any process with the role consolidation."""
+
+_T = TypeVar("_T")
+
+
+@click.group()
+def person() -> None:
+    """Manage the people whom bots remember.
+
+    PERSON is <channel>:<sender>, as shown by /whoami, or the scope of the person's memory.
+    """
+
+
+@person.command("list")
+@JSON
+@click.pass_context
+def list_(ctx: click.Context, *, as_json: bool) -> None:
+    """List linked people: each shared memory, and the identities that share it."""
+    rows = with_bus(ctx, _links)
+    if as_json:
+        print_json({"links": rows})
+    elif not rows:
+        click.echo("nobody is linked")
+    else:
+        table(("memory", "shared by", "linked by", "since"), [tuple(row.values()) for row in rows])
+
+
+@person.command()
+@click.argument("name", metavar="PERSON")
+@BOT
+@JSON
+@click.pass_context
+def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
+    """Show one person: the identities that share the memory, and their sessions."""
+    shown = with_process(ctx, lambda process: _shown(process, _scope(process, name, bot)))
+    if as_json:
+        print_json(shown)
+        return
+    say(f"memory: {shown['home']}, version {shown['version']}")
+    for identity in shown["identities"]:
+        say(f"{identity['scope']}: " + (", ".join(identity["sessions"]) or "no sessions"))
+
+
+@person.command()
+@click.argument("into", metavar="PERSON")
+@click.argument("other", metavar="OTHER")
+@BOT
+@JSON
+@click.pass_context
+def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json: bool) -> None:
+    """Link PERSON and OTHER, so that a bot treats them as one person. OTHER's memory is merged into PERSON's."""
+
+    async def asked(process: "Process") -> str:
+        from daemon.people import Asking
+
+        return await Asking(process).link(_scope(process, into, bot), _scope(process, other, bot), by=author()[0])
+
+    record = with_process(ctx, lambda process: _done(process, asked))
+    if as_json:
+        print_json(record)
+    else:
+        say(f"{other} now shares the memory of {into}")
+
+
+@person.command()
+@click.argument("name", metavar="PERSON")
+@BOT
+@JSON
+@click.pass_context
+def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
+    """Unlink PERSON, who keeps their memory and every fact that was learned in their own chats."""
+
+    async def asked(process: "Process") -> str:
+        from daemon.people import Asking
+
+        job = await Asking(process).unlink(_scope(process, name, bot), by=author()[0])
+        if job is None:
+            raise JobRefused(f"{name} is not linked with anyone. `millpond person list` shows the linked people.")
+        return job
+
+    record = with_process(ctx, lambda process: _done(process, asked))
+    if as_json:
+        print_json(record)
+    else:
+        say(f"{', '.join(record.report['members'])}: unlinked from {record.report['home']}")
+
+
+async def _done(process: "Process", ask: Callable[["Process"], Awaitable[str]]) -> "JobRecord":
+    from daemon.job_handlers import job_runner
+
+    record = await job_runner(process).until_ended(await ask(process), within_s=WITHIN_S)
+    if record.status == "failed":
+        raise JobRefused(str(record.report.get("error", "the operation failed")))
+    return record
+
+
+async def _links(bus: "Bus") -> list[dict[str, str]]:
+    from daemon.people import People
+
+    links = await People(bus).links()
+    return [
+        {"home": link.home, "member": scope, "by": link.by, "time": link.time}
+        for scope, link in sorted(links.items(), key=lambda item: (item[1].home, item[0]))
+    ]
+
+
+async def _shown(process: "Process", scope: str) -> dict[str, Any]:
+    from daemon.memory import Memories
+    from daemon.people import People, sessions_of
+
+    family = await People(process.bus).family(scope)
+    sessions = await sessions_of(process.bus, set(family))
+    if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
+        raise InboundError(
+            f"{scope}: this person has never sent a message. `millpond session list` shows the sessions."
+        )
+    identities = [
+        {"scope": each, "sessions": sorted(session for session, own in sessions.items() if own == each)}
+        for each in family
+    ]
+    return {
+        "home": family[0],
+        "version": (await Memories(process.bus).current(family[0])).version,
+        "identities": identities,
+    }
+
+
+def _scope(process: "Process", name: str, bot: str | None) -> str:
+    """The scope that a person means by ``name``."""
+    from daemon.errors import BadSessionKey
+    from daemon.people import is_person
+    from daemon.scope import person_scope
+    from daemon.sessionkey import SessionKey
+
+    if is_person(name):
+        return name
+    try:
+        key = SessionKey.parse(name)
+    except BadSessionKey:
+        key = None
+    if key is None or key.thread:
+        raise InboundError(
+            f"{name} is not a person's ID. Write <channel>:<sender>, as shown by /whoami, or the scope of a memory."
+        )
+    channel = process.config.channels.get(key.channel)
+    owner = bot or (channel.bot if channel else None)
+    if owner is None:
+        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Name the bot with --bot.")
+    return person_scope(owner, key.channel, key.chat)

@@ -1,0 +1,61 @@
+"""The root of the ``millpond`` command: its options, and how errors leave it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daemon.cli.exit_codes import FAILED, INTERRUPTED, code_of, leaves
+from daemon.errors import MillpondError
+from daemon.printable import printable
+from daemon.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options before the command's name; every command finds them as ``ctx.obj``."""
+
+    config_path: Path | None = None
+    """The configuration file that was named; None: the usual places."""
+
+
+class Root(click.Group):
+    """A group of commands that prints errors as ``millpond: <error and remedy>`` and exits with a code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; ``daemon.cli.exit_codes`` maps its errors to exit codes."""
+        try:
+            return super().invoke(ctx)
+        except (MillpondError, TimeoutError, BrokenPipeError, ExceptionGroup) as error:
+            ctx.exit(_told(leaves(error), error))
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+def _told(found: Sequence[BaseException], error: Exception) -> int:
+    """Print the errors and return the exit code. Raises ``error`` again if part of it is a bug."""
+    if isinstance(found[0], BrokenPipeError):
+        raise found[0]  # whoever read our output left (`| head`): click ends quietly, outside of any group
+    codes = [code_of(leaf) if isinstance(leaf, Exception) else None for leaf in found]
+    if any(code is None for code in codes):
+        raise error
+    for text in dict.fromkeys(str(leaf) for leaf in found):
+        click.echo(f"millpond: {printable(text)}", err=True)
+    return codes[0] or FAILED
+
+
+@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--config",
+    "config_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Configuration file. Configuration file. Default: the file in MILLPOND_CONFIG, or millpond.toml in the data "
+    "directory.",
+)
+@click.version_option(__version__, prog_name="millpond")
+@click.pass_context
+def root(ctx: click.Context, config_path: Path | None) -> None:
+    """Chat bots whose conversations never run out of context."""
+    ctx.obj = Options(config_path=config_path)

@@ -1,0 +1,156 @@
+"""``millpond session``: lists sessions, and shows their state and messages."""
+
+import difflib
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.command_setup import loaded, with_bus, with_process
+from daemon.cli.session_view import Shown, print_shown, shown
+from daemon.cli.table_output import print_json, table
+from daemon.errors import InboundError
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+    from daemon.process import Process
+    from daemon.session import SessionState
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+NEAREST_AMONG = 10_000
+"""Newest sessions among which the name that was meant is looked for."""
+
+
+@click.group("session")
+def session() -> None:
+    """Show and manage sessions."""
+
+
+@session.command("list")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Number of the most recently active sessions to show.",
+)
+@JSON
+@click.pass_context
+def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
+    """List the sessions, most recently active first."""
+    found = with_bus(ctx, lambda bus: rows(bus, limit))
+    if as_json:
+        print_json({"sessions": found})
+    else:
+        heads = ("session", "title", "head", "cursor", "waiting", "last activity", "parked: reason")
+        table(heads, [list(row.values()) for row in found])
+
+
+@session.command()
+@click.argument("name", metavar="SESSION")
+@click.option(
+    "--after",
+    type=click.IntRange(-1),
+    help="Show only messages after the message with this index. Default: the newest messages.",
+)
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of messages to show.")
+@click.option(
+    "--prompt",
+    is_flag=True,
+    help="Show the parts of the session's next prompt and their sizes in tokens, instead of messages.",
+)
+@JSON
+@click.pass_context
+def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
+    """Show the state of SESSION and its messages. A session name without a channel belongs to the terminal.
+
+    A drawing shows which messages are already summarized in memory, and how close the prompt is to the next
+    consolidation (summary).
+    """
+    key = key_of(ctx, name)
+    if prompt:
+        _show_prompt(ctx, key, as_json=as_json)
+        return
+    found = with_process(ctx, lambda process: _found(process, key, after=after, limit=limit))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        print_shown(found)
+
+
+def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:
+    from daemon.cli.prompt_output import print_prompt
+    from daemon.services import PREVIEW, load
+
+    preview = load(PREVIEW)
+    prompt: dict[str, Any] = with_process(ctx, lambda process: preview(process, key))
+    (print_json if as_json else print_prompt)(prompt)
+
+
+def key_of(ctx: click.Context, name: str) -> str:
+    """The session that a person means by ``name``; a bare one is of the terminal.
+
+    Raises:
+        BadSessionKey: it is no session's.
+    """
+    from daemon.config import TerminalConfig
+    from daemon.sessionkey import SessionKey
+
+    channels = loaded(ctx).config.channels
+    terminals = [channel for channel, section in channels.items() if isinstance(section, TerminalConfig)]
+    # A session can be looked at whether or not its channel is still configured or enabled.
+    return str(SessionKey.of_channel(name, "terminal" if "terminal" in terminals else terminals[0]))
+
+
+async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
+    """The newest ``limit`` sessions, ready to be printed as JSON."""
+    import anyio
+
+    from daemon.session import NO_LABEL, Labels, SessionReader
+
+    reader, labels = SessionReader(bus), await Labels(bus).all()
+    found = await reader.sessions(limit=limit)
+    states: dict[str, SessionState] = {}
+
+    async def read(name: str) -> None:
+        states[name] = await reader.state(name)
+
+    async with anyio.create_task_group() as tg:  # one tick, one pipeline
+        for name, _ in found:
+            tg.start_soon(read, name)
+    return [
+        {
+            "session": name,
+            "title": labels.get(name, NO_LABEL).title,
+            "head": states[name].head,
+            "cursor": states[name].cursor,
+            "waiting": states[name].waiting,
+            "last_activity": _moment(active_ms),
+            "parked_reason": states[name].parked_why,
+        }
+        for name, active_ms in found
+    ]
+
+
+async def _found(process: "Process", key: str, *, after: int | None, limit: int) -> Shown:
+    from daemon.session import SessionReader
+
+    state = await SessionReader(process.bus).state(key)
+    if not state.exists:
+        raise InboundError(await unknown(process.bus, key))
+    return await shown(process, state, after=after, limit=limit)
+
+
+async def unknown(bus: "Bus", key: str) -> str:
+    """The error for a session that does not exist, with similar names."""
+    from daemon.session import SessionReader
+
+    names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
+    near = difflib.get_close_matches(key, names, n=3)
+    meant = f". Did you mean {' or '.join(near)}?" if near else ". `millpond session list` shows all sessions."
+    return f"session {key} was not found: nobody has sent a message to this session{meant}"
+
+
+def _moment(at_ms: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_ms / 1000))

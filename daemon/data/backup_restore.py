@@ -1,0 +1,224 @@
+"""Making a database and its files of a backup.
+
+While it goes on, ``mp:meta`` says so, and no process can use the database; whoever is killed in it restores again.
+"""
+
+import hashlib
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from anyio import to_thread
+
+from daemon.archive import Storage
+from daemon.bus import Bus, Keys, pairs, scan_keys
+from daemon.clock import Clock, SystemClock, age_s
+from daemon.concurrent_calls import at_once
+from daemon.data.backup import ARCHIVE, BOTS
+from daemon.data.backup_folder import files_of, manifest_of, records_of, together
+from daemon.data.backup_records import FileTaken, KeyTaken, Manifest, SessionTaken, StreamTaken, Taken, bytes_of
+from daemon.data.file_copy import put_file, sha256_of
+from daemon.data.record_writer import Placing
+from daemon.data.repartition import Spread
+from daemon.errors import ArchiveMissing, ConfigError, DatabaseNotEmpty, DataError
+
+ALIVE_S = 30.0
+"""A process whose last heartbeat is newer may still write (see ``daemon/heartbeat.py``)."""
+
+FIXED = (b"schema", b"needs", b"partitions")
+"""Fields that a process writes into ``mp:meta`` of an empty database when it connects."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """Where a backup is to be restored to, beside Redis."""
+
+    workspace_of: Callable[[str], Path]
+    """Folder of a bot's files, by its name."""
+    archive: Storage | None
+    """None: files are left alone."""
+    partitions: int | None = None
+    """None: as in the backup."""
+    replaces: bool = False
+    """Whether existing data is deleted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """The result of a restore."""
+
+    manifest: Manifest
+    partitions: int
+    files: int
+    """Number of written files of the backup; the others existed already."""
+
+
+class _Beat(msgspec.Struct):
+    seen: str = ""
+
+
+async def restore(
+    bus: Bus,
+    folder: Path,
+    target: Target,
+    *,
+    clock: Clock | None = None,
+    tell: Callable[[str], None] = lambda _line: None,
+) -> Restored:
+    """Restore the database of ``bus``, and the files of ``target``, from a backup.
+
+    Raises:
+        DataError: it is no backup, or is spoilt.
+        DatabaseNotEmpty: something is there already, and is not to go; nothing was changed.
+        ConfigError: processes of this database run, or another number of partitions is configured.
+        ArchiveError: the archive cannot be written.
+        BusUnavailable: Redis is away; restore it again.
+    """
+    manifest = await to_thread.run_sync(manifest_of, folder)
+    partitions = target.partitions or manifest.partitions
+    await _check_alone(bus, clock or SystemClock())
+    await _check_empty(bus, replaces=target.replaces)
+    changes = await _files(folder, target) if target.archive else []
+    bus.keys = Keys(prefix=bus.keys.prefix, partitions=partitions)
+    await bus.call("HSET", bus.keys.meta, "restoring", manifest.id)
+    tell("removing the existing data")
+    await _emptied(bus)
+    tell("files")
+    for taken in changes:
+        await _put(folder, taken, target)
+    tell("data in Redis")
+    await _redis(bus, folder, manifest, partitions)
+    return Restored(manifest=manifest, partitions=partitions, files=len(changes))
+
+
+async def _check_alone(bus: Bus, clock: Clock) -> None:
+    found: list[str] = []
+    for name, raw in pairs(await bus.call("HGETALL", bus.keys.workers)):
+        with suppress(msgspec.DecodeError):
+            if age_s(msgspec.json.decode(raw, type=_Beat).seen, clock) < ALIVE_S:
+                found.append(name.decode())
+    if found:
+        raise ConfigError(
+            f"processes of this database are running ({', '.join(sorted(found))}). Stop the running processes and "
+            f"restore again. A killed process stays listed for {ALIVE_S:.0f} s."
+        )
+
+
+async def _check_empty(bus: Bus, *, replaces: bool) -> None:
+    meta = dict(pairs(await bus.call("HGETALL", bus.keys.meta)))
+    if replaces or b"restoring" in meta:
+        return
+    others = meta.keys() - set(FIXED)
+    async for keys in scan_keys(bus, f"{bus.keys.prefix}:*"):
+        others |= {key for key in keys if key != bus.keys.meta.encode()}
+        if others:
+            break
+    if others:
+        raise DatabaseNotEmpty(
+            f"this database is not empty: it has keys that start with `{bus.keys.prefix}:`. Restore "
+            "into an empty database, or add --replace, which deletes the existing data first."
+        )
+
+
+async def _emptied(bus: Bus) -> None:
+    """Remove every key except ``mp:meta``, which records the restore in progress."""
+    meta = bus.keys.meta.encode()
+    async for keys in scan_keys(bus, f"{bus.keys.prefix}:*"):
+        for key in keys:
+            if key != meta:
+                await bus.call("UNLINK", key)
+
+
+# Files
+
+
+async def _files(folder: Path, target: Target) -> list[FileTaken]:
+    """The files of a backup that have to be written, because they do not exist yet.
+
+    Raises:
+        DataError: one is not what was backed up.
+        DatabaseNotEmpty: others are in their place.
+    """
+    wanted, others = list[FileTaken](), list[str]()
+    for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
+        if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
+            raise DataError(f"{folder / taken.path} differs from the file that was backed up. Use another backup.")
+        there = await _there(taken, target)
+        if there is not None and there != taken.sha256:
+            wanted.append(taken)
+        if there:
+            others += [taken.path] if there != taken.sha256 else []
+    if others and not target.replaces:
+        raise DatabaseNotEmpty(
+            f"{len(others)} files exist already and differ from the backup's files, for example "
+            f"{others[0]}. Move these files away, or add --replace, which overwrites them."
+        )
+    return wanted
+
+
+async def _there(taken: FileTaken, target: Target) -> str | None:
+    """The checksum of the existing file at a backup file's place; empty: none; None: no place."""
+    kind, _, rest = taken.path.partition("/")
+    if kind == ARCHIVE and target.archive is not None:
+        return await _archived(target.archive, rest, taken)
+    if kind == BOTS:
+        bot, _, path = taken.restored_path.removeprefix(f"{BOTS}/").partition("/")
+        return await to_thread.run_sync(sha256_of, target.workspace_of(bot) / path)
+    return None  # the configuration is put back by hand
+
+
+async def _archived(archive: Storage, name: str, taken: FileTaken) -> str:
+    try:
+        return hashlib.sha256(await archive.get(name)).hexdigest()
+    except ArchiveMissing:
+        return ""
+
+
+async def _put(folder: Path, taken: FileTaken, target: Target) -> None:
+    kind, _, rest = taken.path.partition("/")
+    if kind == ARCHIVE and target.archive is not None:
+        await target.archive.put(rest, await to_thread.run_sync((folder / taken.path).read_bytes))
+        return
+    bot, _, path = taken.restored_path.removeprefix(f"{BOTS}/").partition("/")
+    await to_thread.run_sync(put_file, folder / taken.path, target.workspace_of(bot) / path)
+
+
+# Redis
+
+
+async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) -> None:
+    bases = dict[str, int]()
+    spread = Spread(partition=bus.keys.partition, partitions=partitions, before=manifest.partitions)
+    meta: Mapping[str, object] = {}
+    # Twice over: where streams become one, sessions are written once it is known how their entries are called.
+    async for records in _pieces(folder, manifest):
+        for record in records:
+            match record:
+                case SessionTaken():
+                    spread.add_session(record)
+                    if record.log_first:
+                        bases[record.name] = record.base
+                case StreamTaken():
+                    spread.add_stream(record)
+                case KeyTaken(kind="meta"):
+                    meta = record.value
+                case _:
+                    pass
+    seconds, _ = await bus.call("TIME")
+    placing = Placing(bus, spread, bases, now_ms=int(seconds) * 1000)
+    await placing.begin()
+    async for records in _pieces(folder, manifest):
+        await at_once(records, placing.put)
+    await placing.end()
+    words = [word for name, value in meta.items() if name != "restoring" for word in (name, bytes_of(value))]
+    await bus.call("HSET", bus.keys.meta, *words, "partitions", partitions)
+    await bus.call("HDEL", bus.keys.meta, "restoring")
+
+
+async def _pieces(folder: Path, manifest: Manifest) -> AsyncGenerator[list[Taken]]:
+    """The records of a backup, some at a time, read in a thread."""
+    records: Iterator[Taken] = records_of(folder, manifest)
+    while piece := await to_thread.run_sync(together, records):
+        yield piece

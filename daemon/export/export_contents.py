@@ -1,0 +1,289 @@
+"""What an export consists of, read from where it lies and written piece by piece."""
+
+import datetime as dt
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from daemon.archive.segment import lines_of
+from daemon.bus import Bus, DeadLetters, pairs
+from daemon.clock import Clock, stamp
+from daemon.errors import UNREADABLE, ConfigError
+from daemon.export.entry_names import names_of
+from daemon.export.export_readme import about
+from daemon.export.export_subject import Subject
+from daemon.export.scope_files import Names, files_below, pieces_of
+from daemon.export.zip_writer import Package
+from daemon.memory import Memories
+from daemon.memory.memory_files import bot_of
+from daemon.memory.scope_lists import Kind
+from daemon.scope import folder_of
+from daemon.transcripts import Transcripts
+from daemon.usage import UsageBook
+from daemon.usage.usage_book import KEPT_S
+from daemon.wording import Language
+
+EXPORTS = "exports"
+"""Folder of a scope's own files in which its export is left; it is in no export itself."""
+
+KINDS: tuple[Kind, ...] = ("history", "versions", "notes")
+
+DAY_S = 86_400
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Where everything lies."""
+
+    bus: Bus
+    memories: Memories
+    transcripts: Transcripts
+    dead: DeadLetters
+    workspace_of: Callable[[str], Path]
+    """Gives the folder of a bot by its name, or raises ConfigError."""
+    clock: Clock
+    currencies: Sequence[str] = ()
+    """Of the costs that are told."""
+
+
+@dataclass(kw_only=True)
+class Exported:
+    """What was written."""
+
+    scopes: dict[str, str]
+    """Each with the name of its folders."""
+    sessions: dict[str, str]
+    """Each with the name of its files."""
+    groups: dict[str, str]
+    """Those in which a person said something, each with the name of its file."""
+    messages: int = 0
+    files: int = 0
+    missing: list[str] = field(default_factory=list[str])
+    """What could not be read, and why, a sentence each."""
+
+
+async def export(sources: Sources, subject: Subject, package: Package, *, language: Language = "en") -> Exported:
+    """Write everything of ``subject`` into ``package``, and close it.
+
+    What cannot be read is left out, and said in ``contents.json``: an export that is not whole is better than none.
+
+    Raises:
+        BusUnavailable: Redis is away.
+        OSError: the package cannot be written.
+    """
+    try:
+        return await _Writing(sources, subject, package).whole(language)
+    except BaseException:
+        package.abandon()
+        raise
+
+
+class _Writing:
+    """One export."""
+
+    def __init__(self, sources: Sources, subject: Subject, package: Package) -> None:
+        self._sources = sources
+        self._subject = subject
+        self._package = package
+        sessions = names_of([session for session, _ in subject.sessions])
+        self._done = Exported(scopes=names_of(subject.scopes), sessions=sessions, groups={})
+
+    async def whole(self, language: Language) -> Exported:
+        time = stamp(self._sources.clock.now())
+        await self._package.add_text("README.txt", about(language, scopes=self._subject.scopes, time=time))
+        for scope in self._subject.scopes:
+            await self._memory(scope)
+            await self._files(scope)
+        for session, _ in self._subject.sessions:
+            await self._transcript(session)
+            await self._session(session)
+        for session, name in names_of([session for session, _ in self._subject.groups]).items():
+            if await self._package.add(f"groups/{name}.jsonl", self._own_lines(session)):
+                self._done.groups[session] = name
+        await self._package.add("usage.jsonl", self._usage())
+        await self._package.add("dead.jsonl", self._dead())
+        contents = msgspec.json.format(_encode({"time": time, **msgspec.to_builtins(self._done)}), indent=2)
+        await self._package.add_text("contents.json", contents.decode())
+        await self._package.close()
+        return self._done
+
+    # Memory
+
+    async def _memory(self, scope: str) -> None:
+        folder, memories = f"memory/{self._done.scopes[scope]}", self._sources.memories
+        await self._package.add_text(f"{folder}/MEMORY.md", (await memories.current(scope)).text)
+        await self._package.add(f"{folder}/HISTORY.md", self._texts(scope))
+        for kind in KINDS:
+            await self._package.add(f"{folder}/{kind}.jsonl", self._records(kind, scope))
+
+    async def _texts(self, scope: str) -> AsyncGenerator[bytes]:
+        # What cannot be read is said of history.jsonl, which holds the same.
+        async with aclosing(self._sources.memories.records("history", scope, missing=[])) as pieces:
+            async for records in pieces:
+                for entry in map(_decode_text, records):
+                    yield f"{entry.text.strip(_LINE_END)}\n\n".encode("utf-8", "replace")
+
+    async def _records(self, kind: Kind, scope: str) -> AsyncGenerator[bytes]:
+        missing = self._done.missing
+        async with aclosing(self._sources.memories.records(kind, scope, missing=missing)) as pieces:
+            async for records in pieces:
+                yield lines_of(records)
+
+    # Files
+
+    async def _files(self, scope: str) -> None:
+        try:
+            root = self._sources.workspace_of(bot_of(scope))
+        except ConfigError as error:
+            self._done.missing.append(f"files of {scope}: {error}")
+            return
+        place = ("files", folder_of(scope))
+        try:
+            found = await files_below(root, place, but=EXPORTS)
+        except OSError as error:
+            self._done.missing.append(f"files of {scope}: {error.strerror}")
+            return
+        for names in found:
+            await self._file(root, place, names, name="/".join(("files", self._done.scopes[scope], *names)))
+
+    async def _file(self, root: Path, place: Names, names: Names, *, name: str) -> None:
+        async def as_far() -> AsyncGenerator[bytes]:
+            try:
+                async with aclosing(pieces_of(root, (*place, *names))) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except OSError as error:  # deleted, or made something else, while we came to it
+                self._done.missing.append(f"{name}: {error.strerror}")
+
+        await self._package.add(name, as_far())
+        self._done.files += 1
+
+    # Sessions
+
+    async def _transcript(self, session: str) -> None:
+        await self._package.add(f"transcripts/{self._done.sessions[session]}.jsonl", self._lines(session))
+
+    async def _lines(self, session: str) -> AsyncGenerator[bytes]:
+        async with aclosing(self._sources.transcripts.pieces(session)) as pieces:
+            async for piece in pieces:
+                if piece.reason:
+                    self._done.missing.append(
+                        f"messages {piece.first} to {piece.upto - 1} of session {session}: {piece.reason}"
+                    )
+                    continue
+                self._done.messages += len(piece.raws)
+                yield lines_of(piece.raws)
+
+    async def _own_lines(self, session: str) -> AsyncGenerator[bytes]:
+        """What a person said among others, each message with its index."""
+        async with aclosing(self._sources.transcripts.pieces(session)) as pieces:
+            async for piece in pieces:
+                if piece.reason:
+                    self._done.missing.append(
+                        f"messages {piece.first} to {piece.upto - 1} of session {session}: {piece.reason}"
+                    )
+                for index, entry in piece.entries():
+                    if self._subject.said(session, entry):
+                        self._done.messages += 1
+                        yield b'{"index":%d,%s\n' % (index, _encode(entry)[1:])
+        bus = self._sources.bus
+        for raw in await bus.call("ZRANGE", bus.keys.overheard(session), 0, -1):
+            # In no log yet: the bot was not asked since.
+            if raw and self._subject.overheard(session, raw):
+                yield raw + b"\n"
+
+    async def _session(self, session: str) -> None:
+        bus, keys = self._sources.bus, self._sources.bus.keys
+        fields = pairs(await bus.call("HGETALL", keys.session(session)))
+        notices: Any = await bus.call("XRANGE", keys.notices(session), "-", "+")
+        waiting: list[Any] = []
+        for stream_id in await bus.call("LRANGE", keys.waiting(session), 0, -1):
+            found = await bus.call("XRANGE", keys.inbox(keys.partition(session)), stream_id, stream_id)
+            raws = [dict(pairs(entry))[b"message"] for _, entry in found]
+            waiting += [_json_or_text(raw) for raw in raws if not _forgets(raw)]
+        overheard: list[bytes] = await bus.call("ZRANGE", keys.overheard(session), 0, -1)
+        reminders = pairs(await bus.call("HGETALL", keys.reminders(session)))
+        content = {
+            "session": session,
+            "fields": {_text(name): _json_or_text(value) for name, value in fields if name not in SECRET_FIELDS},
+            "waiting": waiting,
+            "reminders": [_json_or_text(raw) for _, raw in reminders],
+            "overheard": [_json_or_text(raw) for raw in overheard if raw],
+            "notices": [_json_or_text(dict(pairs(entry))[b"notice"]) for _, entry in notices],
+        }
+        text = msgspec.json.format(_encode(content), indent=2).decode()
+        await self._package.add_text(f"sessions/{self._done.sessions[session]}.json", text)
+
+    async def _dead(self) -> AsyncGenerator[bytes]:
+        wanted = self._done.sessions
+        async with aclosing(self._sources.dead.all()) as letters:
+            async for letter in letters:
+                if letter.session in wanted:
+                    row = {"session": letter.session, "id": letter.id, "reason": letter.reason, "kind": letter.kind}
+                    yield _encode(row | {"payload": _json_or_text(letter.payload)}) + b"\n"
+
+    # Usage
+
+    async def _usage(self) -> AsyncGenerator[bytes]:
+        book, today = UsageBook(self._sources.bus), self._sources.clock.now().date()
+        # A day begins earlier or later where the bot lives.
+        first = today - dt.timedelta(days=int(KEPT_S) // DAY_S)
+        days = [(first + dt.timedelta(days=number)).isoformat() for number in range(int(KEPT_S) // DAY_S + 2)]
+        named: Mapping[Any, Sequence[str]] = {"person": self._subject.users, "session": list(self._done.sessions)}
+        for kind, names in named.items():
+            for at in range(0, len(names), USAGE_NAMES):
+                part = names[at : at + USAGE_NAMES]
+                for day, name, amount in await book.named(days, kind, part, currencies=self._sources.currencies):
+                    yield _encode({"day": day, kind: name, **msgspec.to_builtins(amount)}) + b"\n"
+
+
+USAGE_NAMES = 50
+"""Sessions whose accounts are read at once."""
+
+SECRET_FIELDS = frozenset([b"nonce", b"done", b"released", b"settled"])
+"""Of a session's hash: what lets its holder write, or did."""
+
+_LINE_END = "\n"
+
+
+class _Text(msgspec.Struct):
+    text: str = ""
+
+
+_decode_text = msgspec.json.Decoder(_Text).decode
+
+
+class _Command(msgspec.Struct):
+    command: str = ""
+
+
+_decode_command = msgspec.json.Decoder(_Command).decode
+
+
+def _forgets(raw: bytes) -> bool:
+    """Whether a message is a ``/forget`` command, which contains the words that are to be removed."""
+    try:
+        return _decode_command(raw).command == "forget"
+    except UNREADABLE:
+        return False
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _json_or_text(raw: bytes) -> Any:
+    """What was stored as JSON as it is, and anything else as text."""
+    if raw[:1] in (b"{", b"["):
+        try:
+            msgspec.json.decode(raw)
+        except UNREADABLE:
+            return _text(raw)
+        return msgspec.Raw(raw)
+    return _text(raw)

@@ -1,0 +1,79 @@
+"""The differences between two versions of a text. Pure."""
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+
+from daemon.memory.word_definition import WORD
+
+LINES_MAX = 4_000
+"""Lines of both texts together that are compared, for the time grows with the square of their number."""
+
+WORDS_MAX = 4_000
+"""Words of a changed stretch that are compared; of a longer one whole lines went and came."""
+
+_words = re.compile(rf"{WORD}|\s+|[^\w\s]").findall
+
+Line = list[tuple[str, str]]
+"""Stretches of a line: each with ``same``, ``gone`` or ``new`` before it."""
+
+
+def characters(old: str, new: str) -> tuple[int, int]:
+    """The number of characters in added lines and in removed lines."""
+    before, after = old.splitlines(), new.splitlines()
+    came = went = 0
+    # The heuristic that takes frequent lines for junk would find changes where there are none.
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            went += sum(map(len, before[i:j]))
+            came += sum(map(len, after[k:m]))
+    return came, went
+
+
+def unified(old: str, new: str, *, old_name: str, new_name: str) -> str:
+    """The changes in the format of ``diff -u``; empty if the texts are identical."""
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), old_name, new_name, lineterm="")
+    return "\n".join(lines)
+
+
+def lines(old: str, new: str) -> list[Line]:
+    """All lines of both texts, in order, divided into unchanged, removed and added words."""
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) + len(after) > LINES_MAX:
+        return [*_whole("gone", before), *_whole("new", after)]
+    found: list[Line] = []
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found += _whole("same", before[i:j])
+        else:
+            found += _changed(before[i:j], after[k:m])
+    return found
+
+
+def _whole(mark: str, texts: Sequence[str]) -> list[Line]:
+    return [[(mark, text)] for text in texts]
+
+
+def _changed(before: Sequence[str], after: Sequence[str]) -> list[Line]:
+    old, new = ([word for line in side for word in (*_words(line), "\n")] for side in (before, after))
+    if not before or not after or len(old) + len(new) > WORDS_MAX:
+        return [*_whole("gone", before), *_whole("new", after)]
+    found: list[Line] = [[]]
+    for mark, word in _marked(old, new):
+        if word == "\n":
+            found.append([])
+        elif found[-1] and found[-1][-1][0] == mark:
+            found[-1][-1] = (mark, found[-1][-1][1] + word)
+        else:
+            found[-1].append((mark, word))
+    return [line for line in found if line]
+
+
+def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            yield from zip(repeat("same"), old[i:j], strict=False)
+        else:
+            yield from zip(repeat("gone"), old[i:j], strict=False)
+            yield from zip(repeat("new"), new[k:m], strict=False)

@@ -1,0 +1,198 @@
+"""From a person's wish to a reminder, and from one occurrence to the next. Pure."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import msgspec
+
+from daemon.clock import stamp
+from daemon.events import ChatKind, Inbound
+from daemon.printable import one_line
+from daemon.reminders.local_times import Moment, moment_from, on_clock, shown, zone_of
+from daemon.reminders.recurrence import first_of, occurrences, rule_from, skips_months
+from daemon.reminders.reminder import Kind, Reminder
+from daemon.reminders.reminder_refusal import ReminderRefused
+from daemon.wording import Language
+from daemon.wording import text as say
+
+TEXT_MAX_CHARS = 4_000
+"""Longest text of a reminder: of a message, not of a book."""
+
+SHOWN_CHARS = 120
+"""Of a text in a list."""
+
+LATE_S = 60.0
+"""From how much on a reminder says that it is late: everybody's clock shows another minute."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """A reminder as it was asked for."""
+
+    text: str
+    when: str
+    """See ``times.moment_from``; for a rule, its first possible time, or empty: from now on."""
+    kind: Kind = "text"
+    rule: str = ""
+    """See ``recurrence.rule_from``; empty: once."""
+    until: str = ""
+    """The last possible time, as ``when``; empty: no end."""
+    count: int = 0
+    """How often; 0: no limit."""
+    zone: str
+    """IANA name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The chat in which a reminder fires, and the person whose it is."""
+
+    bot: str
+    channel: str
+    chat: str
+    thread: str = ""
+    chat_kind: ChatKind
+    delivery: str
+    sender_id: str
+    sender_name: str = ""
+    scope: str
+
+
+def place_of(inbound: Inbound, scope: str) -> Place:
+    """The chat in which ``inbound`` was said."""
+    return Place(
+        bot=inbound.bot,
+        channel=inbound.channel,
+        chat=inbound.chat,
+        thread=inbound.thread,
+        chat_kind=inbound.chat_kind,
+        delivery=inbound.delivery,
+        sender_id=inbound.sender_id,
+        sender_name=inbound.sender_name,
+        scope=scope,
+    )
+
+
+def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> Reminder:
+    """The reminder that ``wish`` comes to.
+
+    Raises:
+        ReminderRefused: it cannot be kept; the text says what to say instead.
+    """
+    zone = zone_of(wish.zone)
+    if not wish.rule:
+        first, until, left, rule = moment_from(wish.when, zone, now=now), None, 0, ""
+    else:
+        parsed = rule_from(wish.rule)
+        rule, left = parsed.text, wish.count or parsed.count
+        start = moment_from(wish.when, zone, now=now) if wish.when else _whole_minute(now, wish.zone)
+        first = first_of(parsed, start, zone)
+        end = parsed.until
+        until = moment_from(wish.until, zone, now=now).utc if wish.until else None
+        if until is None and end is not None:
+            until = end.astimezone(dt.UTC) if end.tzinfo else on_clock(end, zone).utc
+        if until is not None and until < first.utc:
+            raise ReminderRefused("remind_never")
+    return Reminder(
+        id=reminder_id,
+        kind=wish.kind,
+        text=checked_text(wish.text),
+        due=stamp(first.utc),
+        local=first.local.isoformat(),
+        zone=wish.zone,
+        rule=rule,
+        until=stamp(until) if until else "",
+        left=left,
+        made_at=stamp(now),
+        **{name: getattr(place, name) for name in Place.__dataclass_fields__},
+    )
+
+
+def checked_text(text: str) -> str:
+    """``text`` without the spaces around it.
+
+    Raises:
+        ReminderRefused: it is empty or too long.
+    """
+    text = text.strip()
+    if not text:
+        raise ReminderRefused("remind_empty")
+    if len(text) > TEXT_MAX_CHARS:
+        raise ReminderRefused("remind_long", count=len(text), most=TEXT_MAX_CHARS)
+    return text
+
+
+def _whole_minute(now: dt.datetime, zone: str) -> Moment:
+    local = (now.astimezone(zone_of(zone)) + dt.timedelta(minutes=1)).replace(second=0, microsecond=0, tzinfo=None)
+    return on_clock(local, zone_of(zone))
+
+
+def following(reminder: Reminder, *, now: dt.datetime) -> Reminder | None:
+    """The reminder after the occurrence that fires ``now``; None: it was the last one.
+
+    Occurrences that passed meanwhile, during an outage, are not made up for: the one that fires stands for them.
+    """
+    if not reminder.rule:
+        return None
+    zone, left = zone_of(reminder.zone), reminder.left
+    at = Moment(local=dt.datetime.fromisoformat(reminder.local), utc=dt.datetime.fromisoformat(reminder.due))
+    for moment in occurrences(reminder.rule, at, zone):
+        if left == 1 or (reminder.until and moment.utc > dt.datetime.fromisoformat(reminder.until)):
+            return None
+        left = max(0, left - 1)
+        if moment.utc > now:
+            return msgspec.structs.replace(
+                reminder, due=stamp(moment.utc), local=moment.local.isoformat(), left=left, held=""
+            )
+    return None
+
+
+def resumed(reminder: Reminder, now: dt.datetime) -> Reminder | None:
+    """The reminder when it is no longer paused; None: its time has passed meanwhile, for good."""
+    active = msgspec.structs.replace(reminder, paused=False, held="")
+    if dt.datetime.fromisoformat(reminder.due) > now:
+        return active
+    return following(active, now=now)
+
+
+def is_late(due: str, now: dt.datetime) -> bool:
+    """Whether an occurrence that was ``due`` is late ``now``."""
+    return (now - dt.datetime.fromisoformat(due)).total_seconds() >= LATE_S
+
+
+def shown_time(due: str, zone: str) -> str:
+    """A stored time for people."""
+    return shown(dt.datetime.fromisoformat(due), zone_of(zone))
+
+
+def confirmed(reminder: Reminder, language: Language) -> str:
+    """What was understood, and what is unusual about it."""
+    zone, local = zone_of(reminder.zone), dt.datetime.fromisoformat(reminder.local)
+    moment = on_clock(local, zone)
+    time = shown_time(reminder.due, reminder.zone)
+    lines = [say("remind_set", language, id=reminder.id, time=time, rule=_repeats(reminder, language))]
+    if moment.clock and stamp(moment.utc) == reminder.due:
+        lines.append(say(f"remind_{moment.clock}", language, local=f"{local:%Y-%m-%d %H:%M}", time=time))
+    if reminder.rule and skips_months(reminder.rule, local):
+        lines.append(say("remind_months", language))
+    return "\n".join(lines)
+
+
+def listed(reminder: Reminder, language: Language) -> str:
+    """One line of a list."""
+    parts = [
+        f"{reminder.id}: {shown_time(reminder.due, reminder.zone)}{_repeats(reminder, language)}",
+        *([say("remind_prompt", language)] if reminder.kind == "prompt" else []),
+        *([say("remind_paused", language)] if reminder.paused else []),
+        *([say(f"remind_held_{reminder.held}", language)] if reminder.held else []),
+    ]
+    text = one_line(reminder.text)
+    return ", ".join(parts) + f"\n   {text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + '…'}"
+
+
+def _repeats(reminder: Reminder, language: Language) -> str:
+    if not reminder.rule:
+        return ""
+    end = say("remind_until", language, time=shown_time(reminder.until, reminder.zone)) if reminder.until else ""
+    count = say("remind_left", language, count=reminder.left) if reminder.left else ""
+    return say("remind_repeats", language, rule=reminder.rule) + end + count

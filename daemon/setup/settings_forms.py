@@ -1,0 +1,188 @@
+"""Forms of the web page, each with the answers of ``millpond init`` in its fields. The interview checks them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from daemon.config import Secret, SlackConfig, TelegramConfig
+from daemon.config.address import SERVER, is_server
+from daemon.config.config_keys import NAME_RULE, is_name
+from daemon.config.config_output import shown_url
+from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
+from daemon.setup.config_editor import Settings
+from daemon.setup.flags import Flags
+from daemon.setup.foreign_settings import Settings as Elsewhere
+from daemon.setup.interview import Interview
+from daemon.setup.model_apis import Api
+from daemon.setup.questions import AnswerRefused, Form
+from daemon.setup.slack_interview import SlackInterview
+
+Text = Annotated[str, Meta(max_length=2_000)]
+Typed = Annotated[str, Meta(max_length=4_096)] | None
+"""A secret as it was typed; empty: none; None: the one that is set stays."""
+
+OTHER_SERVER = "the address is another one than before, and no other server gets this secret. Enter the secret again"
+
+
+class BotForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of all forms."""
+
+    bot: Text
+    digest: str | None = None
+    """Of the file that is changed; None: the answers are only tried."""
+
+
+class ModelForm(BotForm, frozen=True, kw_only=True):
+    """The model that answers."""
+
+    url: Text
+    """``-``: the offline mock model."""
+    name: Text = ""
+    api: Api = "openai"
+    key: Typed = None
+
+
+class ChannelForm(BotForm, frozen=True, kw_only=True):
+    """The fields of all channels."""
+
+    channel: Text
+    access: Access = "pairing"
+    url: Text = ""
+    """Of the platform; empty: as it is."""
+
+
+class TelegramForm(ChannelForm, frozen=True, kw_only=True):
+    """The bot at Telegram."""
+
+    token: Typed = None
+    owner: Text = ""
+
+
+class SlackForm(ChannelForm, frozen=True, kw_only=True):
+    """The app in one workspace of Slack."""
+
+    bot_token: Typed = None
+    app_token: Typed = None
+    signing_secret: Typed = None
+    events_url: Text = ""
+    """Empty: Socket Mode."""
+    owner: Text = ""
+
+
+class WebhookForm(ChannelForm, frozen=True, kw_only=True):
+    """A bridge to another platform."""
+
+    secret: Typed = None
+    port: Annotated[int, Meta(ge=1, le=65_535)] = 8_790
+
+
+class OwnerForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The wait for the message with a code, by which the owner of a bot is known."""
+
+    code: Annotated[str, Meta(pattern=r"^[A-HJ-KM-NP-TV-Z2-9]{12}\Z")]
+    kind: Literal["telegram", "slack"]
+    bot: Text
+    channel: Text
+    url: Text = ""
+    token: Typed = None
+    app_token: Typed = None
+
+
+def model_answer(settings: Settings, form: ModelForm, environ: Mapping[str, str]) -> ModelAnswer | None:
+    """The model of a form; None: the offline mock model.
+
+    Raises:
+        AnswerRefused: an answer will not do.
+    """
+    before = settings.loaded.config.bots[_bot(settings, form.bot)].model
+    url = before.base_url if form.url == shown_url(before.base_url) else form.url
+    flags = Flags(
+        bot=form.bot, model_api=form.api, model_url=url, model=form.name, model_key=_stripped(form.key), test=False
+    )
+    return _interview(settings, flags, environ).model(form.bot)
+
+
+def telegram_answer(settings: Settings, form: TelegramForm) -> TelegramAnswer:
+    """The bot at Telegram of a form. Raises: as ``model_answer``."""
+    language = settings.loaded.config.bots[_bot(settings, form.bot)].language
+    base_url = _address(settings, form, TelegramConfig().base_url, [("telegram-token", form.token)])
+    flags = Flags(
+        telegram=True,
+        telegram_token=_stripped(form.token),
+        telegram_url=base_url,
+        channel=form.channel,
+        owner=form.owner.strip() or None,
+        pair=False,
+        access=form.access,
+        test=False,
+    )
+    answer = _interview(settings, flags, {}).telegram(form.bot, language)
+    if answer is None:
+        raise AnswerRefused("--telegram-token", "", "no token was given")
+    return answer
+
+
+def slack_answer(settings: Settings, form: SlackForm) -> SlackAnswer:
+    """The app of Slack of a form. Raises: as ``model_answer``."""
+    language = settings.loaded.config.bots[_bot(settings, form.bot)].language
+    over_http = bool(form.events_url)
+    used = [("slack-token", form.bot_token)] + ([] if over_http else [("slack-app-token", form.app_token)])
+    flags = Flags(
+        slack=True,
+        slack_token=_stripped(form.bot_token),
+        slack_app_token=_stripped(form.app_token),
+        slack_signing_secret=_stripped(form.signing_secret),
+        slack_events_url=form.events_url or "-",
+        slack_url=_address(settings, form, SlackConfig().base_url, used),
+        slack_channel=form.channel,
+        slack_owner=form.owner.strip() or None,
+        pair=False,
+        access=form.access,
+        test=False,
+    )
+    answer = SlackInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
+    if answer is None:
+        raise AnswerRefused("--slack-token", "", "no token was given")
+    return answer
+
+
+def webhook_answer(settings: Settings, form: WebhookForm) -> WebhookAnswer:
+    """The bridge of a form. Raises: as ``model_answer``."""
+    _bot(settings, form.bot)
+    if not is_name(form.channel):
+        raise AnswerRefused("--channel", form.channel, NAME_RULE)
+    if not is_server(form.url):
+        raise AnswerRefused("--url", "", SERVER)
+    secret = None if form.secret is None else Secret(form.secret.strip())
+    return WebhookAnswer(channel=form.channel, url=form.url, secret=secret, port=form.port, access=form.access)
+
+
+def _interview(settings: Settings, flags: Flags, environ: Mapping[str, str]) -> Interview:
+    return Interview(Form(), flags, settings.place, Elsewhere(), environ)
+
+
+def _bot(settings: Settings, name: str) -> str:
+    if name not in settings.loaded.config.bots:
+        raise AnswerRefused("--bot", name[:100], f"choose one of {', '.join(settings.loaded.config.bots)}")
+    return name
+
+
+def _address(settings: Settings, form: ChannelForm, usual: str, secrets: list[tuple[str, str | None]]) -> str:
+    """The address of the platform.
+
+    Raises:
+        AnswerRefused: it is another one, and a secret that was given for the one before would be sent there.
+    """
+    before = settings.place.word("base_url", "channels", form.channel) or usual
+    if form.url in ("", shown_url(before)):
+        return before
+    for flag, secret in secrets:
+        if secret is None:
+            raise AnswerRefused(f"--{flag}", "", OTHER_SERVER)
+    return form.url
+
+
+def _stripped(secret: str | None) -> str | None:
+    return None if secret is None else secret.strip()

@@ -1,0 +1,240 @@
+"""Files of a turn's messages: fetched, stored among the scope's files, and described or shown to the model.
+
+This is part of the turn, so that a stop or a lost lease ends it. It never fails a turn: a file that cannot be fetched
+becomes a line that says so. A turn without files is not changed.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import structlog
+
+from daemon.config import transcription_of
+from daemon.errors import ChannelError, ModelError, SendRefused, ToolError, brief
+from daemon.events import LogEntry
+from daemon.model import Answer, is_charged, transcriber
+from daemon.process import Process
+from daemon.services import FETCH, load
+from daemon.usage import Estimate, LimitReached
+from workers.agent.inbox_files import keep, kept
+from workers.agent.incoming_file import Taken
+from workers.agent.pictures import PICTURES_MAX
+from workers.agent.turn_progress import Turn, inbounds
+from workers.tools import Folders
+from workers.tools.registry import READ_FILE_NAME
+from workers.tools.tool_threads import in_thread
+from workers.usage_accounts import account
+
+if TYPE_CHECKING:
+    from daemon.model.speech_to_text import Transcriber
+
+WITHIN_S = 60.0
+"""Time limit for fetching all files of a turn's messages; transcription has its own limit."""
+
+FETCH_S = 30.0
+"""One try at fetching one file: 20 MB at 6 Mbit/s."""
+
+FILES_MAX = 20
+"""Most files of one turn: two albums."""
+
+AT_ONCE = 8
+"""Files that a process handles at the same time: each is held in memory."""
+
+TRIES = 3
+PAUSE_S, PAUSE_MAX_S = 0.5, 10.0
+"""Delay after a temporary refusal, doubled each time; a longer delay that the platform asks for counts."""
+
+TEXT_MAX_BYTES = 1_000_000
+"""Largest stored transcription of a voice message."""
+
+Fetch = Callable[..., Awaitable[bytes]]
+"""See ``daemon.services.FETCH``."""
+
+_log = structlog.get_logger()
+
+
+class TakingIn:
+    """Fetches and stores the files for the turns of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._places = anyio.Semaphore(AT_ONCE)
+        self._transcribers: dict[str, Transcriber] = {}
+
+    async def take_in(self, turn: Turn) -> None:
+        """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
+        said = inbounds(turn.covered)
+        if not any(inbound.attachments for inbound in said):
+            return
+        files = [
+            Taken(inbound=inbound, number=number)
+            for inbound in said
+            for number, file in enumerate(inbound.attachments)
+            if file.source or file.path
+        ]
+        if not files:
+            return
+        # The record of a predecessor already has the outcomes, so only the pictures are needed.
+        again = bool(turn.progress.step)
+        reason = await self._all_within(turn, files, again=again)
+        if not again:
+            turn.progress.entries = await _entries(turn, files, reason)
+        if turn.kit.prompts.bot.model.vision:
+            turn.requests.show([each.picture for each in files if each.picture][:PICTURES_MAX])
+        _log.info("attachments.taken", count=len(files), took_s=round(self._process.clock.monotonic() - turn.began, 3))
+
+    async def aclose(self) -> None:
+        """Close the connections to transcription servers."""
+        for each in self._transcribers.values():
+            await each.aclose()
+
+    async def _all_within(self, turn: Turn, files: list[Taken], *, again: bool) -> str:
+        """Process all files; returns the reason for those that were not processed in time."""
+        within_s = WITHIN_S
+        if any(each.file.kind == "voice" for each in files):
+            within_s += self._process.bot(turn.first.bot).transcription.timeout_s
+        try:
+            with anyio.move_on_after(within_s):
+                await self._all(turn, files, again=again)
+        except ChannelError as error:
+            return f"the file could not be fetched: {error}"
+        except Exception as error:  # noqa: BLE001 - an adapter that cannot be opened must not fail the turn
+            _log.exception("attachment.failed", reason=type(error).__name__)
+            return f"the file could not be fetched: {type(error).__name__}"
+        return f"the file could not be fetched within {within_s:g} s"
+
+    async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
+        folders = turn.context_of("").folders
+        for each in files[FILES_MAX:]:
+            each.fail(f"the file was not fetched, because more than {FILES_MAX} files arrived at once")
+        async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
+            for each in files[:FILES_MAX]:
+                tg.start_soon(self._take, turn, each, folders, fetch)
+
+    @asynccontextmanager
+    async def _fetching(self, turn: Turn, *, again: bool) -> AsyncGenerator[Fetch | None]:
+        """Fetches from the turn's channel; None: missing files are not fetched again."""
+        if again:
+            yield None
+            return
+        fetching: Any = load(FETCH)
+        opened: AbstractAsyncContextManager[Fetch] = fetching(self._process, turn.first.channel)
+        async with opened as fetch:
+            yield fetch
+
+    async def _take(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+        async with self._places:
+            try:
+                await self._taken(turn, each, folders, fetch)
+            except ChannelError as error:
+                each.fail(f"the file could not be fetched: {error}")
+            except Exception as error:  # noqa: BLE001 - an adapter's or a server's bug must not fail the turn
+                _log.exception("attachment.failed", reason=type(error).__name__)
+                each.fail(f"the file could not be fetched: {type(error).__name__}")
+
+    async def _taken(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+        most = self._process.config.agent.attachment_max_bytes
+        saved = True
+        content = await in_thread(partial(kept, folders, each.path, most))
+        if content is None:
+            if fetch is None:
+                return
+            if each.file.size_bytes > most:
+                each.fail("the file is too large to be fetched")
+                return
+            content = await _fetched(fetch, each)
+            if len(content) > most:
+                each.fail("the file is too large to be stored")
+                return
+            saved = await _saved(folders, each.path, content)
+        if each.file.kind == "voice" and fetch is not None:
+            await self._hear(turn, each, folders, content, saved=saved)
+        else:
+            can_read = READ_FILE_NAME in turn.kit.tools.names
+            await in_thread(partial(each.tell, content, saved=saved, can_read=can_read))
+
+    async def _hear(self, turn: Turn, each: Taken, folders: Folders, content: bytes, *, saved: bool) -> None:
+        """Transcribe a voice message, or use the transcription that a predecessor stored next to it."""
+        heard = await in_thread(partial(kept, folders, f"{each.path}.txt", TEXT_MAX_BYTES))
+        if heard is not None:
+            each.heard(heard.decode(errors="replace"))
+            return
+        more = ": this bot cannot transcribe it, because no transcription is configured"
+        try:
+            server = await self._transcriber(turn.first.bot)
+            if server is not None:
+                asked = self._process.clock.monotonic()
+                text = await self._text(turn, server, content)
+                _log.info("voice.heard", took_s=round(self._process.clock.monotonic() - asked, 3))
+                await _saved(folders, f"{each.path}.txt", text.encode("utf-8", "replace"))
+                each.heard(text)
+                return
+        except (ModelError, LimitReached) as error:
+            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {brief(error)}")
+            more = ": it could not be transcribed"
+        each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
+
+    async def _text(self, turn: Turn, server: "Transcriber", recording: bytes) -> str:
+        """What is said in ``recording``; the turn pays for it."""
+        expected = server.expected(recording)
+        needs = Estimate(
+            model=server.name,
+            tokens_in=expected.tokens_in + expected.tokens_out,
+            nano_in=expected.cost_nano,
+            currency=expected.currency,
+            lasts_s=server.timeout_s,
+        )
+        async with turn.payer.call(needs, turn.progress.used, wait_s=WITHIN_S) as charge:
+            try:
+                answer = await server.text_of(recording)
+            except BaseException as error:
+                if is_charged(error):
+                    account(charge, Answer(text="", usage=expected, model=server.name))
+                raise
+            account(charge, answer)
+        return answer.text
+
+    async def _transcriber(self, bot: str) -> "Transcriber | None":
+        config = transcription_of(self._process.bot(bot))
+        if config is None:
+            return None
+        if bot not in self._transcribers:
+            self._transcribers[bot] = await transcriber(config, self._process.clock)
+        return self._transcribers[bot]
+
+
+async def _fetched(fetch: Fetch, each: Taken) -> bytes:
+    for number in range(TRIES):
+        try:
+            return await fetch(each.file, timeout_s=FETCH_S)
+        except SendRefused as error:
+            if number == TRIES - 1:
+                raise
+            await anyio.sleep(min(PAUSE_MAX_S, max(PAUSE_S * 2**number, error.retry_after_s or 0.0)))
+    raise AssertionError("the file was neither fetched nor refused (an error in Millpond)")
+
+
+async def _saved(folders: Folders, path: str, content: bytes) -> bool:
+    try:
+        await in_thread(partial(keep, folders, path, content))
+    except ToolError as error:
+        _log.warning("attachment.unsaved", reason=brief(error))
+        return False
+    return True
+
+
+async def _entries(turn: Turn, files: list[Taken], reason: str) -> list[LogEntry]:
+    """The first entries of the turn with the outcomes of the files; ``reason`` is for files that were not processed."""
+    told: dict[tuple[str, int], str] = {}
+    for each in files:
+        if not each.told:
+            each.fail(reason)
+        told[each.inbound.id, each.number] = each.told
+    entries: list[LogEntry] = []
+    for inbound in inbounds(turn.covered):
+        lines = [told.get((inbound.id, number), "") for number in range(len(inbound.attachments))]
+        entries += await turn.entries.said(inbound, lines)
+    return entries

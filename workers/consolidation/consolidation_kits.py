@@ -1,0 +1,120 @@
+"""The objects that the consolidations of a bot need, built once for each process."""
+
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+import anyio
+
+from daemon.config import BotConfig, Config, summary_model_of
+from daemon.model import Model
+from daemon.process import Process
+from daemon.session import Lock
+from daemon.tokens import Tokenizer, calibration, load
+from daemon.usage import Payer
+from workers.consolidation.consolidation_plan import Thresholds
+from workers.consolidation.summary.flush_request import Flush
+from workers.consolidation.summary.model_breaker import breaker_of
+from workers.consolidation.summary.quiz import Quiz
+from workers.consolidation.summary.summarize import Summarizer
+from workers.consolidation.summary.title_request import Titles
+from workers.failure_log import Noted
+from workers.model_choice import with_model
+from workers.shared_dialects import recalled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kit:
+    """Of one bot, and one of its models."""
+
+    bot: BotConfig
+    """With the model that the session's people chose."""
+    config: Config
+    tokenizer: Tokenizer
+    """Of the model that answers: prompts are counted by it."""
+    summarizer: Summarizer
+    flush: Flush
+    titles: Titles
+    quiz: Quiz | None
+    """None: switched off."""
+
+    def paid_by(self, payer: Payer) -> "Kit":
+        """The same, within the limits of ``payer``."""
+        return replace(
+            self,
+            summarizer=self.summarizer.paid_by(payer),
+            flush=self.flush.paid_by(payer),
+            quiz=self.quiz.paid_by(payer) if self.quiz else None,
+        )
+
+    @property
+    def flushes(self) -> bool:
+        """Whether there is a silent turn before a consolidation."""
+        return self.config.memory_flush.enabled
+
+    def thresholds(self) -> Thresholds:
+        """The sizes that hold just now, by what is known of how the provider counts."""
+        lowered = calibration(self.bot.model.name, self.bot.model.base_url).lowered
+        return Thresholds.of(self.bot.model, self.config.memory_flush, lowered=lowered)
+
+
+class Kits:
+    """A kit for each bot and each model that people chose, made when it is first needed."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._models: dict[str, Model] = {}
+        self._kits: dict[tuple[str, str], Kit] = {}
+        self._lock = anyio.Lock()
+
+    async def of(self, lock: Lock) -> Kit:
+        """The kit for a locked session.
+
+        Raises:
+            ConfigError: its bot is not configured here, or its model cannot be connected to.
+        """
+        return await self.of_bot(lock.scope, lock.options.model)
+
+    async def of_bot(self, scope: str, model: str) -> Kit:
+        """The kit for the bot of a scope, with the model that people chose; errors as for ``of``."""
+        return await self._of(unquote(scope.partition(":")[0]), model)
+
+    async def warm(self) -> None:
+        """Make the kits of all bots, with their own models. Errors as for ``of``."""
+        for bot in self._process.config.bots:
+            await self._of(bot, "")
+
+    async def _of(self, name: str, model: str) -> Kit:
+        async with self._lock:
+            if (name, model) not in self._kits:
+                self._kits[name, model] = await self._made(name, model)
+            return self._kits[name, model]
+
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        for model in self._models.values():
+            await model.aclose()
+
+    async def _made(self, name: str, chosen: str) -> Kit:
+        config = self._process.config
+        bot = with_model(self._process.bot(name), chosen)
+        window = summary_model_of(self._process.bot(name))
+        if name not in self._models:
+            await recalled(self._process, window)
+            self._models[name] = Noted(
+                await self._process.connect_model(window, language=bot.language), window, self._process
+            )
+        model, tokenizer = self._models[name], await load(window.name)
+        breaker = breaker_of(window, config.consolidation)
+        return Kit(
+            bot=bot,
+            config=config,
+            tokenizer=await load(bot.model.name),
+            summarizer=Summarizer(
+                model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
+            ),
+            flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            titles=Titles(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            quiz=Quiz(model=model, window=window, tokenizer=tokenizer, config=config, bot=bot)
+            if config.consolidation.audit.quiz
+            else None,
+        )
