@@ -133,6 +133,34 @@ def test_a_module_is_one_noun_and_no_catch_all() -> None:
     assert [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 400] == []
 
 
+PLATFORMS = frozenset({"slack", "telegram", "terminal", "testing", "webhook"})
+PARALLELS = frozenset(
+    {"api", "api_outcome", "api_types", "attachments", "channel", "event_inlet", "files", "health_check", "markdown"}
+    | {"message_sender", "text_forms", "updates"}
+)
+"""Modules with the same task for different platforms."""
+
+SERVICES = {"terminal", "web", "agent", "consolidation"}
+"""Folders whose ``service.py`` is the service of a role."""
+
+
+def test_a_file_name_stands_once_or_for_the_same_task_on_another_platform() -> None:
+    folders: dict[str, list[str]] = {}
+    for path in SOURCES:
+        if path.name != "__init__.py":
+            folders.setdefault(path.stem, []).append(path.parent.name)
+    shared = {stem: parents for stem, parents in folders.items() if len(parents) > 1}
+    others = {
+        stem: parents
+        for stem, parents in shared.items()
+        if not (stem == "service" and set(parents) <= SERVICES)
+        and not (stem in PARALLELS and set(parents) <= PLATFORMS)
+    }
+
+    assert others == {}, "give the more general module a narrower name"
+    assert sum(map(len, shared.values())) <= len(SOURCES) / 10
+
+
 def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -42,7 +42,10 @@ class HistoryPages:
     async def _body(self, period: Period) -> bytes:
         history = await read_history(self._process.bus, self._process.clock, period)
         steps = [_form(step) for step in history.steps]
-        return encode({"period": period, "step_s": history.step_s, "steps": steps, "total": _form(history.total)})
+        body: bytes = encode(
+            {"period": period, "step_s": history.step_s, "steps": steps, "total": _form(history.total)}
+        )
+        return body
 
 
 def _period(request: Request) -> Period:
