@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from channels.web.access import Handler, audited
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.config_file_endpoints import SettingsFile, refused
+from channels.web.settings.settings_file import SettingsFile, refused
 from daemon.config import BotConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from channels.web.access import audited
 from channels.web.error_response import problem
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.config_file_endpoints import SettingsFile, refused
+from channels.web.settings.settings_file import SettingsFile, refused
 from channels.web.site import Site
 from daemon.config import (
     BotConfig,

@@ -3,10 +3,10 @@
 from starlette.routing import Route
 
 from channels.web.access import Only
-from channels.web.settings.config_file_endpoints import SettingsFile
 from channels.web.settings.connection_endpoints import Connecting
 from channels.web.settings.people_settings import People
 from channels.web.settings.settings_endpoints import Reading
+from channels.web.settings.settings_file import SettingsFile
 from channels.web.site import Site
 
 
