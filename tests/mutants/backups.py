@@ -133,6 +133,12 @@ MUTANTS = (
             "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
         ),
         (
+            "The socket of a killed server is removed with its folder.",
+            "                    socket.unlink()\n",
+            "                    pass\n",
+            "test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server",
+        ),
+        (
             "A keeper that never reached its server removes the folder of the socket.",
             "if self._state else self._socket",
             'if self._state else "/nowhere/redis.sock"',
