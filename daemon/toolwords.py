@@ -13,8 +13,8 @@ ENGLISH: Mapping[str, str] = {
         "address of each source that you used.\n"
     ),
     "identity_web_fetch": (
-        "- Use web_fetch to read a page that a person names or that a search found. Never put words of the person or "
-        "of your memory into an address.\n"
+        "- Use web_fetch to read a page that a person names or that a search found. Never put text from the person or "
+        "from your memory into an address.\n"
     ),
 }
 

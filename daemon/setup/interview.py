@@ -246,7 +246,7 @@ class Interview:
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:
-                    text = "a token is needed. Get one from BotFather (https://t.me/BotFather)"
+                    text = "a token is needed. Get a token from BotFather (https://t.me/BotFather)"
                     raise AnswerRefused("--telegram-token", "", text)
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)

@@ -126,11 +126,11 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit(monkeypatch: pytest.
         (redirect("http://other.example/"), "other.example is not on the public internet"),
         (redirect("file:///etc/passwd"), "must begin with http:// or https://"),
         (redirect("http://ann:secret@pond.example/"), "user name or password"),
-        (page(b"\x89PNG", "image/png"), "is image/png, and web_fetch reads only text"),
-        (page(b"x", "text/html", Content_Encoding="br"), "compressed in a way that was not asked for: br"),
-        (page(b"no gzip", "text/html", Content_Encoding="gzip"), "not compressed as its server says"),
+        (page(b"\x89PNG", "image/png"), "has the type image/png, but web_fetch reads only text"),
+        (page(b"x", "text/html", Content_Encoding="br"), "compressed the page in a format that was not requested: br"),
+        (page(b"no gzip", "text/html", Content_Encoding="gzip"), "does not have the compression format"),
         (page(b"x", status=500), "HTTP 500"),
-        (cut_off, "broke off"),
+        (cut_off, "was interrupted"),
     ],
 )
 async def test_a_page_that_cannot_be_read_is_refused_in_a_sentence(answer: object, said: str) -> None:

@@ -28,9 +28,17 @@ WEB_FETCH = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "url": {"type": "string", "maxLength": URL_MAX_CHARS, "description": "Begins with https:// or http://."},
-            "links": {"type": "boolean", "description": "True: with the address of each link behind its text."},
-            "start": {"type": "integer", "minimum": 0, "description": "Character to continue from; default 0."},
+            "url": {
+                "type": "string",
+                "maxLength": URL_MAX_CHARS,
+                "description": "Address that begins with https:// or http://.",
+            },
+            "links": {"type": "boolean", "description": "True: show the address of each link after its text."},
+            "start": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Number of the character to continue from; default 0.",
+            },
         },
         "required": ["url"],
         "additionalProperties": False,

@@ -20,8 +20,8 @@ async def _web_search(arguments: Mapping[str, Any], context: ToolContext) -> str
 WEB_SEARCH = Tool(
     name="web_search",
     description=(
-        "Search the web. Each result has a number, a title, an address and a snippet. Read a page with web_fetch, if "
-        "you have it, before you rely on its snippet."
+        "Search the web. Each result has a number, a title, an address and a snippet. Before you rely on a snippet, "
+        "read its page with web_fetch, if you have this tool."
     ),
     parameters={
         "type": "object",

@@ -43,7 +43,7 @@ export function showLogs(view, holder) {
       when(line.timestamp), h("span.badge", {class: LEVELS[line.level]}, line.level), h("code", null, line.event), h("span.small", null, details(line))])),
     files.length > 0 ? h("p.soft.small", null, t("Searched files:"), " ", files.map((file, at) => [at > 0 && ", ", h("code", null, file)]))
       : h("p.soft.small", null, t("No log file was found on the host of this page.")),
-    h("p.soft.small", null, t("A process that was started without a terminal writes its log to standard error, for example into the journal of systemd or the log of the container. To find its lines, run one of these commands:")),
+    h("p.soft.small", null, t("A process that was started without a terminal writes its log to standard error, for example to the journal of systemd or the log of the container. To find its lines, run one of these commands:")),
     h("pre", {tabindex: 0}, ["journalctl -o cat", "docker compose logs"].map((command) => `${command} | grep ${quoted(name)}\n`)),
   ]);
 }

@@ -54,7 +54,7 @@ export function showRates(view, holder, signal) {
 
 function charts({steps, total, step_s: step}) {
   if (!total.messages && !total.answered && !total.failed && !total.tokens_in) {
-    return empty(t("No activity in this period"), h("p", null, t("The messages, turns, tokens and costs of all processes are drawn here.")));
+    return empty(t("No activity in this period"), h("p", null, t("Charts of the messages, turns, tokens and costs of all processes appear here.")));
   }
   const all = [...CHARTS, ...costs(total)];
   return [

@@ -22,11 +22,11 @@ const RULES = {
   "FREQ=MONTHLY": t("every month"),
   "FREQ=YEARLY": t("every year"),
 };
-const KINDS = {text: t("Send the text as it is"), prompt: t("Let the bot answer the text")};
+const KINDS = {text: t("Send the text unchanged"), prompt: t("Let the bot answer the text")};
 const HELD = {
-  quiet: t("waits for the end of the quiet hours"),
-  person: t("waits for tomorrow, because the person's limit for today is reached"),
-  bot: t("waits for tomorrow, because the bot's limit for today is reached"),
+  quiet: t("delayed until the end of the quiet hours"),
+  person: t("delayed until tomorrow, because the person's limit for today is reached"),
+  bot: t("delayed until tomorrow, because the bot's limit for today is reached"),
   silent: t("waits until somebody writes in the conversation again"),
   access: t("waits until the bot accepts messages from the conversation again"),
   stopped: t("stopped with /remind stop"),
@@ -63,7 +63,7 @@ export class Reminders extends View {
     this.into(this.list, (signal) => get(`/api/reminders${query({mine: all ? "" : 1, limit: LIMIT})}`, signal), ({reminders, more}) => (reminders.length
       ? [h("ul.lines.card", null, reminders.map((each) => this.line(each))),
         more > 0 && h("p.soft.small", null, t("{n} more reminders are not shown. The command millpond reminder list shows them.", {n: count(more)}))]
-      : empty(t("No reminders"), h("p", null, t("A reminder sends a text, or lets the bot answer a request, at a set time.")))));
+      : empty(t("No reminders"), h("p", null, t("At a set time, a reminder sends a text or lets the bot answer a request.")))));
   }
 
   // One reminder
@@ -142,7 +142,7 @@ export class Reminders extends View {
     const time = h("input", {type: "datetime-local", required: true, value: local});
     const own = h("input", {"aria-label": t("Recurrence rule"), placeholder: "FREQ=WEEKLY;BYDAY=MO,WE", spellcheck: "false", value: rule, hidden: rule in RULES});
     const repeat = h("select", {onchange: () => { own.hidden = repeat.value !== "own"; }},
-      Object.entries(RULES).map(([value, says]) => h("option", {value}, says)), h("option", {value: "own"}, t("by another rule")));
+      Object.entries(RULES).map(([value, says]) => h("option", {value}, says)), h("option", {value: "own"}, t("by a recurrence rule")));
     repeat.value = rule in RULES ? rule : "own";
     const kinds = h("select", null, Object.entries(KINDS).map(([value, says]) => h("option", {value}, says)));
     kinds.value = kind;
@@ -153,7 +153,7 @@ export class Reminders extends View {
     };
     return h("form.fields", {onsubmit: submit, onkeydown: (event) => { if (event.key === "Escape") leave?.(); }},
       h("div.wide", null, labelled(t("Text"), words)),
-      labelled(zone === ZONE ? t("Time") : t("Time in {zone}", {zone}), time), h("div", null, labelled(t("Repeat"), repeat), own), labelled(t("Action"), kinds), more,
+      labelled(zone === ZONE ? t("Time") : t("Time in {zone}", {zone}), time), h("div", null, labelled(t("Repeat"), repeat), own), labelled(t("At this time"), kinds), more,
       h("div.row.wide", null, button, leave && press(t("Cancel"), leave)));
   }
 }

@@ -115,7 +115,8 @@ class ReminderPages:
         session = str(check_channel(session_in_path(request, self._name, parts=5), self._name))
         bot = self._site.process.bot(self._site.config.bot)
         language = _language(request, bot.language)
-        wish = Wish(**{"text": "", "when": "", "zone": bot.time_zone, **body.given})
+        fields: dict[str, Any] = {"text": "", "when": "", "zone": bot.time_zone, **body.given}
+        wish = Wish(**fields)
         async with audited(request, "reminder.add", session) as doing:
             try:
                 place = await place_in(self._bus, self._site.config, session)

@@ -18,7 +18,7 @@ MESSAGES, SESSIONS = ("backlog", "replies"), get_args(SessionQueue)
 """Queues that can be listed; ``/api/dead`` lists dead letters."""
 
 NO_QUEUE = f"This queue does not exist. Use one of {', '.join((*MESSAGES, *SESSIONS))}."
-GONE = "The message was not found. It may have been answered, delivered, replayed or deleted."
+GONE = "The message was not found. The message may have been answered, delivered, replayed or deleted."
 
 
 class QueuePages:

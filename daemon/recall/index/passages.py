@@ -54,7 +54,8 @@ def hits_of(
     no evidence for ``query`` (``Evidence``). Text that a better hit shows beside it is not shown again beside another
     hit, which shows more of the text behind it instead. ``Hit.shown_by`` names the better hit.
     """
-    found, said, shown = list[Hit](), set[str](), dict[int, str]()
+    found, said = list[Hit](), set[str]()
+    shown: dict[int, str] = {}
     most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS
     evidence = Evidence(query, in_turn=prompt is not None)
     for first in range(0, len(scored), limit):

@@ -88,10 +88,10 @@ class Fetcher:
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 continue
             except httpx2.HTTPError as error:
-                raise ToolError(f"The server at {url.host} broke off: {type(error).__name__}.") from error
+                raise ToolError(f"The connection to {url.host} was interrupted: {type(error).__name__}.") from error
             except ConfigError as error:
                 raise ToolError(str(error)) from error
-        raise ToolError(f"No connection to {url.host} was possible.")
+        raise ToolError(f"The server at {url.host} cannot be reached.")
 
     async def _asked(self, url: httpx2.URL, address: str) -> Fetched | httpx2.URL:
         # The name is resolved nowhere else: neither by the library nor by a proxy, which might find another address.
@@ -122,7 +122,7 @@ async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]
     """The decompressed body, ``max_bytes`` at most, and whether there is more."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise ToolError(f"The page is compressed in a way that was not asked for: {encoding[:20]}.")
+        raise ToolError(f"The server compressed the page in a format that was not requested: {encoding[:20]}.")
     unpacker = None if encoding in ("identity", "") else zlib.decompressobj(GZIP_OR_ZLIB)
     body, received = bytearray(), 0
     async with aclosing(response.aiter_raw()) as pieces:
@@ -132,7 +132,7 @@ async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]
             try:
                 body += piece[:room] if unpacker is None else unpacker.decompress(piece, room)
             except zlib.error as error:
-                raise ToolError("The page is not compressed as its server says.") from error
+                raise ToolError("The page does not have the compression format that its server states.") from error
             if len(body) > max_bytes or received > max_bytes:
                 return bytes(body[:max_bytes]), True
     return bytes(body), False

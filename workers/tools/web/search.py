@@ -98,7 +98,9 @@ async def search(config: WebToolsConfig, query: str, count: int) -> str:
             found = _decode(body)
     except (httpx2.HTTPError, TimeoutError, ConfigError, *UNREADABLE) as error:
         _log.warning("web.search_failed", kind=config.search, reason=type(error).__name__)
-        raise ToolError(f"The search provider {config.search} gave no usable answer: {type(error).__name__}.") from None
+        raise ToolError(
+            f"The search provider {config.search} returned no usable answer: {type(error).__name__}."
+        ) from None
     return _written([*found.web.results, *found.results][:count])
 
 
@@ -114,7 +116,7 @@ async def _sent(base: str, asked: _Asked, timeout_s: float) -> tuple[int, bytes]
             async for piece in pieces:
                 body += piece
                 if len(body) > ANSWER_MAX_BYTES:
-                    raise ToolError("The search provider sent too much.")
+                    raise ToolError("The search provider sent too much data.")
         return response.status_code, body
 
 

@@ -31,7 +31,7 @@ def url_of(text: str) -> httpx2.URL:
         ToolError: it is no address of a web page.
     """
     if len(text) > URL_MAX_CHARS or not text.isprintable() or " " in text or "\\" in text:
-        raise ToolError(f"The address must be one word of at most {URL_MAX_CHARS:,} printable characters.")
+        raise ToolError(f"The address must have no spaces and at most {URL_MAX_CHARS:,} printable characters.")
     try:
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, ValueError) as error:
