@@ -49,8 +49,8 @@ class People:
         """Whose memory a chat's is: that of the one person who writes there."""
         return f"pond:person:{CHANNEL}:{chat}"
 
-    async def say(self, chat: str, text: str) -> float:
-        """Publish a message; when it was accepted, by ``time.monotonic()``."""
+    async def say(self, chat: str, text: str, *, scope: str = "") -> float:
+        """Publish a message; when it was accepted, by ``time.monotonic()``. ``scope``: as a rule that of the chat."""
         number = next(self._numbers)
         inbound = Inbound(
             id=f"{self._name}-{number}",
@@ -63,7 +63,7 @@ class People:
             received_at=stamp(self._clock.now()),
             correlation=f"{self._name}-{number}",
         )
-        await publish(self.bus, inbound, scope=self.scope(chat), config=QueueConfig())
+        await publish(self.bus, inbound, scope=scope or self.scope(chat), config=QueueConfig())
         return time.monotonic()
 
     @asynccontextmanager

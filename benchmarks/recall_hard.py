@@ -18,6 +18,8 @@ CHATTER = 20
 """Messages of the day that a question names."""
 NAMESAKES = 8
 """Facts about things of the same name."""
+VISITS = 8
+"""Statements about similar events on different days."""
 CORRECTIONS = 6
 """Statements about one thing, of which only the newest is true."""
 FIRST = dt.datetime(2026, 1, 5, 9, tzinfo=dt.UTC)
@@ -48,6 +50,9 @@ _TEXTS = {
         "chatter": "What a {thing}!|Good morning {person}!|See you, {person}.|Ha, nice {thing}.|I am so tired today.",
         "was": "{person}'s {thing} is called {name} now.",
         "asked now": "What is {person}'s {thing} called?",
+        "saw": "I visited {person} and looked at the {thing} near {name}.",
+        "more": "It was late.",
+        "asked first": "When did I first visit {person} and look at the {thing}?",
     },
     "zh": {
         "fact": "{person}的{relative}有一个{thing}，叫{name}。",
@@ -58,6 +63,9 @@ _TEXTS = {
         "chatter": "多好的{thing}！|{person}早上好！|{person}回头见。|哈哈，不错的{thing}。|我今天好累。",
         "was": "{person}的{thing}现在叫{name}。",
         "asked now": "{person}的{thing}叫什么？",
+        "saw": "我去了{person}家，在{name}旁边看了{thing}。",
+        "more": "那天很晚了。",
+        "asked first": "我第一次去{person}家看{thing}是什么时候？",
     },
 }
 _OTHER_WORDS = {
@@ -119,6 +127,8 @@ class _Hard:
             question, _, answer = others[number % len(others)].partition("|")
             person = self._people[number % len(self._people)]
             self._ask("other words", question.format(person=person), self._say(answer.format(person=person)))
+        for number in range(FACTS):
+            self._returned(self._people[number % len(self._people)], self._things[number % len(self._things)])
         self._random.shuffle(self.told.questions)
 
     def _pairs(self) -> Sequence[tuple[str, str]]:
@@ -161,6 +171,15 @@ class _Hard:
         told = [self._say(self._text("fact", **fact | self._new() | {"relative": each})) for each in relatives]
         at = self._random.randrange(NAMESAKES)
         self._ask("namesakes", self._text("question", **fact | {"relative": relatives[at]}), told[at])
+
+    def _returned(self, person: str, thing: str) -> None:
+        """The same event on several days, the first one in the longest message."""
+        texts = [self._text("saw", person=person, thing=thing, name=name) for name in self._names[:VISITS]]
+        told = list[int]()
+        for at, text in enumerate(texts):
+            self._time += dt.timedelta(days=1)
+            told.append(self._say(f"{text} {self._texts['more']}" if at == 0 else text))
+        self._ask("first time", self._text("asked first", person=person, thing=thing), told[0])
 
     def _corrected(self, fact: dict[str, str]) -> None:
         told = [

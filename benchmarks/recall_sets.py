@@ -48,7 +48,7 @@ REPEATED = 3
 EMPTY_ANSWERS = {"en": "I don't know that.", "zh": "我不知道。"}
 LOST_LIMIT = 4.0
 """Points that the repetitions may cost: 2 of 50 questions."""
-_bare = re.compile(r"\W+").sub
+_no_letters = re.compile(r"\W+").sub
 _encode = msgspec.json.Encoder().encode
 
 
@@ -143,9 +143,9 @@ def _outcome(told: Conversation, index: Index, question: Question, plain: Baseli
     cpu_ms = 1_000 * (time.process_time() - began)
     places = index.ask(lambda connection: places_of(connection, [hit.docid for hit in hits]))
     at = [places[hit.docid].first for hit in hits]
-    snippets = [_bare("", hit.snippet) for hit in distinct(hits)[:FEW]]
+    snippets = [bare(hit.snippet) for hit in distinct(hits)[:FEW]]
     evidence = [told.messages[index].text for index in question.evidence]
-    shown = all(_is_shown(text, snippets) for text in evidence)
+    shown = all(is_shown(text, snippets) for text in evidence)
     return _Outcome(
         kind=question.kind,
         found=_shares(question, at),
@@ -166,9 +166,15 @@ def _share_with(words: Sequence[str], texts: Sequence[str]) -> float:
     return _mean(100.0 * any(term in words for term in terms(text)) for text in texts)
 
 
-def _is_shown(text: str, snippets: Sequence[str]) -> bool:
-    bare = _bare("", text)[:SHOWN_CHARS]
-    begin = bare[: max(20, int(SHOWN_SHARE * len(bare)))]
+def bare(text: str) -> str:
+    """The letters and digits of ``text``."""
+    return _no_letters("", text)
+
+
+def is_shown(text: str, snippets: Sequence[str]) -> bool:
+    """Whether one of ``snippets``, which are ``bare``, contains nearly all of the beginning of ``text``."""
+    whole = bare(text)[:SHOWN_CHARS]
+    begin = whole[: max(20, int(SHOWN_SHARE * len(whole)))]
     return any(begin in snippet for snippet in snippets)
 
 

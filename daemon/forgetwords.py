@@ -28,8 +28,8 @@ ENGLISH: Mapping[str, str] = {
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
-        "{count} steps failed, so some of the text may remain. An administrator can see why the steps failed with "
-        "`millpond queue jobs --json`."
+        "{count} steps failed, so some of the text may remain. To see why the steps failed, an administrator can "
+        "run `millpond queue jobs --json`."
     ),
     "forget_waits": (
         "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "

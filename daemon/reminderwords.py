@@ -43,7 +43,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
     "remind_off": "You will get no more reminders from this bot. To turn reminders on again, send /remind start.",
     "remind_on": (
-        "You can get reminders from this bot again. Reminders of this chat that were stopped are active again."
+        "Reminders from this bot are turned on again. Reminders of this chat that were stopped are active again."
     ),
     "remind_done_pause": "Reminder {id} is paused. To activate the reminder again, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
@@ -56,7 +56,7 @@ ENGLISH: Mapping[str, str] = {
         "an administrator."
     ),
     "remind_stopped": "You have turned off all reminders from this bot. Send /remind start to turn them on again.",
-    "remind_full": "This chat already has {most} reminders, the highest possible number. Delete a reminder first.",
+    "remind_full": "This chat already has {most} reminders, which is the maximum. Delete a reminder first.",
     "remind_no_chat": "No direct chat with you was found. Write to me in a direct chat first, then set the reminder.",
     "remind_chat_gone": "The chat {session} was not found. Write to me in that chat first, then set the reminder.",
     "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder in a "

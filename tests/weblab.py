@@ -1,6 +1,6 @@
 """The web channel of the shared process, for tests of what the page looks at."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +11,13 @@ import httpx2
 import msgspec
 
 from channels.web.service import serve
-from daemon.config import Secret, WebConfig
+from daemon.config import ChannelConfig, Secret, WebConfig
 from daemon.process import Process
 from tests.limits import HANG_S
 
 TOKEN = "an operator's token"
+MEMBER = "a member's token"
+NONE: Mapping[str, ChannelConfig] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +49,15 @@ def addresses_in(said: list[str]) -> list[str]:
 
 
 @asynccontextmanager
-async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Page]:
-    """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator."""
+async def page_of(
+    process: Process, *, token: str = TOKEN, beside: Mapping[str, ChannelConfig] = NONE
+) -> AsyncGenerator[Page]:
+    """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator.
+
+    ``beside``: the other channels of the configuration.
+    """
     said: list[str] = []
-    channels = {"web": WebConfig(port=0, token=Secret(token))}
+    channels = {**beside, "web": WebConfig(port=0, token=Secret(token), member_token=Secret(MEMBER))}
     config = msgspec.structs.replace(process.config, channels=channels)
     process = replace(process, config=config, announce=said.append, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:

@@ -92,7 +92,7 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
     if app_id and named and named[0].startswith("A") and named[0] != app_id:
         text = (
             f"channels.{name}.app_token belongs to the app {named[0]}, but the bot_token belongs to the app {app_id}. "
-            "Use two tokens of the same app."
+            "Both tokens must be from the same app."
         )
         return [Remark(state="error", text=text)]
     try:

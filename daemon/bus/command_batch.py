@@ -41,8 +41,8 @@ _REFUSED = {
     "READONLY": "Redis is a read-only replica and refuses writes. Set redis.url to the address of the master.",
     "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and refuses writes. Check the replicas.",
     "MISCONF": (
-        "Redis cannot write to its disk (MISCONF) and refuses writes. Free space on the disk of Redis, "
-        "and read the log of Redis."
+        "Redis cannot write to its disk (MISCONF) and refuses writes. Free up space on the Redis server's disk, "
+        "and check the Redis log."
     ),
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""

@@ -296,12 +296,12 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         click.echo("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo(
-            "The bot has no administrator yet. Approve people with `millpond channel pair`, or name "
-            "yourself with --owner ID."
+            "The bot has no administrator yet. Approve people with `millpond channel pair`, or identify yourself "
+            "with --owner ID."
         )
     if answers.slack and answers.slack.owner is None:
         click.echo(
-            "The bot has no administrator on Slack yet. Name yourself with --slack-owner ID, or run `millpond init "
+            "The bot has no administrator on Slack yet. Identify yourself with --slack-owner ID, or run `millpond init "
             "--slack` again to identify yourself in a chat."
         )
 

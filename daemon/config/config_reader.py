@@ -240,7 +240,7 @@ class Reading:
             first = variable_of(join(path, next(iter(fields_of(kind)))))
             self.refuse(
                 path,
-                "the name belongs to a section of settings. Set the settings of the section one by one, "
+                "this is the name of a section, not of a single setting. Set the settings of the section one by one, "
                 f"such as {first}",
             )
         else:

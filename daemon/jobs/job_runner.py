@@ -195,7 +195,7 @@ class JobRunner:
             await self._put_off(
                 held,
                 delay_s=REST_MAX_S,
-                reason=f"no worker of this process can run jobs of kind {held.kind}",
+                reason=f"no worker in this process can run jobs of kind {held.kind}",
                 counts=False,
             )
             return

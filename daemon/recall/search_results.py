@@ -29,7 +29,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     time: str = ""
     """When it was said or written: ISO 8601, UTC; empty: unknown."""
     shown_by: str = ""
-    """The docid of a better hit whose snippet contains the message or lines of this one; empty: none does."""
+    """The docid of a better hit whose snippet contains this one and the parts of the message beside it."""
 
 
 class InPrompt(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,8 +31,7 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     files = set_model(tables, answers.bot, answers.model)
     for channel in (answers.telegram, answers.slack):
         files += set_channel(tables, answers.bot, channel) if channel else []
-    if answers.web and (file := _web(bot, answers.bot, answers.web)):
-        files.append(file)
+    files += set_web(tables, answers.bot, answers.web) if answers.web else []
     return tables, files
 
 
@@ -50,6 +49,14 @@ def set_channel(tables: Table, bot: str, answer: TelegramAnswer | SlackAnswer) -
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
     return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
+
+
+def set_web(tables: Table, bot: str, answer: WebAnswer) -> list[SecretFile]:
+    """Change what a bot may do on the web in ``tables``; the files that come with it."""
+    section = _inner(tables, "bots", bot)
+    section.setdefault("tools", list(TOOLS))
+    file = _web(section, bot, answer)
+    return [file] if file else []
 
 
 def set_webhook(tables: Table, bot: str, answer: WebhookAnswer) -> list[SecretFile]:

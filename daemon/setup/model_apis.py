@@ -35,13 +35,13 @@ APIS: Mapping[Api, ApiDefaults] = {
         url="https://api.openai.com/v1",
         model="gpt-4o-mini",
         prefix="OPENAI",
-        about="chat completions: OpenAI and every server that is compatible with it",
+        about="chat completions: OpenAI and any compatible server",
     ),
     "anthropic": ApiDefaults(
         url="https://api.anthropic.com",
         model="claude-haiku-5-5",
         prefix="ANTHROPIC",
-        about="messages: Anthropic and every server that is compatible with it",
+        about="messages: Anthropic and any compatible server",
     ),
 }
 

@@ -26,7 +26,7 @@ def address_problem(text: str) -> str:
     if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
         return "enter an address that begins with https:// or http://, such as https://api.openai.com/v1"
     if "@" in parts[1].split("/")[0]:
-        return "enter the address without user and password; the key is a separate question"
+        return "enter the address without a user name or password; you will be asked for the key separately"
     return ""
 
 

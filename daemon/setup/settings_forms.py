@@ -10,7 +10,7 @@ from daemon.config import Secret, SlackConfig, TelegramConfig
 from daemon.config.address import SERVER, is_server
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.config_output import shown_url
-from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
+from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 from daemon.setup.config_editor import Settings
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
@@ -18,6 +18,7 @@ from daemon.setup.interview import Interview
 from daemon.setup.model_apis import Api
 from daemon.setup.questions import AnswerRefused, Form
 from daemon.setup.slack_interview import SlackInterview
+from daemon.setup.web_interview import WebInterview
 
 Text = Annotated[str, Meta(max_length=2_000)]
 Typed = Annotated[str, Meta(max_length=4_096)] | None
@@ -42,6 +43,16 @@ class ModelForm(BotForm, frozen=True, kw_only=True):
     name: Text = ""
     api: Api = "openai"
     key: Typed = None
+
+
+class WebForm(BotForm, frozen=True, kw_only=True):
+    """What a bot may do on the web."""
+
+    search: Literal["none", "brave", "tavily", "searxng"]
+    url: Text = ""
+    """Of the SearXNG server."""
+    key: Typed = None
+    fetch: bool = False
 
 
 class ChannelForm(BotForm, frozen=True, kw_only=True):
@@ -102,6 +113,18 @@ def model_answer(settings: Settings, form: ModelForm, environ: Mapping[str, str]
         bot=form.bot, model_api=form.api, model_url=url, model=form.name, model_key=_stripped(form.key), test=False
     )
     return _interview(settings, flags, environ).model(form.bot)
+
+
+def web_answer(settings: Settings, form: WebForm) -> WebAnswer:
+    """What a bot may do on the web. Raises: as ``model_answer``."""
+    bot = _bot(settings, form.bot)
+    # Only SearXNG has an address of its own: the key of a provider goes to that provider alone.
+    url = form.url if form.search == "searxng" else None
+    flags = Flags(web_search=form.search, web_url=url, web_key=_stripped(form.key), web_fetch=form.fetch, test=False)
+    answer = WebInterview(Form(), flags, settings.place).answer(bot)
+    if answer is None:
+        raise AnswerRefused("--web-search", "", "no provider was given")
+    return answer
 
 
 def telegram_answer(settings: Settings, form: TelegramForm) -> TelegramAnswer:

@@ -250,7 +250,7 @@ class SlackInterview:
             return self._paired(answer, self._me, language)
         if not asker.asks:
             raise ConfigError(
-                "--pair needs Socket Mode to receive your message. Name yourself with --slack-owner ID instead."
+                "--pair needs Socket Mode to receive your message. Identify yourself with --slack-owner ID instead."
             )
         question = f"Your member ID ({WHERE_MEMBER}; Enter: none)"
         member = asker.text(

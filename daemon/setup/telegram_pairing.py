@@ -58,8 +58,9 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
                     return owner
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
-                    f"The bot's queue is full ({FULL} messages are pending), so your message cannot be found. Name "
-                    "yourself with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
+                    f"Telegram already has {FULL} pending messages for this bot and shows only the oldest, so your "
+                    "message is not visible yet. Identify yourself with --owner ID (bots such as @userinfobot show "
+                    "your ID), or run Millpond first."
                 )
             if updates:
                 await anyio.sleep(LOOK_S)
@@ -96,8 +97,7 @@ async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
             raise
         raise TelegramSaysNo(
             "another program reads this bot's messages, or a webhook is set for it. Stop that "
-            "program (another Millpond, nanobot, OpenClaw …) and try again, or name yourself with "
-            "--owner ID.",
+            "program (another Millpond, nanobot, OpenClaw …) and try again, or identify yourself with --owner ID.",
             code=CONFLICT,
         ) from error
 

@@ -180,7 +180,7 @@ async def test_a_process_is_not_ready_while_redis_cannot_write_to_its_disk(
         await call("CONFIG", "SET", "save", found[b"save"])
         folder.unlink() if folder.is_file() else folder.rmdir()
 
-    assert said.endswith("Free space on the disk of Redis, and read the log of Redis.")
+    assert said.endswith("Free up space on the Redis server's disk, and check the Redis log.")
     assert "\n" not in said
 
 

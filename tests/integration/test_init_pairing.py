@@ -96,7 +96,7 @@ async def test_a_crowd_that_waits_already_hides_the_owner(telegram: FakeTelegram
     for number in range(100):
         eve.say(str(number))
 
-    with pytest.raises(TelegramSaysNo, match="Name yourself with --owner ID"):
+    with pytest.raises(TelegramSaysNo, match="Identify yourself with --owner ID"):
         await paired(api)
     assert len(telegram.bot.updates) == 100
 

@@ -168,7 +168,7 @@ def test_a_script_can_wait_for_the_owner_too(
     assert place.tables["bots"]["pond"]["admins"] == ["slack:U4711"]
     assert slack.app.waiting == [] or slack.app.waiting[0].payload["event"]["user"] != "U4711"
     assert deaf.returncode == 78
-    assert "Name yourself with --slack-owner ID" in deaf.stderr
+    assert "Identify yourself with --slack-owner ID" in deaf.stderr
 
 
 def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Place, slack: FakeSlack) -> None:

@@ -278,7 +278,7 @@ async def test_a_process_does_what_is_due_and_hands_over_when_it_stops(
 
     record = await found(jobs, "b")
     assert (record.status, record.attempts, await jobs.due()) == ("waiting", 0, ["b"])
-    assert (await found(jobs, "c")).reason == "no worker of this process can run jobs of kind newer"
+    assert (await found(jobs, "c")).reason == "no worker in this process can run jobs of kind newer"
 
 
 async def test_what_a_job_says_is_said_once_and_also_sent(process: Process, lab: Lab, jobs: Jobs) -> None:

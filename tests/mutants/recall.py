@@ -289,4 +289,68 @@ MUTANTS = (
             "test_a_rare_name_is_worth_more_than_a_common_phrase_of_chinese_characters",
         ),
     ),
+    *mutants_of(
+        "daemon/recall/recall.py",
+        "unit/test_recall.py",
+        (
+            "A turn leaves out a hit whose text a better hit shows.",
+            "if hit.shown_by not in found:",
+            "if True:",
+            "test_a_hit_whose_text_a_better_recalled_hit_shows_is_left_out",
+        ),
+        (
+            "More hits for a question with several answers take no more room.",
+            "if at <= most or chars <= most * TURN_SNIPPET_CHARS",
+            "if True",
+            "test_more_hits_for_a_question_with_several_answers_take_no_more_room",
+        ),
+        (
+            "A question with several answers gets more hits.",
+            "SEVERAL = 2",
+            "SEVERAL = 1",
+            "test_no_more_hits_are_shown_than_the_configuration_says",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/passages.py",
+        "unit/test_recall_passages.py",
+        (
+            "A hit of which only a part of the message is shown is not left out.",
+            'if _is_whole(near, row, shown) else ""',
+            "",
+            "test_a_turn_is_told_which_hit_shows_the_text_of_another_unless_only_a_part_of_the_message_is_shown",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/expansion.py",
+        "unit/test_recall_ranking.py",
+        (
+            "The words of results find further rows.",
+            "if count > 1}",
+            "if count > 9}",
+            "test_the_words_of_a_few_results_find_further_ones_which_come_last",
+        ),
+        (
+            "A row that the words of results find comes behind the results.",
+            "most = min(SHARE * found[0][1], found[-1][1])",
+            "most = 1.0",
+            "test_the_words_of_a_few_results_find_further_ones_which_come_last",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/scoring.py",
+        "unit/test_recall_ranking.py",
+        (
+            "A question about the first time finds the oldest of similar messages.",
+            "_oldest_first(found) if self._asks_for_first else found",
+            "found",
+            "test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first",
+        ),
+        (
+            "A question about the first time does not prefer an old message with few words of the question.",
+            "FIRST_SHARE = 0.8",
+            "FIRST_SHARE = 0.0",
+            "test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first",
+        ),
+    ),
 )

@@ -1,8 +1,9 @@
 """The settings in a browser: from an empty folder to the first real answer, and what operators change afterwards."""
 
+import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,14 +12,22 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
-from tests.page.browsing import visiting
+from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
+from tests.fakes.telegram import FakeTelegram, fake_telegram
+from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
+from tests.page.test_looks import ENGLISH
 from tests.places import TEMPORARY
 from tests.ports import free_port
 from tests.processes import shut_down
 
 KEY = "sk-a-key-of-this-test"
+PLACES = ("", "/bots", "/channels", "/channels?add=telegram", "/channels?add=slack", "/channels?add=webhook", "/people")
+KEPT = re.compile(
+    r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
+    r"OpenAI|Anthropic|Brave|Tavily|SearXNG|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
+)
+"""Names, commands and data that Chinese texts keep."""
 RESTARTS = r"Failed to load resource|ERR_|401|503"
 """Complaints of a browser about requests while the server starts again."""
 
@@ -38,6 +47,12 @@ def fresh(**environment: str) -> Iterator[Pond]:
 @pytest.fixture
 def model(portal: BlockingPortal) -> Iterator[FakeOpenAI]:
     with portal.wrap_async_context_manager(fake_openai(lambda _body: Say("I am real."))) as server:
+        yield server
+
+
+@pytest.fixture
+def telegram(portal: BlockingPortal) -> Iterator[FakeTelegram]:
+    with portal.wrap_async_context_manager(fake_telegram()) as server:
         yield server
 
 
@@ -76,3 +91,161 @@ def test_a_fresh_start_leads_to_the_first_real_answer_without_leaving_the_page(
         assert key.read_text() == f"{KEY}\n"
         assert {stat.S_IMODE(path.stat().st_mode) for path in (key, config)} == {0o600}
         assert KEY not in page.content()
+        assert (pond.folder / "bots" / "pond" / "AGENTS.md").is_file()
+
+
+# What operators change afterwards
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    return {"MILLPOND_CHANNELS__WEB__PORT": str(free_port()), "MILLPOND_BOTS__POND__TITLES": "words"}
+
+
+@pytest.fixture(scope="module")
+def plant() -> Callable[[Path], None]:
+    def planted(folder: Path) -> None:
+        (folder / "millpond.toml").write_text(FILE)
+
+    return planted
+
+
+FILE = """\
+# Kept by hand
+[bots.pond]
+language = "en"  # for guests
+
+[channels.bridge]
+type = "webhook"
+url = "http://127.0.0.1:9/in"
+secret = "a secret of the bridge in this test"
+port = 0
+access = { policy = "pairing" }
+"""
+
+
+@pytest.mark.parametrize("kind", ["wide-light", "wide-dark", "phone-light", "phone-dark"])
+def test_the_settings_can_be_used_by_everybody_and_fit_their_screen(
+    millpond: Pond, browser: Browser, kind: str
+) -> None:
+    with visiting(browser, millpond.url, phone="phone" in kind, dark="dark" in kind) as visit:
+        log_in(visit, millpond)
+        for place in PLACES:
+            page = settled(visit, place)
+            visit.shoot(f"settings{re.sub('[^a-z]', '-', place)}-{kind}")
+
+            assert visit.axe() == [], place
+            assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), place
+
+
+def test_every_word_of_the_settings_is_chinese_for_a_browser_in_chinese(millpond: Pond, browser: Browser) -> None:
+    with visiting(browser, millpond.url, locale="zh-CN") as visit:
+        log_in(visit, millpond)
+        english: dict[str, list[str]] = {}
+        for place in PLACES:
+            page = settled(visit, place)
+            visit.shoot(f"settings{re.sub('[^a-z]', '-', place)}-chinese")
+            left = [text for text in page.evaluate(ENGLISH) if re.search("[A-Za-z]{2,}", KEPT.sub("", text))]
+            english |= {place: left} if left else {}
+
+        assert english == {}
+
+
+def settled(visit: Visit, place: str) -> Page:
+    page = visit.open(f"/settings{place}")
+    expect(page.locator("main .card").first).to_be_visible()
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    return page
+
+
+def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
+    visit: Visit, portal: BlockingPortal
+) -> None:
+    page = visit.open("/settings")
+    visit.forgive("422")
+    with portal.wrap_async_context_manager(fake_openai(lambda _body: Failure(401, "no"))) as server:
+        set_up(page, server)
+
+        expect(page.get_by_role("alert")).to_contain_text("refused the API key (401)")
+    expect(page.get_by_role("button", name="Save without a working test")).to_be_visible()
+    page.get_by_label("Address of the server").fill("http://user:password@127.0.0.1/v1")
+    page.get_by_role("button", name="Test and save").click()
+
+    field = page.get_by_label("Address of the server")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_be_focused()
+
+
+def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visit, millpond: Pond) -> None:
+    visit.forgive(RESTARTS)
+    page = visit.open("/settings/bots")
+    expect(page.get_by_label("Titles of conversations")).to_be_disabled()
+    page.get_by_label("Tokens per day, per person").fill("70000")
+    page.get_by_label("Language of the bot's own messages").select_option("zh")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
+    config = millpond.folder / "millpond.toml"
+    assert 'language = "zh"  # for guests' in config.read_text()
+
+    page.get_by_role("button", name="Restart now").click()
+
+    expect(page.locator("#toasts")).to_contain_text("Millpond has restarted.")
+    expect(page.get_by_text("The saved settings are not in use yet.")).to_be_hidden()
+    millpond.ask("ann", "hello")
+    page.goto(f"{millpond.url}/system/usage")
+    expect(page.get_by_label("Today's limits")).to_contain_text("of 70,000 tokens")
+    page.goto(f"{millpond.url}/system/audit")
+    expect(page.get_by_role("row", name=re.compile("settings.change.*bots.pond.language"))).to_be_visible()
+
+
+def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, millpond: Pond) -> None:
+    visit.forgive("409")
+    page = visit.open("/settings/bots")
+    page.get_by_label("Messages per minute, per person").fill("6")
+    config = millpond.folder / "millpond.toml"
+    config.write_text(config.read_text() + "\n# mine\n")
+
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.get_by_role("alert")).to_contain_text("was changed by somebody else")
+    assert config.read_text().endswith("# mine\n")
+
+
+def test_people_are_approved_and_banned_with_the_keyboard(visit: Visit) -> None:
+    page = visit.open("/settings/people")
+    page.get_by_label("Approve by").select_option("id")
+    page.get_by_label("Code or ID").focus()
+    page.keyboard.type("ann")
+    page.keyboard.press("Enter")
+
+    row = page.get_by_role("row", name=re.compile("ann.*approved"))
+    expect(row).to_be_visible()
+    row.get_by_role("button", name="Ban").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row", name=re.compile("ann.*banned"))).to_be_visible()
+
+
+def test_telegram_is_connected_and_its_owner_found(
+    visit: Visit, millpond: Pond, portal: BlockingPortal, telegram: FakeTelegram
+) -> None:
+    page = visit.open("/settings/channels?add=telegram")
+    page.get_by_text("Advanced").first.click()
+    page.get_by_label("Address of the platform's API").first.fill(telegram.base_url)
+    page.get_by_label("Bot token").fill(telegram.bot.token)
+    page.get_by_role("button", name="Test", exact=True).first.click()
+    expect(page.get_by_text("The platform accepts the token.")).to_be_visible()
+    visit.shoot("settings-telegram")
+    link = page.get_by_role("link", name="pond_bot").inner_text()
+    page.get_by_role("button", name="Wait for my message").click()
+    ann = telegram.direct(telegram.person("Ann", id=4711))
+    portal.call(ann.say, f"/start {link.partition('start=')[2]}")
+
+    expect(page.get_by_label("Your Telegram user ID")).to_have_value("4711")
+    page.get_by_role("button", name="Save", exact=True).first.click()
+
+    expect(page.locator("#toasts")).to_contain_text("The channel was saved.")
+    written = tomllib.loads((millpond.folder / "millpond.toml").read_text())
+    assert written["channels"]["telegram"]["token_file"] == "telegram.token"
+    assert telegram.bot.token not in (millpond.folder / "millpond.toml").read_text()
+    assert written["bots"]["pond"]["admins"] == ["telegram:4711"]

@@ -272,13 +272,12 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: the name belongs to a section of settings. Set the settings of the section one "
-            "by one, such as "
+        ("MILLPOND_REDIS", "x", "redis: this is the name of a section, not of a single setting. Set "
+            "the settings of the section one by one, such as "
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: the name belongs to a section of settings. Set the settings of the "
-            "section one by one, such "
-        "as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: this is the name of a section, not of a single setting. Set the "
+            "settings of the section one by one, such as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),

@@ -12,6 +12,7 @@ from daemon.recall import Asked, Found, Hit, found_text
 from daemon.recall.prompt_overlap import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.result_text import hit_text, hits_text
+from daemon.recall.search_results import TURN_SNIPPET_CHARS
 from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row
@@ -159,8 +160,30 @@ async def test_no_more_hits_are_shown_than_the_configuration_says() -> None:
     engine = ScriptedEngine(*(a_hit(f"hit number {number}", docid=f"d{number}") for number in range(10)))
 
     text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked())
+    several = await recaller_of(engine, max_results=3).recalled(SCOPE, asked("Which hits are there? How many?"))
 
     assert text.count("- **[") == 3
+    assert several.count("- **[") == 6
+
+
+async def test_more_hits_for_a_question_with_several_answers_take_no_more_room() -> None:
+    engine = ScriptedEngine(*(a_hit("a" * TURN_SNIPPET_CHARS, docid=f"d{number}") for number in range(10)))
+
+    text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked("How many hits are there?", room=10_000))
+
+    assert text.count("- **[") == 3
+
+
+async def test_a_hit_whose_text_a_better_recalled_hit_shows_is_left_out() -> None:
+    engine = ScriptedEngine(
+        a_hit("Mia plays the cello since May", docid="first"),
+        a_hit("since May", docid="shown", score=0.9, shown_by="first"),
+        a_hit("her teacher is Ann", docid="other", score=0.8, shown_by="gone"),
+    )
+
+    text = await recaller_of(engine).recalled(SCOPE, asked())
+
+    assert [line[5:].split("]")[0] for line in text.splitlines() if line.startswith("- **")] == ["first", "other"]
 
 
 @given(st.lists(st.floats(0, 1)), st.floats(0, 1))

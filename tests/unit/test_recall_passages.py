@@ -109,3 +109,23 @@ def test_a_turn_shows_more_text_beside_a_hit_than_a_search() -> None:
     assert len(searched) <= SNIPPET_CHARS < len(in_turn) <= TURN_SNIPPET_CHARS
     assert [line[0] for line in in_turn.splitlines()] == [*"234567"]
     index.close()
+
+
+def test_a_turn_is_told_which_hit_shows_the_text_of_another_unless_only_a_part_of_the_message_is_shown() -> None:
+    def shown_by(*texts: str) -> list[tuple[str, bool]]:
+        index = Index.in_memory(forgets=0)
+        chunks = [
+            chunk
+            for number, text in enumerate(texts)
+            for chunk in message_chunks(text, session="web:ann", index=number, time=NOW.isoformat())
+        ]
+        index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+        query, prompt = query_terms("heron otter", NOW), InPrompt(file="transcript/web:bob", first=0)
+        hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=10), limit=10, prompt=prompt))
+        index.close()
+        text_of = {chunk.docid: chunk.text[:5] for chunk in chunks}
+        return [(text_of[hit.docid], bool(hit.shown_by)) for hit in hits]
+
+    assert shown_by("heron otter one", "heron two") == [("heron", False), ("heron", True)]
+    before, behind = "We rowed all day. " * 14, " ".join(f"Reed {number} stands high." for number in range(40))
+    assert shown_by(f"heron otter one. {before}", f"heron two. {behind}")[1] == ("heron", False)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from daemon.recall.chunk import Chunk
 from daemon.recall.chunk_splitter import message_chunks
+from daemon.recall.index.expansion import SHARE, expanded
 from daemon.recall.index.index_store import NOWHERE, Fed, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
@@ -197,3 +198,28 @@ def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
     hits = index.ask(lambda found: hits_of(found, scored, limit=5, query=query))
     index.close()
     return [hit.snippet for hit in hits]
+
+
+def test_the_words_of_a_few_results_find_further_ones_which_come_last() -> None:
+    index = Index.in_memory(forgets=0)
+    texts = ("Bob moved to Geneva.", "Geneva has a harbor.", "Cranes stand in the reeds.", "Rain fell.")
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
+    query = query_terms("Where did Bob go?", NOW)
+
+    def found(limit: int) -> list[tuple[int, float]]:
+        return index.ask(lambda rows: expanded(rows, query, ranked(rows, query, limit=limit), limit=limit))
+
+    assert [row for row, _ in found(10)] == [1, 2]
+    assert [score for _, score in found(10)] == [1.0, SHARE]
+    assert [row for row, _ in found(1)] == [1]
+    assert index.ask(lambda rows: expanded(rows, query, [], limit=10)) == []
+    index.close()
+
+
+def test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_first() -> None:
+    dogs = {"2026-03-01": "Rex", "2026-03-02": "Max", "2026-03-03": "Bo"}
+    told = [(day, f"I visited Ann and her dog {name}.") for day, name in dogs.items()]
+    told.append(("2026-02-01", "Ann called."))
+
+    assert "Rex" in _found("When did I first visit Ann and her dog?", told)[0]
+    assert "Bo" in _found("When did I visit Ann and her dog?", told)[0]

@@ -5,9 +5,9 @@ import {fill, h, toast} from "/page/dom.js";
 import {botChoice, findings, settingField, settingsForm, typed} from "/page/settings.js";
 import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
-import {parts, t, term} from "/page/words.js";
+import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", webhook: "Webhook"};
+const KINDS = {telegram: "Telegram", slack: "Slack", webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -19,10 +19,10 @@ export function showChannels(view, settings) {
   return [
     h("div.card.stack", null, h("h2", null, t("Connect a chat platform")),
       h("div.row.wrap", null, Object.entries(KINDS).map(([each, label]) =>
-        h("a.button", {href: `/settings/channels${query({add: each})}`, "aria-current": each === kind && "true"}, term(label)))),
+        h("a.button", {href: `/settings/channels${query({add: each})}`, "aria-current": each === kind && "true"}, label))),
       KINDS[kind] && connection(view, kind, settings.free[kind], {bot: Object.keys(settings.bots)[0], set: []})),
     there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
-      h("span.soft.small", null, `${term(KINDS[channel.type] ?? channel.type)} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
+      h("span.soft.small", null, `${KINDS[channel.type] ?? channel.type} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
     h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
     !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without one.")),
   ];
@@ -34,7 +34,7 @@ function access(view, settings, name) {
   return settingsForm(view, [
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
-      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]]),
+      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("One ID per line.")}),
     make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
     make("streaming", t("Show an answer while it is written"), "flag"),
@@ -106,7 +106,7 @@ function connection(view, kind, name, channel) {
   };
   const form = new Form([
     inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,
-    named("access", t("Allowed people")), advanced,
+    named("access", t("Allowed people"), {wide: true}), advanced,
   ], {
     submit: t("Test"),
     more: press(t("Save"), () => form.element.reportValidity() && form.run(save)),

@@ -6,15 +6,15 @@ import {t} from "/page/words.js";
 
 let made = 0;
 
-/** A field with its label; `name` is the field's name in errors of the API. */
-export function field(key, label, input, {name = key, hint, hidden} = {}) {
+/** A field with its label; `name` is the field's name in errors of the API, and a `wide` one fills its row. */
+export function field(key, label, input, {name = key, hint, hidden, wide} = {}) {
   const id = `field-${key}-${(made += 1)}`;
   input.id = id;
   const problem = h("p.problem.small", {id: `${id}-problem`, hidden: true});
   const said = hint && h("div.soft.small", {id: `${id}-hint`}, hint);
   if (said) input.setAttribute("aria-describedby", `${id}-hint`);
   const isFlag = input.type === "checkbox";
-  const element = h("div.field", {class: isFlag && "flag", hidden}, isFlag && input, h("label", {for: id}, label), !isFlag && input, said, problem);
+  const element = h("div.field", {class: isFlag ? "flag" : wide && "wide", hidden}, isFlag && input, h("label", {for: id}, label), !isFlag && input, said, problem);
   return Object.assign(element, {input, problem, fieldName: name});
 }
 

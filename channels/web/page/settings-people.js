@@ -1,10 +1,13 @@
 // People in the settings: approvals, bans and linked identities. A change takes effect at once.
 
 import {get, post} from "/page/api.js";
-import {h, toast, when} from "/page/dom.js";
+import {count, h, toast, when} from "/page/dom.js";
 import {Form, choice, field} from "/page/settings-form.js";
 import {sure, table} from "/page/views.js";
-import {count, t, term} from "/page/words.js";
+import {t} from "/page/words.js";
+
+const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people, and unknown senders get a code"), open: t("everyone")};
+const STATES = {paired: t("approved"), banned: t("banned")};
 
 export function showPeople(view, body) {
   const act = async (what, request, said) => {
@@ -42,9 +45,9 @@ function ofChannel({name, policy, codes, people}, act) {
     ? sure(t("Lift the ban"), t("Lift the ban of this person?"), () => act("unban", {channel: name, id}, t("The ban is lifted.")))
     : sure(t("Ban"), t("Ban this person?"), () => act("ban", {channel: name, id}, t("The person is banned.")), {kind: "danger"}));
   return h("div.card.stack", null, h("h2", null, name),
-    h("p.soft.small", null, t("Access policy: {policy}. Open pairing codes: {n}.", {policy: term(`policy.${policy}`), n: count(codes)})),
+    h("p.soft.small", null, t("Access policy: {policy}. Open pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
     people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
-      [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), term(each.state), h("code", null, each.by), when(each.time), undo(each)]))
+      [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), STATES[each.state], h("code", null, each.by), when(each.time), undo(each)]))
       : h("p.soft", null, t("Nobody was approved or banned on this channel.")));
 }
 

@@ -17,11 +17,12 @@ export class SettingsView extends View {
   changed() {
     const tab = this.params.tab ?? "model";
     this.classList.add("view");
-    this.bar = h("div", {role: "status"});
+    this.bar = h("div.settings-bar", {role: "status"});
     this.body = h("section.stack", {"aria-label": TABS[tab] ?? t("Settings")});
     fill(this, h("div.page", null, h("h1", null, t("Settings")),
       tabs(t("Settings"), Object.entries(TABS).map(([name, label]) => [name === "model" ? "/settings" : `/settings/${name}`, label, name === tab])),
       this.bar, this.body));
+    this.querySelector(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     if (tab === "people") showPeople(this, this.body);
     else if (TABS[tab]) this.load(tab);
     else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/settings"}, t("Back to the settings")))));
@@ -105,12 +106,12 @@ function showModel(view, settings) {
     key.value = "";
     await view.renew();
     if (view.settings.in_use || !(await view.restart())) return;
-    fill(result, h("div.card.stack", null, h("h2", null, t("{bot} is ready", {bot: name})),
+    fill(view.body, h("div.card.stack", {role: "status"}, h("h2", null, t("{bot} is ready", {bot: name})),
       h("p", null, given.url === "-" ? t("The offline mock model answers.") : t("{model} answers.", {model: given.name})),
       h("div.row.wrap", null, h("a.button.primary", {href: "/"}, t("Start a conversation")), h("a.button", {href: "/settings/channels"}, t("Connect a chat platform")))));
   };
   const form = new Form([
-    field("api", t("API of the model"), api, {name: "model-api"}),
+    field("api", t("API of the model"), api, {name: "model-api", wide: true}),
     field("url", t("Address of the server"), url, {name: "model-url", hint: t("A server on this machine or in your network is allowed as well.")}),
     field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.") : t("Leave this field empty if the server needs no key.")}),
     field("model", t("Name of the model"), model, {name: "model", hint: press(t("List the models of the server"), () => form.run(list))}),
@@ -174,7 +175,7 @@ function showBots(view, settings) {
       make("tools", t("Tools"), "lines", {hint: t("One tool per line.")}),
       h("h3", null, t("Limits")),
       h("p.soft.small", null, t("0 means that a limit is not set. Costs are counted with the prices below.")),
-      ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, `${label}, ${of}`, "number"))),
+      ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
       make("limits.reserved_for_memory", t("Share of the daily limits that is reserved for memory"), "number"),
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
@@ -186,17 +187,43 @@ function showBots(view, settings) {
       make("model.prices.output", t("Price of a million output tokens"), "number"),
       make("model.prices.currency", t("Currency"), "text"),
     ];
-    return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element);
+    return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
+      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web));
   });
 }
 
+/** The form for web search and for reading pages. */
+function webForm(view, bot, web) {
+  const search = choice([["none", t("no web search")], ["brave", "Brave"], ["tavily", "Tavily"], ["searxng", "SearXNG"]], web.search);
+  const url = h("input", {type: "url", spellcheck: "false", value: web.url});
+  const key = h("input", {type: "password", autocomplete: "off"});
+  const fetch = h("input", {type: "checkbox", checked: web.fetch});
+  const form = new Form([
+    field("search", t("Provider"), search, {name: "web-search"}),
+    field("search-url", t("Address of your SearXNG server"), url, {name: "web-url"}),
+    field("search-key", t("API key of the provider"), key, {name: "web-key", hint: web.key_set && t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.")}),
+    field("fetch", t("The bot reads public web pages"), fetch),
+  ], {
+    submit: t("Test and save"),
+    async onsubmit() {
+      const given = {bot, search: search.value, url: url.value.trim(), key: typed(key, web.key_set), fetch: fetch.checked};
+      await post("/api/settings/web", given, view.signal);
+      await post("/api/settings/web", {...given, digest: view.settings.digest}, view.signal);
+      key.value = "";
+      toast(t("The settings were saved."));
+      await view.renew();
+    },
+  });
+  return form.element;
+}
+
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */
-export function settingField(settings, path, label, kind, {hint} = {}) {
+export function settingField(settings, path, label, kind, {hint, wide} = {}) {
   const value = settings.values[path];
   const locked = settings.locked[path];
   const input = inputFor(kind, value);
   input.disabled = Boolean(locked);
-  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint});
+  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint, wide});
   made.read = () => readFrom(kind, input);
   made.path = path;
   made.before = JSON.stringify(made.read());

@@ -3,8 +3,9 @@
 import api from "/page/zh-api.js";
 import chat from "/page/zh-chat.js";
 import reminders from "/page/zh-reminders.js";
+import settings from "/page/zh-settings.js";
 import side from "/page/zh-side.js";
 import system from "/page/zh-system.js";
 import views from "/page/zh-views.js";
 
-export default {...api, ...chat, ...reminders, ...side, ...system, ...views};
+export default {...api, ...chat, ...reminders, ...settings, ...side, ...system, ...views};

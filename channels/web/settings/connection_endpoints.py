@@ -14,16 +14,16 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.access import Handler, audited
+from channels.web.access import audited
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.settings_file import SettingsFile, refused
-from daemon.config import BotConfig
+from channels.web.settings.settings_file import SettingsFile
+from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
-from daemon.services import EXAMINE, PROBE, load
-from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebhookAnswer
+from daemon.services import EXAMINE, PROBE, WEB_SEARCH, load
+from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 from daemon.setup.config_editor import Settings
-from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_webhook
+from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.settings_forms import (
@@ -32,10 +32,12 @@ from daemon.setup.settings_forms import (
     OwnerForm,
     SlackForm,
     TelegramForm,
+    WebForm,
     WebhookForm,
     model_answer,
     slack_answer,
     telegram_answer,
+    web_answer,
     webhook_answer,
 )
 from daemon.setup.slack_interview import check_socket, link_of, me_at
@@ -43,6 +45,7 @@ from daemon.setup.slack_interview import pair as pair_slack
 from daemon.setup.slack_scopes import manifest, missing_of
 from daemon.setup.telegram_api import bot_api
 from daemon.setup.telegram_pairing import new_code
+from daemon.setup.web_interview import TRIED
 
 FORM = "The fields of this form are described in docs/api-settings.md."
 PROBE_S = 90.0
@@ -60,17 +63,6 @@ class Connecting:
     def __init__(self, file: SettingsFile) -> None:
         self._file = file
 
-    def translated(self, handler: Handler) -> Handler:
-        """``handler`` with responses for answers that will not do, and for servers that refuse them."""
-
-        async def handled(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except MillpondError as error:
-                return refused(error)
-
-        return handled
-
     async def names(self, request: Request) -> Response:
         """The names of the models that a server lists; none if it lists none."""
         form = await decoded(request, ModelForm, FORM)
@@ -83,6 +75,11 @@ class Connecting:
         form = await decoded(request, ModelForm, FORM)
         answer_of = partial(model_answer, environ=self._file.launch.environ)
         return await self._handled(request, form, answer_of, set_model, _tried_model)
+
+    async def web(self, request: Request) -> Response:
+        """Try or save what a bot may do on the web."""
+        form = await decoded(request, WebForm, FORM)
+        return await self._handled(request, form, web_answer, set_web, _tried_web)
 
     async def manifest(self, request: Request) -> Response:
         """The manifest from which an app of Slack is made; ``?events_url=`` without Socket Mode."""
@@ -184,6 +181,13 @@ async def _tried_model(answer: ModelAnswer | None) -> dict[str, object]:
     except MillpondError as error:
         findings = [f"the model failed in a test with tools: {error}"]
     return {"url": tried.base_url, "findings": findings}
+
+
+async def _tried_web(answer: WebAnswer) -> dict[str, object]:
+    if answer.search:
+        config = WebToolsConfig(search=answer.search, search_url=answer.search_url, api_key=answer.api_key)
+        await load(WEB_SEARCH)(config, TRIED, 1)
+    return {"findings": []}
 
 
 async def _tried_telegram(answer: TelegramAnswer) -> dict[str, object]:

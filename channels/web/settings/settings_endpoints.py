@@ -10,7 +10,7 @@ from starlette.responses import Response
 from channels.web.access import audited
 from channels.web.error_response import problem
 from channels.web.json_body import decoded, json_response
-from channels.web.settings.settings_file import SettingsFile, refused
+from channels.web.settings.settings_file import SettingsFile
 from channels.web.site import Site
 from daemon.config import (
     BotConfig,
@@ -22,9 +22,10 @@ from daemon.config import (
     WebhookChannelConfig,
 )
 from daemon.config.config_output import shown_url
-from daemon.errors import MillpondError
+from daemon.config.environment import Table
 from daemon.overview import read_workers
 from daemon.setup.config_editor import Settings
+from daemon.setup.config_tables import SecretFile
 from daemon.setup.editable_settings import Value, values_of, with_changes
 from daemon.setup.model_apis import APIS
 
@@ -49,10 +50,7 @@ class Reading:
 
     async def read(self, _request: Request) -> Response:
         """The settings as the file says them now, and whether they are in use."""
-        try:
-            settings = await self._file.read()
-        except MillpondError as error:
-            return refused(error)
+        settings = await self._file.read()
         process, config = self._site.process, settings.loaded.config
         workers = (await read_workers(process.bus, limit=1)).workers
         return json_response(
@@ -73,22 +71,16 @@ class Reading:
     async def change(self, request: Request) -> Response:
         """Change some settings."""
         wanted = await decoded(request, _Changes, FORM, max_bytes=CHANGES_BYTES)
-        try:
-            return await self._file.save(
-                request,
-                wanted.digest,
-                lambda settings: (with_changes(settings.place.tables, settings.loaded.config, wanted.changes), []),
-            )
-        except MillpondError as error:
-            return refused(error)
+
+        def draft(settings: Settings) -> tuple[Table, list[SecretFile]]:
+            return with_changes(settings.place.tables, settings.loaded.config, wanted.changes), []
+
+        return await self._file.save(request, wanted.digest, draft)
 
     async def restart(self, request: Request) -> Response:
         """Start the services of this process again with the configuration as it is now."""
         launch = self._file.launch
-        try:
-            loaded = await self._file.run(self._file.editor().usable)
-        except MillpondError as error:
-            return refused(error)
+        loaded = await self._file.run(self._file.editor().usable)
         if self._site.process.stopping.is_set():
             return problem(503, "stopping", "This process is stopping already. Wait until it has started again.")
         async with audited(request, "settings.restart", self._site.process.name):
@@ -106,7 +98,12 @@ def _bot(bot: BotConfig) -> dict[str, object]:
         "name": model.name,
         "key_set": bool(model.api_key),
         "fallbacks": [each.name for each in model.fallbacks],
-        "tool_servers": list(bot.mcp),
+        "web": {
+            "search": bot.web.search or "none",
+            "url": shown_url(bot.web.search_url),
+            "key_set": bool(bot.web.api_key),
+            "fetch": "web_fetch" in bot.tools,
+        },
     }
 
 

@@ -1,23 +1,22 @@
 """The configuration file behind the endpoints: read, changed and written in a thread, one request at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
 import anyio
 from anyio import to_thread
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.access import audited
+from channels.web.access import Handler, audited
 from channels.web.error_response import body_of, problem
 from channels.web.json_body import json_response
 from channels.web.site import Site
 from daemon.cli.preflight import faults
 from daemon.config import bot_workspace
 from daemon.config.environment import Table
-from daemon.errors import ConfigError, MillpondError, ModelError, OutputError
+from daemon.errors import ConfigError, MillpondError, ModelError, OutputError, ToolError
 from daemon.process import Launch
 from daemon.services import ROLES
 from daemon.setup.config_editor import Change, Editor, Settings, first_files
@@ -38,6 +37,21 @@ Draft = Callable[[Settings], tuple[Table, list[SecretFile]]]
 """What a request makes of the tables of the file."""
 
 
+class NotEditable(MillpondError):
+    """The process was not started from a configuration that it may change."""
+
+
+_REFUSALS: Mapping[type[MillpondError], tuple[int, str]] = {
+    NotEditable: (409, "not_editable"),
+    OutputError: (409, "not_written"),
+    ConfigError: (422, "bad_setting"),
+    ModelError: (422, "model_failed"),
+    ToolError: (422, "search_failed"),
+    TelegramSaysNo: (422, "platform_refused"),
+    SlackSaysNo: (422, "platform_refused"),
+}
+
+
 class SettingsFile:
     """The configuration file of the process of one site."""
 
@@ -51,10 +65,10 @@ class SettingsFile:
         """How the process was started.
 
         Raises:
-            HTTPException: 409, in a way that allows no changes.
+            NotEditable: in a way that allows no changes.
         """
         if self._process.launch is None:
-            raise HTTPException(409, NO_LAUNCH)
+            raise NotEditable(NO_LAUNCH)
         return self._process.launch
 
     def editor(self) -> Editor:
@@ -94,25 +108,30 @@ class SettingsFile:
         return json_response({"keys": change.keys, "copy": copy})
 
 
-def refused(error: MillpondError) -> Response:
+def translated(handler: Handler) -> Handler:
+    """``handler`` with responses for settings that cannot be used, and for servers that refuse them."""
+
+    async def handled(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except MillpondError as error:
+            return _refused(error)
+
+    return handled
+
+
+def _refused(error: MillpondError) -> Response:
     """The response to a setting that cannot be used, or to a server that refuses it.
 
     Raises:
         MillpondError: it is another error.
     """
-    match error:
-        case AnswerRefused():
-            return _with_field(error)
-        case ConfigError():
-            return problem(422, "bad_setting", str(error))
-        case ModelError():
-            return problem(422, "model_failed", str(error))
-        case TelegramSaysNo() | SlackSaysNo():
-            return problem(422, "platform_refused", str(error))
-        case OutputError():
-            return problem(409, "not_written", str(error))
-        case _:
-            raise error
+    if isinstance(error, AnswerRefused):
+        return _with_field(error)
+    for kind, (status, code) in _REFUSALS.items():
+        if isinstance(error, kind):
+            return problem(status, code, str(error))
+    raise error
 
 
 def _with_field(error: AnswerRefused) -> Response:

@@ -6,7 +6,7 @@ from channels.web.access import Only
 from channels.web.settings.connection_endpoints import Connecting
 from channels.web.settings.people_settings import People
 from channels.web.settings.settings_endpoints import Reading
-from channels.web.settings.settings_file import SettingsFile
+from channels.web.settings.settings_file import SettingsFile, translated
 from channels.web.site import Site
 
 
@@ -17,6 +17,7 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
     forms = {
         "model": connecting.model,
         "model/names": connecting.names,
+        "web": connecting.web,
         "telegram": connecting.telegram,
         "slack": connecting.slack,
         "webhook": connecting.webhook,
@@ -30,13 +31,13 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
         "unlink": people.unlink,
     }
     return [
-        Route("/api/settings", only(reading.read), methods=["GET"]),
-        Route("/api/settings", only(reading.change), methods=["PUT"]),
-        Route("/api/settings/restart", only(reading.restart), methods=["POST"]),
-        Route("/api/settings/manifest", only(connecting.manifest)),
+        Route("/api/settings", only(translated(reading.read)), methods=["GET"]),
+        Route("/api/settings", only(translated(reading.change)), methods=["PUT"]),
+        Route("/api/settings/restart", only(translated(reading.restart)), methods=["POST"]),
+        Route("/api/settings/manifest", only(translated(connecting.manifest))),
         Route("/api/settings/people", only(people.read)),
         *(
-            Route(f"/api/settings/{name}", only(connecting.translated(handler)), methods=["POST"])
+            Route(f"/api/settings/{name}", only(translated(handler)), methods=["POST"])
             for name, handler in forms.items()
         ),
         *(

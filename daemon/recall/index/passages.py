@@ -4,7 +4,7 @@ import datetime as dt
 import re
 import sqlite3
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from msgspec import json
@@ -71,10 +71,10 @@ def hits_of(
                 continue
             beside = _Beside(connection, near, record, prompt, shown)
             snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1), most=most)
-            shown_by = shown.get(row, "") if _parts(near, row) <= shown.keys() else ""
+            shown_by = shown.get(row, "") if _is_whole(near, row, shown) else ""
             if not (shown_by and prompt):  # a turn leaves out what a better hit shows
-                seen = (at for at, each in beside.seen if _said(each) in snippet)
-                shown = dict.fromkeys((row, *seen), chunk.docid) | shown
+                for at in (row, *(at for at, each in beside.seen if _said(each) in snippet)):
+                    shown.setdefault(at, chunk.docid)
             within = min(1.0, max(0.0, score))
             found.append(
                 Hit(
@@ -100,9 +100,10 @@ def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequ
     )
 
 
-def _parts(near: dict[int, Sequence[Any]], row: int) -> set[int]:
-    """The row, and those before and behind it with parts of the same message."""
-    return {at for at in (row - 1, row, row + 1) if at in near and near[at][1:3] == near[row][1:3]}
+def _is_whole(near: dict[int, Sequence[Any]], row: int, shown: Container[int]) -> bool:
+    """Whether ``shown`` contains the row and the parts of its message before and behind it."""
+    ends = (next(at for at in count(row, step) if at not in shown) for step in (-1, 1))
+    return all(at not in near or near[at][1:3] != near[row][1:3] for at in ends)
 
 
 def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int, Sequence[Any]]:

@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import json
@@ -11,6 +11,7 @@ from msgspec import json
 from daemon.recall.dates import DateRange, names_any, with_following
 from daemon.recall.evidence import Evidence, Form
 from daemon.recall.index.index_schema import ONE_OF
+from daemon.recall.question import asks_for_first
 from daemon.recall.search_terms import Query
 
 K1, B = 1.2, 0.5
@@ -39,6 +40,10 @@ stands in three terms, so that a common phrase would outweigh a rare name. (On M
 
 FIRST_SIGN = "\u2e80"
 """Where the characters of texts without spaces begin in Unicode (CJK Radicals Supplement)."""
+
+FIRST_SHARE = 0.8
+"""If a question asks for the first time of something, the oldest chunk comes first among those with at least this share
+of the best score. Texts that say the same in other lengths differ by less."""
 
 DATED = 3.0
 """What a chunk's score is multiplied by when it is of a date that the query names."""
@@ -98,6 +103,7 @@ class Scoring:
         self._dates = asked.dates
         self._following = [with_following(date) for date in asked.dates]
         self._zone = asked.now and asked.now.tzinfo
+        self._asks_for_first = asks_for_first(asked.text)
         self._short = [date for date in asked.dates if not date.is_long]
         self._last = last
         self._evidence = Evidence(asked.text, in_turn=in_turn)
@@ -136,7 +142,8 @@ class Scoring:
             for row, chunk in self._chunks.items()
             if chunk.worth
         ]
-        found = sorted((each for each in found if each[0] > 0), reverse=True)[:limit]
+        found = sorted((each for each in found if each[0] > 0), reverse=True)
+        found = (_oldest_first(found) if self._asks_for_first else found)[:limit]
         return [(row, score / found[0][0]) for score, _, row in found]
 
     def _weights(self) -> list[tuple[str, float]]:
@@ -187,6 +194,13 @@ class Scoring:
             if (own > 0 or (near.form in ASKING and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
                 most = score
         return most
+
+
+def _oldest_first(found: Sequence[tuple[float, str, int]]) -> list[tuple[float, str, int]]:
+    """Scores with times and rows, of which the ones with similar scores as the best one change places."""
+    similar = [each for each in found if each[0] >= FIRST_SHARE * found[0][0]]
+    by_time = sorted(each[1:] for each in similar)
+    return [(score, *each) for (score, *_), each in zip(similar, by_time, strict=True)] + [*found[len(similar) :]]
 
 
 def _belong_together(chunk: _Chunk, near: _Chunk, *, is_before: bool) -> bool:

@@ -1,0 +1,74 @@
+"""Settings that operators change over the API."""
+
+from tests.mutants.mutant import mutants_of
+
+_TESTS = "integration/test_web_settings.py"
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/setup/editable_settings.py",
+        _TESTS,
+        (
+            "Only listed settings can be changed.",
+            "        if path not in known:\n",
+            '        if path not in known and not path.startswith("data_dir"):\n',
+            "test_a_setting_that_will_not_do_is_refused_and_nothing_is_written",
+        ),
+        (
+            "No tool is added that leaves the files of a conversation.",
+            "        if tool not in TOOLS and tool not in before:\n",
+            "        if tool == before:\n",
+            "test_a_setting_that_will_not_do_is_refused_and_nothing_is_written",
+        ),
+    ),
+    *mutants_of(
+        "daemon/setup/config_editor.py",
+        _TESTS,
+        (
+            "A setting of the environment is not changed in the file.",
+            "            if variable := settings.locked.get(key):\n",
+            '            if variable := settings.locked.get(f"{key}."):\n',
+            "test_a_setting_that_will_not_do_is_refused_and_nothing_is_written",
+        ),
+    ),
+    *mutants_of(
+        "daemon/setup/settings_forms.py",
+        _TESTS,
+        (
+            "The token that is set is sent to no other server.",
+            "        if secret is None:\n            raise AnswerRefused",
+            "        if secret == flag:\n            raise AnswerRefused",
+            "test_no_other_platform_gets_the_token_that_is_set",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/settings/settings_file.py",
+        _TESTS,
+        (
+            "A file that was changed meanwhile is not overwritten.",
+            " if settings.digest == digest else None",
+            "",
+            "test_what_was_changed_on_disk_meanwhile_is_not_overwritten",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/settings/settings_routing.py",
+        _TESTS,
+        (
+            "Only operators decide about people.",
+            'Route(f"/api/settings/people/{name}", only(handler), methods=["POST"])',
+            'Route(f"/api/settings/people/{name}", handler, methods=["POST"])',
+            "test_only_operators_read_and_change_settings",
+        ),
+    ),
+    *mutants_of(
+        "daemon/run.py",
+        _TESTS,
+        (
+            "A signal during a restart ends the process in order.",
+            "                process.launch.again = None\n                continue\n",
+            "",
+            "test_a_signal_during_a_restart_ends_the_process_in_order",
+        ),
+    ),
+)
