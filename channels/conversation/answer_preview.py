@@ -40,6 +40,6 @@ class Preview:
 
     def close(self, turn: int, *, ended: bool) -> None:
         """The log holds the answer now; ``ended`` when it was the turn's last."""
-        self.text: str = ""
+        self.text = ""
         if ended:
             self._over = max(self._over, turn)
