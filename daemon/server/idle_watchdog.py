@@ -91,10 +91,21 @@ class Keeper:
                 _say("the server did not stop in time")
                 return False
             time.sleep(STOP_POLL_S)
-        with contextlib.suppress(OSError):  # not empty, or gone already
-            Path(self._state.socket if self._state else self._socket).parent.rmdir()
+        self._remove_socket(Path(self._state.socket if self._state else self._socket))
         _say("the server was stopped because no process was using it")
         return True
+
+    def _remove_socket(self, socket: Path) -> None:
+        """Remove the socket of a server that was killed, and its folder; a server in a new folder keeps its own."""
+        with contextlib.suppress(OSError):  # gone already
+            try:
+                Link.unix(socket, timeout_s=REPLY_TIMEOUT_S).close()
+            except ConnectionRefusedError:
+                if not self._is_replaced():
+                    socket.unlink()
+            except FileNotFoundError:
+                pass
+            socket.parent.rmdir()
 
     def _call(self, *words: str) -> Reply:
         if self._link is None:

@@ -390,7 +390,7 @@ def judge(hung: Outcome) -> None:
 async def test_a_chat_is_consolidated_although_a_third_of_the_calls_hang(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge(await chatted(process, lab, Chat(turns=30), monkeypatch))
+    judge(await chatted(process, lab, Chat(turns=15), monkeypatch))
 
 
 @pytest.mark.slow

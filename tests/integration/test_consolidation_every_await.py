@@ -339,13 +339,18 @@ DISTURBANCES: list[Disturb] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("every", [3, slowly(1)])
 @pytest.mark.parametrize("disturb", DISTURBANCES)
-async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, disturb: Disturb) -> None:
-    """A consolidation for each of its calls, before which something happens; then another one ends it."""
+async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, disturb: Disturb, every: int) -> None:
+    """A consolidation for each of its calls, before which something happens; then another one ends it.
+
+    With ``every``, each disturbance has calls of its own.
+    """
     await apart.settled_once()
     await apart.grow(4 if disturb is somebody_begins_anew else 2)
     begin_again = await apart.kept()
-    for at in to_cut(await made(apart, BACKGROUND), EventfulBus, carried_out=False, seen=set()):
+    numbers = to_cut(await made(apart, BACKGROUND), EventfulBus, carried_out=False, seen=set())
+    for at in dict.fromkeys((*numbers[DISTURBANCES.index(disturb) % every :: every], numbers[-1])):
         await begin_again()
         happening: Happening = {at: partial(disturb, apart)}
         await disturbed(apart, happening)
@@ -358,7 +363,7 @@ async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, di
 @pytest.mark.slow
 @pytest.mark.parametrize("disturb", DISTURBANCES)
 async def test_whatever_happens_before_any_call_nothing_is_lost_of_what_is_old(aged: Apart, disturb: Disturb) -> None:
-    await test_whatever_happens_before_any_call_nothing_is_lost(aged, disturb)
+    await test_whatever_happens_before_any_call_nothing_is_lost(aged, disturb, every=1)
 
 
 @pytest.mark.slow
@@ -366,7 +371,7 @@ async def test_copies_of_earlier_calls_change_nothing_of_what_is_old_when_they_a
     await copies_arrive_late(aged)
 
 
-@pytest.mark.parametrize("every", [6, slowly(1)])
+@pytest.mark.parametrize("every", [12, slowly(1)])
 async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart: Apart, every: int) -> None:
     await copies_arrive_late(apart, every=every)
 
@@ -400,7 +405,7 @@ async def copies_arrive_late(apart: Apart, *, every: int = 2) -> None:
         assert at > CALLS
 
 
-@pytest.mark.parametrize("every", [6, slowly(1)])
+@pytest.mark.parametrize("every", [12, slowly(1)])
 async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart, every: int) -> None:
     """The same while nothing leaves Redis, for somebody uses another archive: else a late move finds no message."""
     await apart.lab.bus.call("HSET", apart.lab.bus.keys.archives, "another", "{}")

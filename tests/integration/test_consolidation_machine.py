@@ -359,7 +359,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=20, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=8, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 

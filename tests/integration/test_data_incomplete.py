@@ -22,6 +22,7 @@ from daemon.data import file_copy as trees
 from daemon.data.backup_losses import Archived
 from daemon.data.redis_reader import read_session
 from daemon.errors import DataError
+from daemon.memory import Memories
 from tests.conftest import Lab
 from tests.datalab import SESSIONS, backed_up, checked, filled, other, wanted
 from tests.integration.test_cli import a_place
@@ -123,6 +124,17 @@ async def test_messages_that_were_deleted_after_their_retention_are_not_lost(lab
     delete_all(tmp_path)
 
     assert await noted.losses(lab.bus, tmp_path, "transcripts", deep=True) == []
+
+
+async def test_a_missing_workspace_fails_the_backup_of_a_bot_with_a_memory(lab: Lab, tmp_path: Path) -> None:
+    without_memory = await backed_up(lab.bus, tmp_path, "first")
+    await Memories(lab.bus).edit(SCOPE, of=0, text="- likes tea", by="ann", time="2026-11-20T09:00:00.000Z")
+
+    with_memory = await backed_up(lab.bus, tmp_path, "second")
+
+    assert (without_memory.manifest.damaged, list(with_memory.manifest.damaged)) == ({}, ["bots/pond"])
+    (tmp_path / "pond").mkdir()
+    assert (await backed_up(lab.bus, tmp_path, "third")).manifest.damaged == {}
 
 
 KEYS: dict[str, Callable[[Any], str]] = {

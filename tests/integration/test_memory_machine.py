@@ -501,7 +501,7 @@ WRITES = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua", "
 """Whose answers begin with a status."""
 
 QUICK = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 

@@ -103,7 +103,7 @@ def _environment(pid: int) -> list[str]:
 
 def _keepers(data_dir: Path) -> list[int]:
     pids = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return [int(pid) for pid in pids if str(data_dir) in (found := _words(pid)) and "keeper" in " ".join(found)]
+    return [int(pid) for pid in pids if str(data_dir) in (found := _words(pid)) and "idle_watchdog" in " ".join(found)]
 
 
 def _child(data_dir: Path, idle_s: float = 60.0) -> subprocess.Popen[bytes]:

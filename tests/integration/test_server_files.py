@@ -133,10 +133,15 @@ async def test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_al
     await eventually(lambda: not _keepers(data_dir))
 
 
-async def test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server(data_dir: Path) -> None:
+@pytest.mark.parametrize("is_killed", [False, True])
+async def test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server(
+    data_dir: Path, is_killed: bool
+) -> None:
     """All is gone before the keeper looks for the first time."""
     address = await server(data_dir).ensure()
     with connect(address) as client, suppress(OSError):
+        if is_killed:
+            os.kill(address.pid, signal.SIGKILL)
         client.call("SHUTDOWN")
     await eventually(lambda: _free(Layout(data_dir).alive_lock))
 

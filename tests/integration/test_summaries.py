@@ -387,7 +387,7 @@ async def test_a_memory_that_is_nearly_full_is_to_become_shorter():
     assert re.search(r"Memory \(nearly full, \d+ of 6553 tokens: make it shorter\)\n", reader.bodies[0])
 
 
-@pytest.mark.parametrize("window", [4_096, 8_192, 32_768, 65_536])
+@pytest.mark.parametrize("window", [4_096, 8_192, 32_768, pytest.param(65_536, marks=pytest.mark.slow)])
 async def test_no_request_is_above_the_budget_of_its_model(window):
     """Every message stands in exactly one request, or as it is in the entry."""
     reader, tokenizer = Reader(), await load("fake")

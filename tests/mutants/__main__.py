@@ -31,6 +31,8 @@ AT_ONCE = 2
 LEAST_S = 30.0
 """A test may take this long, and ten times what it takes without the break; after that it has noticed a hang."""
 LIMIT_FACTOR = 10.0
+BESIDE_S = 300.0
+"""Longest start and end of a run of pytest, beside its test; a busy machine takes a minute to import everything."""
 OTHERS_S = 60.0
 """How long the recorded tests are run when the named one does not fail."""
 QUICK = ["-m", "not slow"]
@@ -169,7 +171,7 @@ def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float
     copy.write(mutant.file, original.replace(mutant.old, mutant.new))
     try:
         options = [*QUICK, "-x", f"--timeout={limit_s:g}"]
-        run = copy.test([test_of(mutant)], *options, limit_s=limit_s + LEAST_S)
+        run = copy.test([test_of(mutant)], *options, limit_s=limit_s + BESIDE_S)
         if run.failed:
             return "caught", True
         if not run.outcomes:

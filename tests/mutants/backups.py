@@ -133,6 +133,12 @@ MUTANTS = (
             "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
         ),
         (
+            "The socket of a killed server is removed with its folder.",
+            "                    socket.unlink()\n",
+            "                    pass\n",
+            "test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reached_the_server",
+        ),
+        (
             "A keeper that never reached its server removes the folder of the socket.",
             "if self._state else self._socket",
             'if self._state else "/nowhere/redis.sock"',
@@ -167,12 +173,12 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/data/backup.py",
-        "faults/test_operators_week.py",
+        "integration/test_data_incomplete.py",
         (
             "A missing workspace of a bot with a memory fails a backup.",
             "            if not workspace.is_dir():\n",
             "            if False:\n",
-            "test_the_newest_backup_that_succeeded_holds_every_message_accepted_before_it",
+            "test_a_missing_workspace_fails_the_backup_of_a_bot_with_a_memory",
         ),
     ),
     *mutants_of(

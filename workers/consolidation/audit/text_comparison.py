@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from daemon.recall.search_terms import folded, terms
 from daemon.recall.stopwords import ENGLISH
@@ -21,7 +22,6 @@ _RUN = re.compile(f"[{SIGNS}]+")
 """Text of a script without blanks between words."""
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_BLANKS = re.compile(r"\s+")
 
 
 class Texts:
@@ -29,12 +29,18 @@ class Texts:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = list(texts)
-        self._whole = _plain("\n".join(self._texts))
-        self._sentences: list[frozenset[str]] | None = None
 
     def hold(self, item: Item) -> bool:
         """Whether they contain the item: a fact as it was written, a statement in the same words."""
         return self.hold_statement(item.text) if item.is_statement else stands_in(item.text, self._whole)
+
+    @cached_property
+    def _whole(self) -> str:
+        return _plain("\n".join(self._texts))
+
+    @cached_property
+    def _sentences(self) -> Sequence[frozenset[str]]:
+        return [frozenset(terms(each)) for text in self._texts for _, each in sentences_of(text)]
 
     def hold_statement(self, text: str) -> bool:
         """Whether one of their sentences has all words of ``text`` but common ones, in any form and order.
@@ -44,8 +50,6 @@ class Texts:
         wanted = needed(text)
         if not wanted:
             return _plain(text) in self._whole
-        if self._sentences is None:
-            self._sentences = [frozenset(terms(each)) for text in self._texts for _, each in sentences_of(text)]
         return any(wanted <= found for found in self._sentences)
 
 
@@ -70,7 +74,7 @@ def needed(statement: str) -> frozenset[str]:
 
 
 def _plain(text: str) -> str:
-    return _THOUSANDS.sub("", _BLANKS.sub(" ", folded(text).casefold())).strip()
+    return _THOUSANDS.sub("", " ".join(folded(text).casefold().split()))
 
 
 def lines_not_in(lines: Sequence[str], texts: Texts) -> list[str]:
