@@ -12,7 +12,7 @@ try {
 if (language !== "en" && language !== "zh") language = navigator.languages.map((each) => each.slice(0, 2)).find((each) => each === "en" || each === "zh");
 if (language === "zh") {
   document.documentElement.lang = "zh-CN";
-  for (const name of ["zh", "zh-chat", "zh-reminders", "zh-settings", "zh-side", "zh-views", "zh-api"]) {
+  for (const name of ["zh", "zh-chat", "zh-reminders", "zh-settings", "zh-side", "zh-system", "zh-views", "zh-api"]) {
     document.head.append(Object.assign(document.createElement("link"), {rel: "modulepreload", href: `/page/${name}.js`}));
   }
 }
