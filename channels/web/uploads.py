@@ -54,11 +54,13 @@ class Uploads:
         return msgspec.structs.replace(file, source="", path=path)
 
     async def scope(self, inbound: Inbound) -> str:
-        """The scope of a session; before its first message, the one that this message will give it; empty: none."""
-        known = (await self._reader.state(str(inbound.session))).scope
-        if known or inbound.channel != self._site.name:
-            return known
-        return scope_of(inbound, self._site.process.bot(self._site.config.bot))
+        """The scope of a session of this channel; before its first message, the one that this message will give it."""
+        known = await self.known_scope(str(inbound.session))
+        return known or scope_of(inbound, self._site.process.bot(self._site.config.bot))
+
+    async def known_scope(self, session: str) -> str:
+        """The scope of a session, also of a channel that is not configured here; empty: it has no messages."""
+        return (await self._reader.state(session)).scope
 
     async def folder(self, scope: str) -> tuple[Path, str]:
         """The workspace, and the folder of the scope's files in it."""

@@ -57,6 +57,8 @@ def set_up(
             terminal.answer(question, answer)
         say(terminal.shows(code)[1])
         terminal.answer("Which", "pairing")
+        terminal.answer("Web search", "")
+        terminal.answer("Let the bot read public web pages", "")
         assert terminal.ends() == 0, terminal.screen
 
 

@@ -101,7 +101,7 @@ async def test_a_job_that_waits_goes_on_when_the_archive_is_back(world: Pond, mo
     assert record.status == "done"
 
 
-@each_row("language, word", [("en", "An administrator can see why"), ("zh", "管理员可以用")])
+@each_row("language, word", [("en", "To see why the steps failed"), ("zh", "管理员可以用")])
 def test_a_chat_is_not_told_technical_reasons(language: str, word: str) -> None:
     reason = "s3://bucket/key cannot be used: InvalidAccessKeyId"
     report = {"removed": {"messages": 1}, "failed": [reason, "another"], "backups": []}

@@ -399,7 +399,7 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.answer("Which", "")
         terminal.answer("Web search", "searxng")
         terminal.answer("Address of your SearXNG server", "http://127.0.0.1:1")
-        terminal.shows("The search provider searxng gave no usable answer: ConnectError")
+        terminal.shows("The search provider searxng returned no usable answer: ConnectError")
         terminal.answer("Keep this provider anyway", "y")
         terminal.answer("Let the bot read public web pages", "")
         assert terminal.ends() == 0, terminal.screen

@@ -34,7 +34,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> PeopleLab:
-    for name in ("linking", "parting", "locked"):
+    for name in ("link_job", "unlink_job", "scope_locks"):
         monkeypatch.setattr(f"daemon.people.{name}.REST_S", 0.01)
     monkeypatch.setattr("daemon.jobs.job_runner.LOOK_S", 0.01)
     return PeopleLab(process, lab)

@@ -77,7 +77,7 @@ async def far(
     network: tuple[Network, int], address: Address, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bus]:
     """A bus behind the network, whose patience lasts longer than any test."""
-    for limit in ("connection.PATIENCE_S", "line.ANSWER_TIMEOUT_S", "listen.ANSWER_TIMEOUT_S"):
+    for limit in ("connection.PATIENCE_S", "pipeline_connection.ANSWER_TIMEOUT_S", "pubsub.ANSWER_TIMEOUT_S"):
         monkeypatch.setattr(f"daemon.bus.{limit}", 10 * HANG_S)
     monkeypatch.setattr("daemon.bus.pipeline_connection.SLOW_BYTES_PER_S", 10 * len(LARGE))
     url = Secret(f"redis://:{address.password.reveal()}@127.0.0.1:{network[1]}")
@@ -157,7 +157,7 @@ async def test_a_lost_answer_is_noticed_soon_by_all_who_wait_for_it(
 
 
 async def test_a_busy_server_is_not_taken_for_a_lost_answer(far: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("stream", "line"):
+    for module in ("streaming_connection", "pipeline_connection"):
         monkeypatch.setattr(f"daemon.bus.{module}.SILENT_S", 0.001)
     with capture_logs() as logs, anyio.fail_after(HANG_S):
         assert await far.call("EVAL", BUSY, 0) == b"done"

@@ -361,15 +361,19 @@ async def test_how_an_editor_ends_lines_or_marks_the_encoding_is_no_edit(memory:
     assert await memory.text() == "- one\n- 2\n"
 
 
-async def test_a_file_that_is_being_saved_is_waited_for(memory: Memory) -> None:
+async def test_a_file_that_is_being_saved_is_waited_for(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     await memory.consolidated("- one\n")
     await memory.sync()
     path = memory.folder / "MEMORY.md"
     path.write_text("- o")  # an editor is in the middle of it
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(memory.sync)
-        await anyio.wait_all_tasks_blocked()
+
+    def saved(_seconds: float) -> None:
         path.write_text("- one and a half\n")
+        os.utime(path, (0, 0))
+
+    monkeypatch.setattr("daemon.memory.memory_file.SETTLE_S", HANG_S)
+    monkeypatch.setattr("daemon.memory.memory_file.time.sleep", saved)
+    await memory.sync()
 
     assert [text for _, _, text in await memory.versions()] == ["- one\n", "- one and a half\n"]
 

@@ -446,7 +446,7 @@ async def test_a_model_that_sets_reminders_in_a_loop_meets_a_limit(remind: Remin
     process = remind.with_bot(rules=RemindersConfig(chat_max=5))
     await worked_off(process, remind.lab, ScriptedModel(*[calls_remind(each) for each in many]))
 
-    refused = "Error: This chat already has 5 reminders, the highest possible number. Delete a reminder first."
+    refused = "Error: This chat already has 5 reminders, which is the maximum. Delete a reminder first."
     assert len(await remind.kept()) == 5
     assert results(await remind.lab.log())[5:] == [refused] * 3
 

@@ -51,8 +51,11 @@ class Files:
         """One file: a picture is shown by browsers, other files are downloads."""
         session = session_in_path(request, self._site.name)
         path = PurePosixPath(request.query_params.get("path", ""))
-        sender = await self._sender(request, session)
-        scope = await self._uploads.scope(self._messages.inbound(session, "", sender))
+        if session.channel == self._site.name:
+            sender = await self._sender(request, session)
+            scope = await self._uploads.scope(self._messages.inbound(session, "", sender))
+        else:
+            scope = await self._uploads.known_scope(str(session))
         if not scope or not path.parts:
             return _missing(path)
         workspace, folder = await self._uploads.folder(scope)
