@@ -34,7 +34,7 @@ def _read(workspace: Path, attachment: Attachment, max_bytes: int) -> bytes:
             descriptor = os.open(names[-1], flags, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _unusable(attachment, "the path does not name a regular file")
+                raise _unusable(attachment, "the path is not a regular file")
             content = file.read(max_bytes + 1)
     except OSError as error:
         raise _unusable(attachment, f"the file cannot be read: {error.strerror}") from error

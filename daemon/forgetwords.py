@@ -19,7 +19,7 @@ ENGLISH: Mapping[str, str] = {
         "Send /forget 1 3 to delete entries 1 and 3 everywhere they are stored. Send /forget all to delete every entry "
         "of the list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. The list of found texts expires after 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. The search results expire after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "The words after /forget must have 2 to {most} characters in total.",
     "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",

@@ -13,7 +13,7 @@ ENGLISH: Mapping[str, str] = {
         "you can then read and delete everything that I save from either chat. The shared memory includes earlier and "
         "later conversations, facts, notes and files.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
-        "{other} to confirm the link. I share nothing until both of you confirm."
+        "{other} to confirm the link. Nothing is shared until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "

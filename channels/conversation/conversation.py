@@ -263,7 +263,7 @@ class Conversation:
         reason = await delay(self.process, self.session)
         if not reason or any(reason in text for text in self._told):
             return []
-        return [self._aside(f"Your message waits: {reason}", kind="parked")]
+        return [self._aside(f"Your message is waiting: {reason}", kind="parked")]
 
     def _outage(self, error: BusUnavailable) -> list[Shown]:
         if self._away:

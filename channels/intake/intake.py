@@ -137,7 +137,7 @@ class Intake:
         if session is None:
             _log.warning(
                 "arrival.unreadable",
-                reason="the ID of the chat contains characters that Millpond cannot use in the name of a session",
+                reason="the chat's ID contains characters that are not allowed in a session name",
             )
             return "unreadable"
         case = Case(arrival=arrival, session=session, correlation=correlation)
@@ -203,7 +203,7 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="too many pairing codes are unused, so Millpond issues none until some are used or expire",
+                reason="Millpond issues no new pairing code until some of the unused codes are used or expire",
             )
             return "silent"
         minutes = round(VALID_S / 60)

@@ -131,7 +131,7 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
     """The error for an answer that does not come from the Web API, but from a gateway in between."""
-    text = f"{base} did not answer {method} with the JSON of a Slack Web API (status {status})"
+    text = f"{base} did not answer {method} with valid JSON of the Slack Web API (status {status})"
     if status == TOO_LARGE:
         return Rejected(text, error="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.

@@ -104,7 +104,7 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
 
 def _foreign(status: int, method: str, base: str) -> Exception:
     """What to make of an answer that is not the Bot API's."""
-    text = f"{base} did not answer {method} with the JSON of a Bot API (status {status})"
+    text = f"{base} did not answer {method} with valid JSON of the Bot API (status {status})"
     if status == TOO_LARGE:
         return Rejected(text, description="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.

@@ -58,7 +58,10 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         remarks.append(Remark(state="warning", text=problem))
     if not me.can_join_groups:
         remarks.append(
-            Remark(state="ok", text="the bot cannot be added to groups. BotFather's /setjoingroups changes that")
+            Remark(
+                state="ok",
+                text="the bot cannot be added to groups. To allow groups, use BotFather's command /setjoingroups",
+            )
         )
     elif not me.can_read_all_group_messages and config.access.groups != "off":
         remarks.append(

@@ -160,7 +160,7 @@ def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission
     """Whether a process that uses ``archive`` may trim, with ``known`` in ``mp:archives`` (``key``). Pure."""
     others = {name: each for name, each in known.items() if name != archive}
     if not others:
-        return Permission(is_granted=True, why="archived messages leave Redis")
+        return Permission(is_granted=True, why="archived messages are removed from Redis")
     places = "; ".join(f"{each.told} ({name})" for name, each in sorted(others.items()))
     return Permission(
         is_granted=False,

@@ -219,7 +219,7 @@ class Silence:
             self._answers_elsewhere = False
         elif self._answers_elsewhere:
             _log.warning("connection.silent", waited_s=SILENT_S)
-            raise TimeoutError("a connection to Redis lost an answer")
+            raise TimeoutError("an answer was lost on a connection to Redis")
         else:
             self._answers_elsewhere = await answers_elsewhere(self._client)
 

@@ -53,7 +53,7 @@ class Replication:
         if own.acknowledged < self._at_least:
             raise TooFewReplicas(
                 f"Redis stored the write, but only {own.acknowledged} replicas confirmed the change within "
-                f"{ACKNOWLEDGE_S:g} s, and redis.min_replicas requires {self._at_least}. Check the replicas."
+                f"{ACKNOWLEDGE_S:g} s. redis.min_replicas requires {self._at_least}. Check the replicas."
             )
 
     async def aclose(self) -> None:

@@ -27,7 +27,7 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive are not used any more. A consolidation worker deletes these files "
+            f"{len(orphans)} files in the archive are no longer used. A consolidation worker deletes these files "
             "within hours"
         )
         findings.append(ok("orphans", text))

@@ -52,8 +52,8 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the ID of a person or group on the platform. If a person sends /whoami to the bot, the person's ID is shown
-    after the colon.
+    ID is the ID of a person or group on the platform. The bot's answer to /whoami shows the person's ID after
+    the colon.
     """
 
 

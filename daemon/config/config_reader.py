@@ -240,8 +240,7 @@ class Reading:
             first = variable_of(join(path, next(iter(fields_of(kind)))))
             self.refuse(
                 path,
-                "this is the name of a section, not of a single setting. Set the settings of the section one by one, "
-                f"such as {first}",
+                f"this is a section, not a single setting. Set the settings of the section one by one, such as {first}",
             )
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")

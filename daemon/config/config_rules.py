@@ -318,8 +318,8 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
     needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
     text = (
         f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
-        f"after {model.completion_tokens:,} for the answer (max_completion_tokens, at most a quarter) and "
-        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
+        f"because {model.completion_tokens:,} are reserved for the answer (max_completion_tokens, at most a quarter) "
+        f"and {model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
         f"{MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)

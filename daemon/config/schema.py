@@ -309,7 +309,7 @@ class BotConfig(Section, frozen=True):
     summary_model: FallbackConfig = FallbackConfig()
     """Sums up, see ``summary_model_of``; its name may be left open too."""
     titles: Literal["auto", "words", "model"] = "auto"
-    """Titles of conversations: their first words, or by the summary model; auto: by the model if one is set."""
+    """Conversation titles: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
     web: WebToolsConfig = WebToolsConfig()
     exec: ExecConfig = ExecConfig()

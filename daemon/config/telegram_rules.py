@@ -48,7 +48,7 @@ def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
-        text = "the value is not a bot token. BotFather's tokens are a number, a colon and letters"
+        text = "the value is not a bot token. BotFather's tokens consist of a number, a colon and letters"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)

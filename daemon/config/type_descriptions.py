@@ -33,7 +33,7 @@ def expected(kind: object, value: object) -> str:
     if get_origin(base) is Literal:
         return "one of " + ", ".join(get_args(base))
     if get_origin(base) is tuple:
-        return "a list of texts"
+        return "a list of strings"
     if base is bool:
         return "true or false"
     if base is int or base is float:

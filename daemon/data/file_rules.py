@@ -45,7 +45,7 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
     try:
         found = await to_thread.run_sync(_look, workspace, taken.name)
     except OSError as error:
-        text = f"the folder cannot be read: {error.strerror}. Correct the cause: Millpond cannot write the files."
+        text = f"the folder cannot be read: {error.strerror}. Until this is corrected, Millpond cannot write files."
         return [Flaw(rule="files.readable", where=str(where), text=text)]
     flaws = [
         Flaw(

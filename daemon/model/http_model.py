@@ -178,7 +178,7 @@ class HttpModel(ABC):
             await self._places.take(deadline)
         except TimeoutError as error:
             raise ModelTimeout(
-                f"{self._endpoint} was busy with {self._places.count} other calls of this process for "
+                f"{self._endpoint} was busy with {self._places.count} other calls from this process for "
                 f"{self._config.call_timeout_s:g} s (max_concurrent, call_timeout_s)"
             ) from error
 

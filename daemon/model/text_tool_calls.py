@@ -157,7 +157,7 @@ def _read(text: str) -> Found:
 
 def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Found]) -> Found:
     if form.sub("", text).strip():
-        raise ValueError("the text contains more than tool calls")
+        raise ValueError("the text contains more than just tool calls")
     for found in form.finditer(text):
         yield from read(found)
 

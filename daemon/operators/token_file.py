@@ -68,7 +68,7 @@ def known_token(data_dir: Path) -> LocalToken | None:
         raise ConfigError(f"the token of the API is damaged: {reason}. Delete the file and start again.") from error
     if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):
         raise ConfigError(
-            f"{path} belongs to another user, who knows the token in it. Delete the file and start again."
+            f"{path} belongs to another user, who can read the token in this file. Delete the file and start again."
         )
     secret = Secret(text.removeprefix(HEADER))
     if not text.startswith(HEADER) or secret_problem(secret) or len(secret.reveal()) < TOKEN_MIN_CHARS:

@@ -197,7 +197,7 @@ class Linking:
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
             raise JobWaits(
-                "answers that were begun before the two people were linked are still in progress", delay_s=REST_S
+                "answers that were started before the two people were linked are still in progress", delay_s=REST_S
             )
         await self._move()
         home = await self._ground.memories.home(self._state.into)

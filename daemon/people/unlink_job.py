@@ -161,7 +161,7 @@ class Parting:
         if left:
             await self._save(msgspec.structs.replace(self._state, turns=left))
             raise JobWaits(
-                "answers that were begun before the two people were unlinked are still in progress", delay_s=REST_S
+                "answers that were started before the two people were unlinked are still in progress", delay_s=REST_S
             )
         workspace = ground.workspace(member)
         await to_thread.run_sync(lambda: copy_back(workspace, member=member, home=home), limiter=ground.threads)

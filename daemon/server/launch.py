@@ -236,7 +236,7 @@ def check_room(folder: Path) -> None:
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < MIN_FREE_BYTES:
         raise ServerNotReady(
-            f"the disk of {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
+            f"the disk that holds {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
             f"{MIN_FREE_BYTES // 1024:,}). Free some space; Millpond then continues automatically. No "
             "accepted message is lost."
         )

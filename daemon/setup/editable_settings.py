@@ -76,7 +76,7 @@ def _check_tools(path: str, value: Value, before: tuple[str, ...]) -> None:
     """Refuse a new tool that does not stay within a conversation's own files, as ``shell`` does not."""
     for tool in value if isinstance(value, list) else []:
         if tool not in TOOLS and tool not in before:
-            text = f"a tool besides {', '.join(TOOLS)} can be added only in the configuration file on the server"
+            text = f"tools other than {', '.join(TOOLS)} can be added only in the configuration file on the server"
             raise AnswerRefused(path, tool, text)
 
 

@@ -118,7 +118,7 @@ async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str]
                     return None
                 if frame.type == "hello" and frame.num_connections > 1:
                     say(
-                        "Another program also receives this app's messages and may get the code. Stop that program, "
+                        "Another program also receives this app's messages and might get the code. Stop that program, "
                         "or send the code again."
                     )
                 written = _written(frame, me, code)

@@ -676,7 +676,7 @@ async def test_the_doctor_tries_the_archive_and_leaves_nothing_behind(anywhere: 
 
     await anywhere.say(4)
     await anywhere.archive.trim(ANN, 4)
-    assert (await told(anywhere))["trimming"] == "ok: archived messages leave Redis"
+    assert (await told(anywhere))["trimming"] == "ok: archived messages are removed from Redis"
     assert not [name for name in await anywhere.storage.folders() if "doctor" in name]
     await anywhere.whole()
 

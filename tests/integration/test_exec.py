@@ -189,7 +189,7 @@ def says_heron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ("who", "result", "outcomes"),
     [
         (("ann", {}), "heron\n[exit code 0]", ["started", "exit 0"]),
-        (("bob", {}), "Error: Only administrators may have commands run.", ["refused"]),
+        (("bob", {}), "Error: Only administrators may run commands.", ["refused"]),
         (("bob", {"allow": "everyone"}), "heron\n[exit code 0]", ["started", "exit 0"]),
     ],
 )

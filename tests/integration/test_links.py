@@ -407,7 +407,7 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "answers that were begun before the two people were linked are still in progress"
+    assert record.reason == "answers that were started before the two people were linked are still in progress"
     assert await people.memories.home(BOB) == ANN
 
     written(people, BOB, "late.txt", "late")
@@ -501,7 +501,7 @@ async def test_a_turn_that_began_before_they_parted_is_waited_for(
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "answers that were begun before the two people were unlinked are still in progress"
+    assert record.reason == "answers that were started before the two people were unlinked are still in progress"
     assert await people.memories.home(BOB) == BOB
 
     await lab.commit(claim, go_on=False)

@@ -218,7 +218,7 @@ async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
             await looked.wait()
         tg.cancel_scope.cancel()
 
-    assert notices == [f"The bot waits. {expected}" if told else f"Your message waits: {expected}"]
+    assert notices == [f"The bot waits. {expected}" if told else f"Your message is waiting: {expected}"]
 
 
 class BrieflyAway(CutBus):

@@ -95,7 +95,7 @@ async def test_what_robots_txt_forbids_is_fetched_only_by_choice(process: Proces
         refused = await asked(browsing(process, site), lab, fetching(site, "/private"))
         read = await asked(browsing(process, site, robots=False), lab, fetching(site, "/private", "b"))
 
-    assert refused["a"] == "Error: The site's robots.txt forbids programs to fetch this page."
+    assert refused["a"] == "Error: The site's robots.txt does not allow programs to fetch this page."
     assert read["b"].endswith("secret")
 
 

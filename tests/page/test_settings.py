@@ -179,7 +179,7 @@ def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
 def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visit, millpond: Pond) -> None:
     visit.forgive(RESTARTS)
     page = visit.open("/settings/bots")
-    expect(page.get_by_label("Titles of conversations")).to_be_disabled()
+    expect(page.get_by_label("Conversation titles")).to_be_disabled()
     page.get_by_label("Tokens per day, per person").fill("70000")
     page.get_by_label("Language of the bot's own messages").select_option("zh")
     page.get_by_role("button", name="Save", exact=True).click()

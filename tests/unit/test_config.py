@@ -272,11 +272,11 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: this is the name of a section, not of a single setting. Set "
+        ("MILLPOND_REDIS", "x", "redis: this is a section, not a single setting. Set "
             "the settings of the section one by one, such as "
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: this is the name of a section, not of a single setting. Set the "
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: this is a section, not a single setting. Set the "
             "settings of the section one by one, such as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
@@ -574,8 +574,8 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("agent = 5", "agent: expected a section [agent], got a number"),
         ("[[bots]]", "bots: expected sections [bots.<name>], got a list"),
         ("bots.pond = 'sk-x'", "bots.pond: expected a section [bots.pond], got text"),
-        ("[bots.pond]\ntools = 'time'", "bots.pond.tools: expected a list of texts, got 'time'"),
-        ("[bots.pond]\ntools = ['a', 5]", "bots.pond.tools: expected a list of texts, got a list with 5"),
+        ("[bots.pond]\ntools = 'time'", "bots.pond.tools: expected a list of strings, got 'time'"),
+        ("[bots.pond]\ntools = ['a', 5]", "bots.pond.tools: expected a list of strings, got a list with 5"),
         ("[bots.pond]\ncontext_budget_tokens = -1", "context_budget_tokens: expected a whole number from 0 to"),
         ("[bots.pond]\nworkspace = \"a\\u0000b\"", "bots.pond.workspace: expected a path"),
         ("[memory_search]\nmode = 'fuzzy'", "memory_search.mode: expected one of search, vsearch, query, got 'fuzzy'"),

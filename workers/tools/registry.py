@@ -170,7 +170,7 @@ class Registry:
         with anyio.move_on_after(limit_s):
             found = cast("object", await tool.run(arguments, context))
             if not isinstance(found, str | Result):
-                raise TypeError(f"{tool.name} gave back {type(found).__name__}")
+                raise TypeError(f"{tool.name} returned {type(found).__name__}")
             return Result(text=found) if isinstance(found, str) else found
         outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")

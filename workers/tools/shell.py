@@ -34,7 +34,7 @@ class Shell:
         """
         if not self.allowed:
             await self._note(call, "refused")
-            raise ToolError("Only administrators may have commands run. Tell the person to ask an administrator.")
+            raise ToolError("Only administrators may run commands. Tell the person to ask an administrator.")
         await self._note(call, "started")
         try:
             found = await run(self.config, self.folder, command)

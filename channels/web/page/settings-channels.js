@@ -34,12 +34,12 @@ function access(view, settings, name) {
   return settingsForm(view, [
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
-      ["pairing", t("the same, and unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
+      ["pairing", t("people in the list below; unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("One ID per line.")}),
     make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
     make("streaming", t("Show an answer while it is written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
-    make("parts_max", t("Most messages of one answer; a longer answer is sent as a file"), "number"),
+    make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
   ]).element;
 }
 
@@ -80,7 +80,7 @@ function connection(view, kind, name, channel) {
   const fields = {
     telegram: () => [
       named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Telegram user ID"), {hint: t("Leave this field empty, and identify yourself with a message to the bot after the test.")}),
+      named("owner", t("Your Telegram user ID"), {hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
     ],
     slack: () => [
       manifest(view, () => inputs.events_url.value.trim()),
@@ -88,12 +88,12 @@ function connection(view, kind, name, channel) {
       named("app_token", t("App-level token for Socket Mode (xapp-…)"), {name: "slack-app-token", hint: secretHint(channel.set.includes("app_token"))}),
       named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
       named("signing_secret", t("Signing secret, if Slack sends events to a URL"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
-      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("Leave this field empty, and identify yourself with a message to the bot after the test.")}),
+      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
     ],
     webhook: () => [
       named("url", t("Address of the bridge"), {hint: t("Millpond posts the bot's messages to this address.")}),
       named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
-      named("port", t("Port for messages of people"), {hint: t("Millpond listens on 127.0.0.1. Put a proxy with TLS in front of the port.")}),
+      named("port", t("Port that receives people's messages"), {hint: t("Millpond listens on 127.0.0.1. Put a proxy with TLS in front of the port.")}),
     ],
   }[kind]();
   inputs.url.required = kind === "webhook";
@@ -102,7 +102,7 @@ function connection(view, kind, name, channel) {
     for (const key of secrets) inputs[key].value = "";
     toast(t("The channel was saved."));
     await view.renew();
-    fill(result, h("p.good", null, t("The channel was saved. It is connected after a restart.")));
+    fill(result, h("p.good", null, t("The channel was saved. The channel is connected after a restart.")));
   };
   const form = new Form([
     inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,

@@ -42,10 +42,10 @@ function approval(channels, act) {
 
 function ofChannel({name, policy, codes, people}, act) {
   const undo = ({id, state}) => (state === "banned"
-    ? sure(t("Lift the ban"), t("Lift the ban of this person?"), () => act("unban", {channel: name, id}, t("The ban is lifted.")))
+    ? sure(t("Lift the ban"), t("Lift this person's ban?"), () => act("unban", {channel: name, id}, t("The ban is lifted.")))
     : sure(t("Ban"), t("Ban this person?"), () => act("ban", {channel: name, id}, t("The person is banned.")), {kind: "danger"}));
   return h("div.card.stack", null, h("h2", null, name),
-    h("p.soft.small", null, t("Access policy: {policy}. Open pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
+    h("p.soft.small", null, t("Access policy: {policy}. Unused pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
     people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
       [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), STATES[each.state], h("code", null, each.by), when(each.time), undo(each)]))
       : h("p.soft", null, t("Nobody was approved or banned on this channel.")));
@@ -55,14 +55,14 @@ function linked(links, act) {
   const first = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const other = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const form = new Form([
-    field("person", t("Person whose memory stays"), first, {hint: t("As <channel>:<sender>, which the bot shows if the person sends /whoami.")}),
+    field("person", t("Identity that keeps its memory"), first, {hint: t("As <channel>:<sender>, which the bot shows if the person sends /whoami.")}),
     field("other", t("Identity that shares this memory"), other),
   ], {
     submit: t("Link"),
     onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("The two identities are being linked.")),
   });
   return h("div.card.stack", null, h("h2", null, t("Linked identities")),
-    h("p.soft.small", null, t("Linked identities share one memory with a bot. The memory of the second one is merged into that of the first one.")),
+    h("p.soft.small", null, t("Linked identities share one memory with a bot. The memory of the second identity is merged into the memory of the first identity.")),
     links.length > 0 && table(t("Linked identities"), [t("Memory"), t("Shared by"), t("Linked by"), t("Time"), t("Action")], links.map((each) =>
       [h("code", null, each.home), h("code", null, each.member), h("code", null, each.by), when(each.time),
         sure(t("Unlink"), t("Unlink this identity?"), () => act("unlink", {person: each.member}, t("The identity is being unlinked.")))])),

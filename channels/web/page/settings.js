@@ -49,7 +49,7 @@ export class SettingsView extends View {
     const {in_use: used, others} = this.settings;
     fill(this.bar, !used && h("div.notice-line.stack", null,
       h("p", null, t("The saved settings are not in use yet. Restart Millpond to use them. Answers in progress are finished first.")),
-      others.length > 0 && h("p", null, parts("Restart these processes yourself, the same way as they were started: {names}", {names: h("code", null, others.join(", "))})),
+      others.length > 0 && h("p", null, parts("Restart these processes yourself, in the way they were started: {names}", {names: h("code", null, others.join(", "))})),
       h("div.row.wrap", null, press(t("Restart now"), () => this.restart(), {kind: "primary"}))));
   }
 
@@ -170,18 +170,18 @@ function showBots(view, settings) {
       h("h3", null, t("General")),
       make("language", t("Language of the bot's own messages"), [["en", "English"], ["zh", "中文"]]),
       make("time_zone", t("Time zone"), "text", {hint: t("An IANA time zone, such as Europe/Berlin.")}),
-      make("titles", t("Titles of conversations"), [["auto", t("automatic")], ["words", t("first words")], ["model", t("by the model")]]),
+      make("titles", t("Conversation titles"), [["auto", t("automatic")], ["words", t("first words")], ["model", t("by the model")]]),
       make("admins", t("Administrators"), "lines", {hint: t("One ID per line, as <channel>:<sender>. The bot shows the ID if the person sends /whoami.")}),
       make("tools", t("Tools"), "lines", {hint: t("One tool per line.")}),
       h("h3", null, t("Limits")),
-      h("p.soft.small", null, t("0 means that a limit is not set. Costs are counted with the prices below.")),
+      h("p.soft.small", null, t("0 means no limit. Costs are calculated from the prices below.")),
       ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
-      make("limits.reserved_for_memory", t("Share of the daily limits that is reserved for memory"), "number"),
+      make("limits.reserved_for_memory", t("Share of the daily limits reserved for memory"), "number"),
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
-      make("model.max_completion_tokens", t("Longest answer in tokens"), "number"),
+      make("model.max_completion_tokens", t("Maximum length of an answer, in tokens"), "number"),
       make("context_budget_tokens", t("Context budget of later model calls in a turn, in tokens (0: no limit)"), "number"),
-      make("model.vision", t("The model reads pictures"), "flag"),
+      make("model.vision", t("The model can read pictures"), "flag"),
       make("model.prices.input", t("Price of a million input tokens"), "number"),
       make("model.prices.cached_input", t("Price of a million cached input tokens"), "number"),
       make("model.prices.output", t("Price of a million output tokens"), "number"),
@@ -202,7 +202,7 @@ function webForm(view, bot, web) {
     field("search", t("Provider"), search, {name: "web-search"}),
     field("search-url", t("Address of your SearXNG server"), url, {name: "web-url"}),
     field("search-key", t("API key of the provider"), key, {name: "web-key", hint: web.key_set && t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.")}),
-    field("fetch", t("The bot reads public web pages"), fetch),
+    field("fetch", t("The bot can read public web pages"), fetch),
   ], {
     submit: t("Test and save"),
     async onsubmit() {

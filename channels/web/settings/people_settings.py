@@ -26,7 +26,7 @@ FORM = 'The body must be {"channel": "…", "id": "…"} or {"channel": "…", "
 LINK_FORM = 'The body must be {"person": "<channel>:<sender>", "other": "<channel>:<sender>"}.'
 
 WRONG = (
-    "This code is wrong, was used already, or is older than an hour. Ask the person for a new code, or approve the "
+    "This code is wrong, was already used, or is older than an hour. Ask the person for a new code, or approve the "
     "person by ID."
 )
 OFTEN = "Too many wrong codes were entered. Try again in ten minutes, or approve the person by ID."

@@ -82,7 +82,7 @@ class Reading:
         launch = self._file.launch
         loaded = await self._file.run(self._file.editor().usable)
         if self._site.process.stopping.is_set():
-            return problem(503, "stopping", "This process is stopping already. Wait until it has started again.")
+            return problem(503, "stopping", "This process is already stopping. Wait until it has started again.")
         async with audited(request, "settings.restart", self._site.process.name):
             launch.again = loaded
         self._site.process.stopping.set()

@@ -27,7 +27,7 @@ from daemon.setup.telegram_api import TelegramSaysNo
 
 NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed over the API."
 CHANGED = (
-    "The configuration file was changed by somebody else after you opened it, so nothing was written. Load the "
+    "The configuration file was changed by somebody else after you opened it, so your change was not saved. Load the "
     "settings again, and repeat your change."
 )
 

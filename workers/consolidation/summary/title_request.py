@@ -1,4 +1,4 @@
-"""Titles of conversations by a model, from the first exchange."""
+"""Conversation titles by a model, from the first exchange."""
 
 from copy import copy
 from dataclasses import dataclass

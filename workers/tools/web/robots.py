@@ -25,4 +25,4 @@ def check_allowed(rules: str, address: str) -> None:
     from protego import Protego  # noqa: PLC0415 - an extra
 
     if not Protego.parse(rules).can_fetch(address, AGENT):
-        raise ToolError("The site's robots.txt forbids programs to fetch this page.")
+        raise ToolError("The site's robots.txt does not allow programs to fetch this page.")

@@ -79,8 +79,8 @@ class WebAccess:
         most = self.bot.web.calls_per_minute
         if wait_s := await Limits(self.bus).take_call(self.user, "web", most, call=call):
             raise ToolError(
-                f"This person's limit of {most} web calls a minute is reached. Wait {wait_s:.0f} s, or answer without "
-                "another call."
+                f"This person has reached the limit of {most} web calls per minute. Wait {wait_s:.0f} s, or answer "
+                "without another call."
             )
 
     async def _check_robots(self, fetcher: Fetcher, url: httpx2.URL) -> None:
