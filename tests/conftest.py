@@ -19,6 +19,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+import daemon.cli.language
 import daemon.log
 import daemon.model.dialect
 import daemon.model.learnt_dialects
@@ -92,6 +93,13 @@ def _ignorant_of_models() -> Iterator[None]:
     yield
     for facts in (daemon.model.dialect._learnt, daemon.model.learnt_dialects._saved, daemon.tokens._calibrations):
         facts.clear()
+
+
+@pytest.fixture(autouse=True)
+def _without_a_language() -> Iterator[None]:
+    """A command that runs within a test does not decide the language of later ones."""
+    yield
+    daemon.cli.language.language.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -107,7 +107,7 @@ async def test_a_person_makes_only_so_many_calls_a_minute_over_all_workers(proce
         of_bob = await asked(browser, lab, fetching(site, "/?d", "d"), sender="bob")
 
     assert [of_ann[call].startswith("Error: ") for call in "abc"] == [False, False, True]
-    assert "limit of 2 web calls a minute" in of_ann["c"]
+    assert "limit of 2 web calls per minute" in of_ann["c"]
     assert not of_bob["d"].startswith("Error: ")
 
 

@@ -501,7 +501,7 @@ def test_the_bot_knows_itself_by_what_the_platform_tells():
     told = {"ok": True, "team_id": "T1", "user_id": "U0", "bot_id": "B0", "user": "pond", "team": "Frogs"}
 
     assert me_of(told) == ME
-    with pytest.raises(ValueError, match="contains no team"):
+    with pytest.raises(ValueError, match="lacks the team"):
         me_of({"ok": True, "team_id": "T1"})
 
 
