@@ -432,7 +432,7 @@ MUTANTS = (
     *mutants_of(
         "daemon/cli/root_command.py",
         "unit/test_hidden_characters.py",
-        ("An error is printable.", "{printable(text)}", "{text}", _HIDDEN),
+        ("An error is printable.", "{printable(translated(text))}", "{translated(text)}", _HIDDEN),
     ),
     *mutants_of(
         "channels/inbound.py",
