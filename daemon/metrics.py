@@ -36,8 +36,8 @@ WAITED_SECONDS = Histogram(
 )
 CLAIMS = Counter(
     "millpond_claims_total",
-    "Number of times that workers began to process a conversation, by attempt (first, or again after an attempt "
-    "without progress)",
+    "Number of times that workers started to process a conversation, by attempt (first, or a retry after an attempt "
+    "that made no progress)",
     ["attempt"],
 )
 TOKENS = Counter(

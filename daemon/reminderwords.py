@@ -76,7 +76,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_never": "This rule has no occurrence in the given period. Choose another rule or a later end date.",
     "runtime_reminder": (
         "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the "
-        "chat. If the person needs no message, answer only NO_REPLY, and nothing is sent."
+        "chat. If the person does not need a message, reply with only NO_REPLY, and nothing is sent."
     ),
     "runtime_reminder_late": "This reminder is late. Tell the person that it is late.",
 }

@@ -9,7 +9,7 @@ ENGLISH: Mapping[str, str] = {
         "The tools of the tool server {server} do not fit into your context window, so they are unavailable."
     ),
     "identity_web_search": (
-        "- Use web_search for facts that may have changed since your training or that you are not sure of. Name the "
+        "- Use web_search for facts that may have changed since your training or that you are not sure of. Give the "
         "address of each source that you used.\n"
     ),
     "identity_web_fetch": (

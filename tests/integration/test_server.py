@@ -427,7 +427,7 @@ async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_whe
 
         with monkeypatch.context() as patch:
             patch.delattr(Launcher, "lead")  # it is not even tried
-            with pytest.raises(ServerNotReady, match=r"disk of .* is full"):
+            with pytest.raises(ServerNotReady, match=r"disk that holds .* is full"):
                 await ours.ensure()
 
         await anyio.run_process(["mount", "-o", "remount,size=60m", str(data_dir)])
