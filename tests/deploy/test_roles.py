@@ -251,7 +251,7 @@ REFUSED = {
         DEL mp:{0}:segments:s|XADD mp:{0}:grew * a b
     """,
     "agent": """
-        SET mp:visitor:{login}:x y|SET mp:login:{login}:x y|GET mp:visitor:{login}:x|XADD mp:audit * a b
+        SET mp:visitor:{login}:x y|SET mp:login:{login}:x y|GET mp:visitor:{login}:x|XTRIM mp:audit MAXLEN 0
         HSET mp:poller:{t} a b|HSET mp:{0}:leader:t a b|DEL mp:{0}:sent:x
     """,
     "channels": """
