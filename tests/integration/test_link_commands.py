@@ -164,7 +164,7 @@ async def test_link_requests_that_cannot_be_confirmed_are_explained(people: Peop
     replaced, code = await ann.code(), await ann.code()
     assert "when a newer code is created" in await bob.says(f"/link {replaced}")
     await bob.says(f"/link {code}")
-    assert "was already used" in await cat.says(f"/link {code}")
+    assert "can be used once" in await cat.says(f"/link {code}")
     assert "already has an open link request" in await bob.says(f"/link {await cat.code()}")
     await bob.says("/link yes")
     await people.bus.call("DEL", keys.pair(code.replace("-", "")), keys.linking(ANN), keys.linking(BOB))
