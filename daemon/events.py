@@ -35,6 +35,8 @@ Command = Literal[
     "unban",
     "pause",
     "resume",
+    "approve",
+    "deny",
 ]
 
 

@@ -319,6 +319,10 @@ class Keys(ChannelNames):
         """``visitor``, string, TTL 30 days: a logged-in browser, by the hash of its cookie."""
         return f"{self.prefix}:visitor:{{login}}:{digest}"
 
+    def approval(self, approval_id: str) -> str:
+        """``approval``, hash, TTL a day: whether a command of the tool ``exec`` may run, without the command."""
+        return f"{self.prefix}:approval:{{{approval_id}}}"
+
     @property
     def audit(self) -> str:
         """``audit``, stream, bounded: the actions of operators."""
@@ -368,12 +372,8 @@ class Keys(ChannelNames):
 
     # One a day or a bot, each in one slot of its own.
     def usage(self, day: str, kind: str) -> str:
-        """``usage``, hash, TTL 400 days: the usage of a day, by ``bot``, ``person``, ``session`` or ``model``."""
+        """``usage``, hash, TTL 400 days: a day's usage by bot, person, session or model; ``noted``: its turns."""
         return f"{self.prefix}:usage:{{{day}}}:{kind}"
-
-    def usage_noted(self, day: str) -> str:
-        """``usage``, hash, TTL two days: the turns that a day's usage already includes."""
-        return self.usage(day, "noted")
 
     def usage_told(self, day: str) -> str:
         """``usage``, hash, TTL two days: the users who were told that the day's tokens are used up."""

@@ -26,6 +26,7 @@ from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from daemon.shared_timeout import Limit
 from daemon.usage import LimitReached
+from workers.admin_messages import tell_administrators
 from workers.agent.announcements import Announcements
 from workers.agent.bot_runtime import Kits
 from workers.agent.chat_pause import Resting
@@ -307,8 +308,19 @@ class Turns:
     def _shell(self, bot: BotConfig, said: Sequence[Inbound], home: str) -> Shell:
         allowed = bot.exec.allow == "everyone" or all(is_admin(bot, each) for each in said)
         folders = Folders(self._process.workspace(said[-1].bot), home)
-        who = person_of(said[-1])
-        return Shell(bus=self._process.bus, config=bot.exec, folder=folders.own, who=who, allowed=allowed)
+        process, session = self._process, str(said[-1].session)
+        return Shell(
+            bus=process.bus,
+            config=bot.exec,
+            folder=folders.own,
+            who=person_of(said[-1]),
+            allowed=allowed,
+            bot=said[-1].bot,
+            language=bot.language,
+            tell_administrators=partial(
+                tell_administrators, process.bus, process.config, process.clock, bot, besides=session
+            ),
+        )
 
     async def _run(self, turn: Turn) -> Answer:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
