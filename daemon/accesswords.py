@@ -83,7 +83,7 @@ ENGLISH: Mapping[str, str] = {
     "approval_approved": "The command {id} has already been approved.",
     "approval_started": "The command {id} has already been approved and started.",
     "approval_denied": "The command {id} has already been denied.",
-    "approval_expired": "The time to decide about the command {id} is over. It did not run.",
+    "approval_expired": "The approval of the command {id} has expired. The command was not run.",
     "help_admins": (
         "For administrators:\n"
         "/pair CODE approves the person who received this code; /pair in a group approves that group\n"

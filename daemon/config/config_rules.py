@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
+from daemon.config.exec_rules import exec_findings
 from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
@@ -54,6 +55,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from _archive(config.archive.url)
     yield from _order(config)
     yield from _ports(config)
+    yield from exec_findings(config)
     for name, bot in config.bots.items():
         yield from _bot(f"bots.{name}", bot)
     for name, channel in config.channels.items():

@@ -47,7 +47,7 @@ class UsageBook:
         accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]
         status = await self._bus.run(
             NOTE,
-            [keys.usage(day, "noted"), *accounts, keys.usage_reserved(day)],
+            [keys.usage_noted(day), *accounts, keys.usage_reserved(day)],
             [name, KEPT_S * 1000, NOTED_S * 1000, *told],
         )
         return bool(status == b"noted")

@@ -114,7 +114,7 @@ class Limits:
         status, whose, tell = await self._bus.run(
             RESERVE,
             [
-                keys.usage(day, "noted"),
+                keys.usage_noted(day),
                 *(keys.usage(day, kind) for kind in ("bot", "person", "session", "model")),
                 keys.usage_reserved(day),
                 keys.usage_told(day),

@@ -121,7 +121,7 @@ async def test_notes_are_limited_in_number_and_age(bus: Bus, monkeypatch: pytest
 
 
 async def test_a_refused_note_does_not_block_the_others(bus: Bus, tmp_path: Path) -> None:
-    notes, key = a_ledger(bus, tmp_path), bus.keys.usage(DAY, "noted")
+    notes, key = a_ledger(bus, tmp_path), bus.keys.usage_noted(DAY)
     await bus.call("SET", key, "no hash", "EX", 60)
     await notes.note(a_note("a"))
     away = AwayBus(bus)
@@ -196,7 +196,7 @@ async def test_notes_of_a_process_that_was_killed_are_written_once_by_the_next(b
     file.write_bytes(file.read_bytes() + b'{"name": "cut o')
     assert (file.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
     await bus.call("DEL", bus.keys.usage(DAY, "bot"))
-    await bus.call("HDEL", bus.keys.usage(DAY, "noted"), "b")
+    await bus.call("HDEL", bus.keys.usage_noted(DAY), "b")
 
     following = a_ledger(bus, tmp_path, "next")
     async with anyio.create_task_group() as tg:

@@ -80,7 +80,7 @@ async def test_accounts_end_after_400_days_and_what_was_noted_after_two(bus: Bus
 
     for kind in ("bot", "person", "session", "model"):
         assert 399 * 86_400 < await bus.call("TTL", bus.keys.usage(DAY, kind)) <= 400 * 86_400
-    assert 86_400 < await bus.call("TTL", bus.keys.usage(DAY, "noted")) <= 2 * 86_400
+    assert 86_400 < await bus.call("TTL", bus.keys.usage_noted(DAY)) <= 2 * 86_400
 
 
 async def test_currencies_are_never_added_to_each_other(bus: Bus) -> None:

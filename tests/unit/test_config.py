@@ -1632,3 +1632,13 @@ def test_what_root_made_for_a_group_is_no_secret_spread(tmp_path: Path, monkeypa
         warned[mode, uid] = bool(read_secret_file(secret)[1])
 
     assert warned == {(0o440, 0): False, (0o444, 0): True, (0o440, 1000): True, (0o400, 1000): False}
+
+
+@each_row("text, is_refused", [("", False), ("approval = true", False), ("approval = true\napproval_s = 600", True)])
+def test_a_command_does_not_wait_for_approval_longer_than_its_turn(file, text, is_refused):
+    found = problems(file, f"[bots.pond.exec]\n{text}\n") if is_refused else []
+
+    assert [line.partition(":")[0].rpartition(" ")[2] for line in found] == (
+        ["bots.pond.exec.approval_s"] if is_refused else []
+    )
+    assert is_refused or load_text(file, f"[bots.pond.exec]\n{text}\n")
