@@ -31,7 +31,7 @@ OURS = re.compile(
     r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs|"
     r"\s+1c abnf [\s\S]*"
 )
-"""Literals that are no text of the page: keys, headers, queries, commands, words of names, languages of code, errors of a programmer."""
+"""Literals that are no text of the page: keys, queries, commands, words of names, languages, errors of a programmer."""
 
 OWN = re.compile(r"(?!zh)[^.]+\.js")
 """Scripts that were written here: neither libraries nor tables."""
