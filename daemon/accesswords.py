@@ -9,7 +9,7 @@ ENGLISH: Mapping[str, str] = {
         "valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "An error occurred, and your message was not accepted. Administrators can look up the error by its ID, "
+        "An error occurred, and your message was not accepted. Administrators can find the error in the log by the ID "
         "{correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
@@ -19,8 +19,8 @@ ENGLISH: Mapping[str, str] = {
         "with the setting bots.<name>.groups_may."
     ),
     "pair_how": (
-        "/pair CODE approves the person who received that pairing code. To approve all members of a group, send /pair "
-        "without a code in that group."
+        "To approve a person, send /pair CODE with the pairing code that the person received. To approve all members "
+        "of a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
     "pair_group": "This group is approved. I now accept messages from all members in this group.",
@@ -35,16 +35,16 @@ ENGLISH: Mapping[str, str] = {
         "or Slack."
     ),
     "ban_how": (
-        "/ban ID bans a person or a group, and I no longer accept their messages. You can also reply to a "
-        "message with /ban to ban its sender. To lift the ban, send /unban ID."
+        "To ban a person or a group, send /ban ID. To ban the sender of a message, you can also reply to the message "
+        "with /ban. To lift a ban, send /unban ID."
     ),
     "ban_done": (
         "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
         "from before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
-        "{name} is an administrator and cannot be banned. First remove {name} from the list bots.<name>.admins in "
-        "the configuration."
+        "{name} is an administrator and cannot be banned. To ban {name}, first remove the ID of {name} from the "
+        "setting bots.<name>.admins."
     ),
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
@@ -68,7 +68,7 @@ ENGLISH: Mapping[str, str] = {
         "that arrived during the pause."
     ),
     "resume_none": "I am not paused in this chat.",
-    "resume_but_all": "I am paused in all of my chats, not only in this one. Send /resume all to end the pause.",
+    "resume_but_all": "I am paused in all of my chats, not only in this chat. Send /resume all to end the pause.",
     "paused": "I am paused right now. Your message is saved and will be answered after the pause.",
     "approval_asked": (
         "I want to run this command. An administrator can allow it with /approve {id} or refuse it with /deny {id}, "
@@ -86,11 +86,13 @@ ENGLISH: Mapping[str, str] = {
     "approval_expired": "The approval of the command {id} has expired. The command was not run.",
     "help_admins": (
         "For administrators:\n"
-        "/pair CODE approves the person who received this code; /pair in a group approves that group\n"
-        "/ban ID bans a person or a group, and /ban as a reply bans the sender; /unban ID lifts the ban\n"
-        "/pause pauses me in this chat, and /pause all pauses me in every chat; /resume and /resume all end these "
-        "pauses\n"
-        "/approve ID lets me run a command that waits for approval; /deny ID refuses it"
+        "/pair CODE approves the person who received the pairing code CODE; /pair without a code, sent in a group, "
+        "approves the group\n"
+        "/ban ID bans the person or group with this ID, and /unban ID lifts the ban; to ban the sender of a message, "
+        "reply to the message with /ban\n"
+        "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you send "
+        "/resume all\n"
+        "/approve ID lets me run a command that waits for approval, and /deny ID refuses it"
     ),
 }
 

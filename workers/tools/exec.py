@@ -24,8 +24,8 @@ async def _exec(arguments: Mapping[str, Any], context: ToolContext) -> str:
 EXEC = Tool(
     name="exec",
     description=(
-        "Run a shell command (/bin/sh) in a sandbox. Its current folder holds your files, and only files there stay. "
-        "The result is the output and the exit code."
+        "Run a shell command (/bin/sh) in a sandbox. The current folder contains your files, and only files in this "
+        "folder are kept. The result is the output and the exit code."
     ),
     parameters={
         "type": "object",
