@@ -43,7 +43,7 @@ BELOW = ("/page/", *(place.partition("{")[0] for place in PLACES if "{" in place
 """Beginnings of the addresses of the page and of its files."""
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; media-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Whatever the texts contain, only files of this page run, and nothing is loaded from or sent to another server."""
