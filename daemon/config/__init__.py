@@ -7,6 +7,8 @@ from daemon.config.channel_plugins import Adapter, connect_of
 from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
+    FeishuConfig,
+    FeishuEventsConfig,
     PushConfig,
     SlackConfig,
     SlackEventsConfig,
@@ -80,6 +82,8 @@ __all__ = [
     "EmbeddingsConfig",
     "ExecConfig",
     "FallbackConfig",
+    "FeishuConfig",
+    "FeishuEventsConfig",
     "Finding",
     "HealthConfig",
     "LimitsConfig",

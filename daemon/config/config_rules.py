@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
+from daemon.config.feishu_rules import feishu_findings
 from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
@@ -73,6 +74,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from telegram_findings(config)
     yield from slack_findings(config)
     yield from webhook_findings(config)
+    yield from feishu_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
