@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 from daemon.config.address import PUBLIC, SERVER, is_public, is_server
 from daemon.config.channels import FeishuConfig
@@ -81,6 +82,9 @@ def _heard(path: str, channel: FeishuConfig) -> Iterator[Finding]:
         yield Finding(key[0], problem, key[1])
     if not channel.events.url:
         return
+    if find_spec("cryptography") is None:
+        text = "events by HTTP need a package that is not installed. Run: pip install 'millpond[feishu]'"
+        yield Finding(f"{path}.events.url", text)
     if not is_public(channel.events.url):
         yield Finding(f"{path}.events.url", PUBLIC)
     if not channel.encrypt_key:
