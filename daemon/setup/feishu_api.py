@@ -61,7 +61,9 @@ class FeishuApi:
         told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
         name, open_id = told.get("app_name"), told.get("open_id")
         if not isinstance(open_id, str):
-            raise FeishuSaysNo("the app has no bot. Add the bot capability to the app, and publish a version of the app")
+            raise FeishuSaysNo(
+                "the app has no bot. Add the bot capability to the app, and publish a version of the app"
+            )
         return Me(name=name if isinstance(name, str) else "", open_id=open_id, missing=await self._missing(token))
 
     async def _missing(self, token: Secret) -> tuple[str, ...]:
@@ -109,9 +111,7 @@ class FeishuApi:
     ) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {token.reveal()}"} if token else {}
         try:
-            answer = await self._client.request(
-                verb, self._base + path, json=body, headers=headers, timeout=TIMEOUT_S
-            )
+            answer = await self._client.request(verb, self._base + path, json=body, headers=headers, timeout=TIMEOUT_S)
             found = _decode(answer.content)
         except httpx2.HTTPError as error:
             raise FeishuSaysNo(f"{self._base} cannot be reached: {type(error).__name__}") from None

@@ -17,7 +17,7 @@ import msgspec
 from daemon.config import Secret
 from daemon.errors import UNREADABLE
 from daemon.proxies import connector_of, http_proxy_of
-from daemon.setup.answers import Owner
+from daemon.setup.answers import FeishuAnswer, Owner
 from daemon.setup.feishu_api import FeishuApi, FeishuSaysNo
 from daemon.setup.feishu_frames import DATA, Frame, decoded, encoded, ping
 
@@ -69,16 +69,16 @@ class Written:
 
 
 async def wait_for_owner(
-    api: FeishuApi, base_url: str, app_id: str, app_secret: Secret, code: str, *,
-    say: Callable[[str], None], wait_s: float = WAIT_S,
-) -> Written | None:  # fmt: skip
+    api: FeishuApi, answer: FeishuAnswer, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S
+) -> Written | None:
     """The person who sends ``code`` to the app in a direct message; None if that does not happen in time.
 
     Raises:
         FeishuSaysNo: Feishu lets nobody hear with this secret.
     """
-    url = await api.socket_url(app_id, app_secret)
-    async with aiohttp.ClientSession(connector=connector_of(base_url), cookie_jar=aiohttp.DummyCookieJar()) as session:
+    url = await api.socket_url(answer.app_id, answer.app_secret)
+    connector = connector_of(answer.base_url)
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
         with anyio.move_on_after(wait_s):
             while True:
                 written = await _heard(session, url, code)
@@ -86,19 +86,15 @@ async def wait_for_owner(
                     return written
                 await anyio.sleep(PAUSE_S)
                 with suppress(FeishuSaysNo):
-                    url = await api.socket_url(app_id, app_secret)
+                    url = await api.socket_url(answer.app_id, answer.app_secret)
     say("The code did not arrive in time.")
     return None
 
 
-async def greeted(api: FeishuApi, app_id: str, app_secret: Secret, written: Written, text: str) -> Owner:
-    """The owner with a name, greeted; no matter when that fails."""
-    owner = written.owner
+async def greet(api: FeishuApi, token: Secret, written: Written, text: str) -> None:
+    """Tell the owner that it worked; no matter when that fails."""
     with suppress(FeishuSaysNo):
-        token = await api.token(app_id, app_secret)
-        owner = replace(owner, name=await api.name_of(token, owner.id))
         await api.say(token, chat=written.chat, text=text)
-    return owner
 
 
 async def _heard(session: aiohttp.ClientSession, url: str, code: str) -> Written | None:
@@ -106,9 +102,7 @@ async def _heard(session: aiohttp.ClientSession, url: str, code: str) -> Written
     service = parse_qs(urlsplit(url).query).get("service_id", ["0"])[0]
     address = url.replace("ws", "http", 1)
     try:
-        async with session.ws_connect(
-            address, proxy=http_proxy_of(address), max_msg_size=FRAME_MAX_BYTES
-        ) as socket:
+        async with session.ws_connect(address, proxy=http_proxy_of(address), max_msg_size=FRAME_MAX_BYTES) as socket:
             await socket.send_bytes(ping(int(service) if service.isdecimal() else 0))
             parts: dict[str, dict[int, bytes]] = {}
             while (message := await socket.receive(SILENCE_S)).type is aiohttp.WSMsgType.BINARY:
