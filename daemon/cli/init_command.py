@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--workspace",
     metavar="DIR",
-    help="The bot's folder. Folder of the bot's files. Default: bots/NAME in the data directory.",
+    help="The bot's folder. Folder for the bot's files. Default: bots/NAME in the data directory.",
 )
 @click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")

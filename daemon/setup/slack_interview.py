@@ -42,9 +42,9 @@ Slack: create an app from a manifest, which lists its permissions.
 `millpond init --slack-manifest` prints the manifest.
   1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
      Choose the workspace, paste the manifest, and choose Create.
-  2. Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
+  2. Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
-    "  3. Under Basic Information, App-Level Tokens, generate a token with the scope connections:write. Copy the "
+    "  3. Under Basic Information > App-Level Tokens, generate a token with the scope connections:write. Copy the "
     "token, xapp-…"
 )
 STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."

@@ -167,7 +167,7 @@ def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
         set_up(page, server)
 
         expect(page.get_by_role("alert")).to_contain_text("refused the API key (401)")
-    expect(page.get_by_role("button", name="Save without a working test")).to_be_visible()
+    expect(page.get_by_role("button", name="Save without a successful test")).to_be_visible()
     page.get_by_label("Address of the server").fill("http://user:password@127.0.0.1/v1")
     page.get_by_role("button", name="Test and save").click()
 
