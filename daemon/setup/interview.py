@@ -65,7 +65,7 @@ class Interview:
         zone = self._time_zone(bot)
         model, telegram = self.model(bot), self.telegram(bot, language)
         # Slack is asked for when a person does without Telegram, and Feishu of who speaks Chinese; else flags say so.
-        offered = telegram is None and self._flags.telegram is None
+        offered = telegram is None and self._flags.telegram is None and not self._flags.for_feishu
         slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
         offered = offered and slack is None and self._flags.slack is None and language == "zh"
         feishu = FeishuInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)

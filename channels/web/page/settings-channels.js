@@ -98,8 +98,8 @@ function connection(view, kind, name, channel) {
       named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
       named("events_url", t("URL to which Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long connection, which needs no public address.")}),
-      named("encrypt_key", t("Encrypt Key, if Feishu sends events to a URL"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
-      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
+      named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
+      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
     ],
     webhook: () => [
       named("url", t("Address of the bridge"), {hint: t("Millpond sends the bot's messages to this address.")}),
