@@ -41,8 +41,8 @@ BELOW = ("/page/", *(place.partition("{")[0] for place in PLACES if "{" in place
 """Beginnings of the addresses of the page and of its files."""
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Whatever the texts contain, only files of this page run, and nothing is loaded from or sent to another server."""
 

@@ -104,7 +104,7 @@ RIGHTS: Mapping[str, Rights] = {
     "agent": Rights(
         reads="overheard,moved,people,ended,labels",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,proactive,forgetting,job,jobs,usage,bucket,"
-        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors,web,audit",
+        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors,web,audit,approval",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),

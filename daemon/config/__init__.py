@@ -53,12 +53,13 @@ from daemon.config.schema import (
     QueueConfig,
     RedisConfig,
     RunConfig,
+    SpeechConfig,
     TranscriptionConfig,
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription_server import transcription_of
+from daemon.config.transcription_server import speech_of, transcription_of
 from daemon.config.web_tools import WebToolsConfig
 from daemon.config.webhook_rules import signing_key
 
@@ -104,6 +105,7 @@ __all__ = [
     "Secret",
     "SlackConfig",
     "SlackEventsConfig",
+    "SpeechConfig",
     "TelegramConfig",
     "TerminalConfig",
     "TestingConfig",
@@ -122,6 +124,7 @@ __all__ = [
     "load",
     "masked_url",
     "signing_key",
+    "speech_of",
     "summary_model_of",
     "transcription_of",
     "zone_problem",

@@ -14,11 +14,20 @@ from channels.slack.socket_mode import _opened as open_socket
 from channels.slack.socket_mode import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
-from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig, WebToolsConfig
+from daemon.config import (
+    EmbeddingsConfig,
+    McpConfig,
+    ModelConfig,
+    Secret,
+    SpeechConfig,
+    TranscriptionConfig,
+    WebToolsConfig,
+)
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Model, Request, connect
 from daemon.model.embeddings_client import Embeddings
 from daemon.model.speech_to_text import Transcriber
+from daemon.model.text_to_speech import SpeechSynthesizer
 from daemon.setup.slack_api import slack_api
 from daemon.setup.telegram_api import bot_api
 from tests.tables import each_row
@@ -94,6 +103,14 @@ async def a_transcriber(base: str) -> None:
         await transcriber.text_of(b"OggS")
     finally:
         await transcriber.aclose()
+
+
+async def a_speech_synthesizer(base: str) -> None:
+    synthesizer = SpeechSynthesizer(SpeechConfig(base_url=base, name="m", timeout_s=TIMEOUT_S), SystemClock())
+    try:
+        await synthesizer.speech_of("a pond")
+    finally:
+        await synthesizer.aclose()
 
 
 async def an_embedder(base: str) -> None:
@@ -179,7 +196,16 @@ async def a_page(base: str) -> None:
 
 
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
-    *(a_model, a_model_of_anthropics_api, a_transcriber, an_embedder, a_tool_server, a_search, a_page),
+    *(
+        a_model,
+        a_model_of_anthropics_api,
+        a_transcriber,
+        a_speech_synthesizer,
+        an_embedder,
+        a_tool_server,
+        a_search,
+        a_page,
+    ),
     *(telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )

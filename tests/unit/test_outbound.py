@@ -31,7 +31,7 @@ PLACES = {
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/openai_sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
-    "daemon/model/speech_to_text.py": {"http_client"},  # base_url
+    "daemon/model/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
     "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed

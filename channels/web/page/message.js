@@ -95,6 +95,7 @@ export function messageElement(message, {calls, session, foreign, retry}) {
   if (again) add(element, h("p.remark", null, t("another answer was requested")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
+  if (message.speech) add(element, filesElement([{kind: "speech", path: message.speech}], session));
   for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));
   if (message.stopped) add(element, h("p.remark", null, t("stopped")));
   if (message.silent) add(element, h("p.remark", null, t("The reminder had nothing to report.")));

@@ -36,6 +36,7 @@ export default {
   "Choose files": "选择文件",
   "Attach files": "添加文件",
   "Record a voice message": "录制语音消息",
+  "Spoken answer": "语音回答",
   "End the recording": "结束录音",
   "Attached files": "已添加的文件",
   "{name} is larger than {size}": "{name} 超过 {size}",
