@@ -32,6 +32,7 @@ LATER = frozenset(
         "memory.js",
         "prompt.js",
         "settings.js",
+        "settings-bots.js",
         "settings-channels.js",
         "settings-form.js",
         "settings-people.js",

@@ -156,6 +156,17 @@ export default {
   "You are {name} ({id}). Save the channel now.": "你是 {name}（{id}）。现在请保存渠道。",
   "The code did not arrive in time. Enter your ID instead.": "没有及时收到代码。请改为输入你的 ID。",
 
+  "Name of the new bot": "新机器人的名称",
+  "Lowercase letters a-z, digits, _ and -.": "小写字母 a-z、数字、_ 和 -。",
+  "Same model and language as": "模型和语言与此相同",
+  "Create the bot": "创建机器人",
+  "Create a bot": "创建机器人…",
+  "The bot was created. Connect a channel to the bot.": "机器人已创建。请给它连接一个渠道。",
+  "The files, conversations and memories of a deleted bot are kept.": "删除机器人后，它的文件、对话和记忆会保留。",
+  "Delete this bot": "删除这个机器人",
+  "Delete {bot}?": "删除 {bot}？",
+  "The bot was deleted.": "机器人已删除。",
+
   "Changes on this page take effect immediately, without a restart. The audit log lists each change and its author.": "本页的改动立即生效，不需要重新启动。每次改动都记录在审计里。",
   "No chat platform is connected, so there are no people to approve.": "没有连接聊天平台，所以没有需要批准的人。",
   "Approve or ban a person": "批准或封禁用户",
