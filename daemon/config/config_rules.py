@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
+from daemon.config.discord_rules import discord_findings
 from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
@@ -72,6 +73,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)
+    yield from discord_findings(config)
     yield from webhook_findings(config)
 
 

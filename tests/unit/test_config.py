@@ -1464,7 +1464,7 @@ _SECTION_PATHS = {
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack", "webhook")
+            for tag in ("testing", "telegram", "slack", "discord", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),
