@@ -19,7 +19,7 @@ from daemon.config.address import is_discords
 from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_client
-from daemon.version import __version__
+from daemon.setup.discord_api import AGENT
 
 ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a hundred of the largest messages are far below."""
@@ -38,9 +38,6 @@ CLOSE_S = 1.0
 
 SECRET_MIN_BYTES = 16
 """A shorter token, of which the real ones have some 70, may be in an answer by chance."""
-
-AGENT = f"DiscordBot (https://millpond.example, {__version__})"
-"""The form that Discord requires (Reference, "User Agent")."""
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 

@@ -1,5 +1,6 @@
 """The meaning of an answer of Discord's REST API. Pure."""
 
+import math
 from collections.abc import Mapping
 
 import msgspec
@@ -60,7 +61,8 @@ def judged(status: int, content: bytes, headers: Mapping[str, str], *, action: s
     if status == 429:
         after = error.retry_after if error else None
         is_global = headers.get("x-ratelimit-global") == "true" or bool(error and error.is_global)
-        raise TooMany(text, retry_after_s=_seconds(headers) if after is None else after, is_global=is_global)
+        told = headers.get("retry-after", "") if after is None else after
+        raise TooMany(text, retry_after_s=seconds_of(told), is_global=is_global)
     if status == 504:
         # A gateway that got no answer in time: the message may have arrived.
         raise SendUnknown(text)
@@ -81,8 +83,10 @@ def _read(content: bytes) -> _Error | None:
         return None
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
+def seconds_of(told: str | float) -> float | None:
+    """A time that Discord states; None: it is none."""
     try:
-        return float(headers.get("retry-after", ""))
+        seconds = float(told)
     except ValueError:
         return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from daemon.setup.discord_api import NO_INTENT
+
 INTENTS = (1 << 0) | (1 << 9) | (1 << 12)
 """Servers, messages in servers, direct messages (Gateway, "Intents")."""
 
 MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
-
-NO_INTENT = (
-    "the privileged intent Message Content is off for this app, so that the bot receives only direct messages, "
-    "mentions and slash commands. Turn Message Content Intent on at https://discord.com/developers/applications, "
-    "under Bot"
-)
 
 TOKEN = "Discord does not accept the token. Check the token"  # noqa: S105 - no token
 SHARDS = "the bot is in too many servers for one connection (sharding), which Millpond does not support"

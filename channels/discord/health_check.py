@@ -8,20 +8,14 @@ import msgspec
 from channels.discord.api import Api, Request
 from channels.discord.api_outcome import Unauthorized
 from channels.discord.api_types import User
-from channels.discord.gateway_closes import NO_INTENT
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError
+from daemon.setup.discord_api import NO_INTENT, App
 
 TIMEOUT_S = 10.0
 
-CONTENT_ALLOWED = (1 << 18) | (1 << 19)
-"""Flags of an app that may receive the text of all messages (Resources, "Application Flags")."""
-
 SHARDS_FROM = 2_500
 """Servers from which on Discord requires several connections."""
-
-PERMISSIONS = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
-"""Reactions, reading, sending, links, files, the history, sending in threads (Topics, "Permissions")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +24,6 @@ class Remark:
 
     state: Literal["ok", "warning", "error"]
     text: str
-
-
-class App(msgspec.Struct, frozen=True, kw_only=True):
-    """The bot's app."""
-
-    id: str
-    name: str = ""
-    flags: int = 0
-    approximate_guild_count: int | None = None
 
 
 _user = msgspec.json.Decoder(User).decode
@@ -58,11 +43,6 @@ async def app_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> App:
     return _app(await api.call(Request("GET", "/applications/@me"), timeout_s=timeout_s))
 
 
-def invitation(app_id: str) -> str:
-    """The address at which a person adds the bot to a server."""
-    return f"https://discord.com/oauth2/authorize?client_id={app_id}&scope=bot+applications.commands&permissions={PERMISSIONS}"
-
-
 async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark]:
     """Facts about the bot of the channel ``name``, and problems with remedies. Never raises what ``send`` raises."""
     try:
@@ -77,11 +57,11 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
             Remark(state="error", text=f"{config.base_url} is not Discord's API. Correct channels.{name}.base_url.")
         ]
     remarks = [Remark(state="ok", text=f"@{me.username}")]
-    if not app.flags & CONTENT_ALLOWED and config.access.groups != "off":
+    if not app.may_read_content and config.access.groups != "off":
         state: Literal["warning", "error"] = "error" if config.access.groups == "all" else "warning"
         remarks.append(Remark(state=state, text=NO_INTENT))
     if app.approximate_guild_count == 0:
-        text = f"the bot is in no server. To add it to a server, open {invitation(app.id)}"
+        text = f"the bot is in no server. To add it to a server, open {app.invitation}"
         remarks.append(Remark(state="ok", text=text))
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
         text = f"the bot is in more than {SHARDS_FROM:,} servers, for which Discord requires several connections. "

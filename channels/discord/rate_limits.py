@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import anyio
 
+from channels.discord.api_outcome import seconds_of
+
 KEPT_MAX = 10_000
 """Routes and buckets that are remembered: about 2 MB."""
 
@@ -63,12 +65,8 @@ class RateLimits:
         if not bucket:
             return
         _keep(self._buckets, route.name, bucket)
-        try:
-            is_empty = int(headers.get("x-ratelimit-remaining", "1")) <= 0
-            reset_s = float(headers.get("x-ratelimit-reset-after", "0"))
-        except ValueError:
-            return
-        if is_empty:
+        reset_s = seconds_of(headers.get("x-ratelimit-reset-after", ""))
+        if headers.get("x-ratelimit-remaining") == "0" and reset_s:
             _keep(self._full_until, (bucket, route.major), anyio.current_time() + reset_s)
 
     def note_refusal(self, route: Route, seconds: float, *, is_global: bool, passing: bool) -> None:

@@ -90,6 +90,31 @@ class SlackAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiscordAnswer:
+    """The bot at Discord."""
+
+    channel: str
+    """Name of the channel's section."""
+    token: Secret
+    base_url: str
+    name: str = ""
+    """The app's name; empty: not asked."""
+    link: str = ""
+    """The address at which the bot is added to a server; empty: not known."""
+    owner: Owner | None = None
+    access: Access = "pairing"
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """How the bot's configuration names its owner."""
+        return _admins(self.channel, self.owner)
+
+
+PlatformAnswer = TelegramAnswer | SlackAnswer | DiscordAnswer
+"""A channel of a platform on which people talk to the bot."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WebhookAnswer:
     """A bridge to another platform, with which messages are exchanged by HTTP."""
 
@@ -138,15 +163,22 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    discord: DiscordAnswer | None = None
+    """None: no channel of Discord is added or changed."""
     web: WebAnswer | None = None
     """None: nothing about the web is changed."""
 
     @property
+    def platforms(self) -> tuple[PlatformAnswer, ...]:
+        """The channels that are added or changed."""
+        return tuple(channel for channel in (self.telegram, self.slack, self.discord) if channel)
+
+    @property
     def admins(self) -> tuple[str, ...]:
         """The owner, on each of the channels."""
-        return tuple(admin for channel in (self.telegram, self.slack) if channel for admin in channel.admins)
+        return tuple(admin for channel in self.platforms for admin in channel.admins)
 
     @property
     def owner(self) -> Owner | None:
         """The owner, as the first channel that knows them names them."""
-        return next((channel.owner for channel in (self.telegram, self.slack) if channel and channel.owner), None)
+        return next((channel.owner for channel in self.platforms if channel.owner), None)

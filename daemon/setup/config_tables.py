@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
+from daemon.config import TOOLS, DiscordConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import (
+    POLICIES,
+    Answers,
+    DiscordAnswer,
+    ModelAnswer,
+    PlatformAnswer,
+    SlackAnswer,
+    TelegramAnswer,
+    WebAnswer,
+    WebhookAnswer,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +39,8 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
         bot["workspace"] = answers.workspace
     bot.setdefault("tools", list(TOOLS))
     files = set_model(tables, answers.bot, answers.model)
-    for channel in (answers.telegram, answers.slack):
-        files += set_channel(tables, answers.bot, channel) if channel else []
+    for channel in answers.platforms:
+        files += set_channel(tables, answers.bot, channel)
     files += set_web(tables, answers.bot, answers.web) if answers.web else []
     return tables, files
 
@@ -45,10 +55,12 @@ def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[Secre
     return [file] if file else []
 
 
-def set_channel(tables: Table, bot: str, answer: TelegramAnswer | SlackAnswer) -> list[SecretFile]:
+def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretFile]:
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
-    return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
+    if isinstance(answer, TelegramAnswer):
+        return [_telegram(tables, bot, answer)]
+    return [_discord(tables, bot, answer)] if isinstance(answer, DiscordAnswer) else _slack(tables, bot, answer)
 
 
 def set_web(tables: Table, bot: str, answer: WebAnswer) -> list[SecretFile]:
@@ -99,6 +111,15 @@ def _telegram(tables: Table, bot: str, answer: TelegramAnswer) -> SecretFile:
     file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
     _secret(channel, "token", file)
     _access(channel, answer, answer.allow)
+    return file
+
+
+def _discord(tables: Table, bot: str, answer: DiscordAnswer) -> SecretFile:
+    channel = _channel(tables, answer.channel, "discord", bot)
+    _address(channel, answer.base_url, usual=DiscordConfig().base_url)
+    file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
+    _secret(channel, "token", file)
+    _access(channel, answer, ())
     return file
 
 
@@ -158,7 +179,7 @@ def _address(channel: Table, base_url: str, *, usual: str) -> None:
         channel.pop("base_url", None)
 
 
-def _access(channel: Table, answer: TelegramAnswer | SlackAnswer, allow: Sequence[str]) -> None:
+def _access(channel: Table, answer: PlatformAnswer, allow: Sequence[str]) -> None:
     access = _inner(channel, "access")
     access["policy"] = POLICIES[answer.access]
     alone = (answer.owner.id,) if answer.owner and answer.access == "private" else ()

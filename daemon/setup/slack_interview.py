@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public
@@ -22,6 +22,7 @@ from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
 from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
 from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.secret_questions import SecretQuestion, SecretQuestions
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
@@ -49,20 +50,6 @@ STEP_SOCKET = (
 STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Secret:
-    """A secret that is asked for."""
-
-    question: str
-    flag: str
-    given: Secret | None
-    known: Secret | None
-    problem: Callable[[Secret], str]
-    """The problem with its form."""
-    tried: Callable[[Secret], None]
-    """Raises SlackSaysNo when it does not work."""
-
-
 class SlackInterview:
     """Asks for everything that the configuration needs for Slack. Nothing is written."""
 
@@ -70,6 +57,7 @@ class SlackInterview:
         self._asker = asker
         self._flags = flags
         self._place = place
+        self._secrets = SecretQuestions(asker, platform="Slack", test=flags.test)
         self._me: Me | None = None
 
     def answer(self, bot: str, language: Language, *, offered: bool) -> SlackAnswer | None:
@@ -133,8 +121,8 @@ class SlackInterview:
                     "  Paste the manifest again (App Manifest in the app's settings), and install the app again."
                 )
 
-        token = self._asked(
-            _Secret(
+        token = self._secrets.asked(
+            SecretQuestion(
                 question="Bot token (Enter: do not use Slack)",
                 flag="--slack-token",
                 given=self._flags.bot_token(),
@@ -144,7 +132,7 @@ class SlackInterview:
             )
         )
         if token is None and self._flags.for_slack:
-            self._go_without(f"--slack-token is not set: {WHERE_BOT_TOKEN}.")
+            self._secrets.go_without(f"--slack-token is not set: {WHERE_BOT_TOKEN}.")
         me = self._me
         named = replace(answer, name=me.user, link=link_of(me)) if me else answer
         return replace(named, bot_token=token) if token else None
@@ -158,8 +146,8 @@ class SlackInterview:
 
         where = ("channels", answer.channel)
         if answer.events_url:
-            secret = self._asked(
-                _Secret(
+            secret = self._secrets.asked(
+                SecretQuestion(
                     question="Signing secret",
                     flag="--slack-signing-secret",
                     given=self._flags.signing_secret(),
@@ -169,10 +157,10 @@ class SlackInterview:
                 )
             )
             if secret is None:
-                self._go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
+                self._secrets.go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
             return replace(answer, signing_secret=secret) if secret else None
-        token = self._asked(
-            _Secret(
+        token = self._secrets.asked(
+            SecretQuestion(
                 question="App token",
                 flag="--slack-app-token",
                 given=self._flags.app_token(),
@@ -182,46 +170,8 @@ class SlackInterview:
             )
         )
         if token is None:
-            self._go_without(f"--slack-app-token is not set: {WHERE_APP_TOKEN}.")
+            self._secrets.go_without(f"--slack-app-token is not set: {WHERE_APP_TOKEN}.")
         return replace(answer, app_token=token) if token else None
-
-    def _go_without(self, text: str) -> None:
-        """Lets a person continue; a script gets an error with the missing values."""
-        if not self._asker.asks:
-            raise ConfigError(text)
-        self._asker.say("  Continuing without Slack.")
-
-    def _asked(self, what: _Secret) -> Secret | None:
-        """A secret that works, or that the person keeps anyway; None: none."""
-        given, known = what.given, what.known
-        while True:
-            secret = self._asker.secret(what.question, flag=what.flag, given=given, default=known)
-            if not secret:
-                return None
-            tried = self._tried(what, secret)
-            if tried != "again":
-                return secret if tried == "keep" else None
-            given, known = None, None
-
-    def _tried(self, what: _Secret, secret: Secret) -> Literal["again", "keep", "skip"]:
-        if wrong := what.problem(secret):
-            if not self._asker.asks:
-                raise AnswerRefused(what.flag, "", wrong)
-            self._asker.say(f"  {wrong[0].upper()}{wrong[1:]}")
-            return "again"
-        if not self._flags.test:
-            return "keep"
-        try:
-            what.tried(secret)
-        except SlackSaysNo as error:
-            if not self._asker.asks:
-                raise
-            self._asker.say(f"  {printable(str(error))}")
-        else:
-            return "keep"
-        of = (("again", "ask again"), ("keep", "keep this value anyway"), ("skip", "continue without Slack"))
-        chosen = self._asker.choice("Next step", of, given=None, default="again")
-        return cast("Literal['again', 'keep', 'skip']", chosen)
 
     # People
 

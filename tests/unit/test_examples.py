@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.config import PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
+from daemon.config import DiscordConfig, PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
 from daemon.errors import ConfigError
 from tests.tables import each_row
 
@@ -16,13 +16,17 @@ SECRETS = (
     *("model.key", "telegram.token", "heron.token", "lotus.token"),
     *("secrets/model.key", "secrets/telegram.token", "secrets/web.token"),
 )
-OF_SLACK = {"slack.bot.token": "xoxb-123-456-AbCdEf", "slack.app.token": "xapp-1-A0123456789-987-abcdef"}
+OTHERS = {
+    "slack.bot.token": "xoxb-123-456-AbCdEf",
+    "slack.app.token": "xapp-1-A0123456789-987-abcdef",
+    "discord.token": "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde.abcdefghijklmnopqrstuvwxyz0123456789AB",
+}
 
 
 def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
-    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack", "servers"}
+    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack", "discord", "servers"}
     linked = set(re.findall(r"\]\((?!\.\.|#)([^)]+)\)", page))
     for path in (ROOT / "deploy").rglob("*"):
         name = path.relative_to(ROOT / "deploy").as_posix()
@@ -37,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     for number, name in enumerate(SECRETS):
         (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")
         (tmp_path / name).chmod(0o600)
-    for name, text in OF_SLACK.items():
+    for name, text in OTHERS.items():
         (tmp_path / name).write_text(f"{text}\n")
         (tmp_path / name).chmod(0o600)
     return tmp_path
@@ -54,8 +58,8 @@ def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: 
     assert pushed
     for channel in pushed:
         assert channel.access.policy
-        assert isinstance(channel, TelegramConfig | SlackConfig)
-        assert channel.token if isinstance(channel, TelegramConfig) else channel.bot_token and channel.app_token
+        assert isinstance(channel, TelegramConfig | SlackConfig | DiscordConfig)
+        assert channel.bot_token and channel.app_token if isinstance(channel, SlackConfig) else channel.token
     for name, bot in loaded.config.bots.items():
         assert bot.admins, name
         assert not bot.model.offline, name

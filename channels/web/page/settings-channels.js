@@ -1,4 +1,4 @@
-// Channels in the settings: Telegram, Slack and webhooks are connected, tested and changed.
+// Channels in the settings: Telegram, Slack, Discord and webhooks are connected, tested and changed.
 
 import {get, post, query} from "/page/api.js";
 import {fill, h, toast} from "/page/dom.js";
@@ -7,7 +7,7 @@ import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
 import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", webhook: t("Webhook")};
+const KINDS = {telegram: "Telegram", slack: "Slack", discord: "Discord", webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -64,7 +64,7 @@ function connection(view, kind, name, channel) {
   };
   const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret"];
   const used = {telegram: ["token", "url", "owner", "access"], slack: ["bot_token", "app_token", "signing_secret", "events_url", "url", "owner", "access"],
-    webhook: ["url", "secret", "port", "access"]}[kind];
+    discord: ["token", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
   const result = h("div.stack", {role: "status"});
   const answers = () => {
     const given = {bot: inputs.bot.input.value, channel: inputs.channel.value.trim()};
@@ -90,6 +90,10 @@ function connection(view, kind, name, channel) {
       named("signing_secret", t("Signing secret, if Slack sends events to a URL"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
     ],
+    discord: () => [
+      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
+      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("The test enters the ID of the owner of the app.")}),
+    ],
     webhook: () => [
       named("url", t("Address of the bridge"), {hint: t("Millpond posts the bot's messages to this address.")}),
       named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
@@ -114,7 +118,9 @@ function connection(view, kind, name, channel) {
       fill(result, h("p.soft", null, t("Testing…")));
       try {
         const tried = await post(`/api/settings/${kind}`, answers(), view.signal);
+        if (tried.owner && !inputs.owner.value) inputs.owner.value = tried.owner;
         fill(result, h("p.good", null, tried.name ? t("The platform accepts the token. The bot is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
+          kind === "discord" && h("p", null, parts("To add the bot to a server, open {link}.", {link: h("a", {href: tried.link, target: "_blank", rel: "noopener noreferrer"}, t("this invitation"))})),
           tried.code && !inputs.owner.value && pairing(view, kind, answers(), tried, inputs.owner));
       } catch (error) {
         fill(result);

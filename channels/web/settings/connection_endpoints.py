@@ -1,4 +1,4 @@
-"""``POST /api/settings/model``, ``…/telegram``, ``…/slack`` and ``…/webhook``: the questions of ``millpond init``.
+"""``POST /api/settings/model``, and the same for each platform: the questions of ``millpond init``.
 
 The questions, their checks and the trials are those of ``daemon.setup``. Without ``digest`` the answers are tried; with
 it they are written, without a trial.
@@ -21,19 +21,22 @@ from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, WEB_SEARCH, load
-from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import DiscordAnswer, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
+from daemon.setup.discord_api import NO_INTENT, app_at
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.settings_forms import (
     BotForm,
+    DiscordForm,
     ModelForm,
     OwnerForm,
     SlackForm,
     TelegramForm,
     WebForm,
     WebhookForm,
+    discord_answer,
     model_answer,
     slack_answer,
     telegram_answer,
@@ -94,6 +97,11 @@ class Connecting:
         """Try or save a channel of Slack."""
         form = await decoded(request, SlackForm, FORM)
         return await self._handled(request, form, slack_answer, set_channel, _tried_slack)
+
+    async def discord(self, request: Request) -> Response:
+        """Try or save a channel of Discord."""
+        form = await decoded(request, DiscordForm, FORM)
+        return await self._handled(request, form, discord_answer, set_channel, _tried_discord)
 
     async def webhook(self, request: Request) -> Response:
         """Check or save a channel of type ``webhook``."""
@@ -207,6 +215,12 @@ async def _tried_slack(answer: SlackAnswer) -> dict[str, object]:
     findings = [f"the app lacks permissions: {', '.join(missing)}"] if missing else []
     code = new_code() if answer.app_token else ""
     return {"name": f"{me.user}, {me.team}", "link": link_of(me), "code": code, "findings": findings}
+
+
+async def _tried_discord(answer: DiscordAnswer) -> dict[str, object]:
+    app = await app_at(answer.base_url, answer.token)
+    findings = [] if app.may_read_content else [NO_INTENT]
+    return {"name": app.name, "link": app.invitation, "owner": app.owner_id, "findings": findings}
 
 
 async def _untried(_answer: WebhookAnswer) -> dict[str, object]:
