@@ -53,7 +53,12 @@ async def opened(
     with anyio.move_on_after(timeout_s):
         try:
             return await session.ws_connect(
-                url, proxy=http_proxy_of(url), autoping=False, max_msg_size=max_bytes, decode_text=False
+                url,
+                proxy=http_proxy_of(url),
+                autoping=False,
+                autoclose=False,  # with a code of the caller's choice
+                max_msg_size=max_bytes,
+                decode_text=False,
             )
         except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
             failure = type(error).__name__
