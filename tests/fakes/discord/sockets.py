@@ -79,6 +79,7 @@ class Socket:
                     await self._send(TEXT, content)
                 else:
                     await self.tell(DISPATCH, content, s=event.number, t=event.kind)
+                    self.world.on_event(event)
             await awake.wait()
 
     async def _send(self, kind: int, content: bytes) -> None:

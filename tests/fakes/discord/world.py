@@ -205,6 +205,8 @@ class World(Changing):
         self.interactions: dict[str, tuple[str, bool]] = {}
         """Their tokens, and whether they were answered."""
         self.base_url = ""
+        self.on_event: Callable[[Event], object] = lambda _event: None
+        """Called when an event was sent on a connection."""
         self._last = 0
 
     def id(self) -> str:
