@@ -12,6 +12,7 @@ from channels.intake.receive_loop import REST_S
 from channels.outbox import Outbox
 from daemon.config import (
     DiscordConfig,
+    FeishuConfig,
     PushConfig,
     SlackConfig,
     TelegramConfig,
@@ -29,6 +30,7 @@ ADAPTERS: dict[type[PushConfig], str] = {
     TelegramConfig: "channels.telegram:connect",
     SlackConfig: "channels.slack:connect",
     DiscordConfig: "channels.discord:connect",
+    FeishuConfig: "channels.feishu:connect",
     WebhookChannelConfig: "channels.webhook:connect",
 }
 """Where the adapter of each of our types is found: by import string, since most processes need few of them."""

@@ -9,7 +9,7 @@ ENGLISH: Mapping[str, str] = {
         "valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "An error occurred, and your message was not accepted. Administrators can look up the error by its ID, "
+        "An error occurred, and your message was not accepted. Administrators can find the error in the log by the ID "
         "{correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
@@ -19,8 +19,8 @@ ENGLISH: Mapping[str, str] = {
         "with the setting bots.<name>.groups_may."
     ),
     "pair_how": (
-        "/pair CODE approves the person who received that pairing code. To approve all members of a group, send /pair "
-        "without a code in that group."
+        "To approve a person, send /pair CODE with the pairing code that the person received. To approve all members "
+        "of a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
     "pair_group": "This group is approved. I now accept messages from all members in this group.",
@@ -35,16 +35,16 @@ ENGLISH: Mapping[str, str] = {
         "or Slack."
     ),
     "ban_how": (
-        "/ban ID bans a person or a group, and I no longer accept their messages. You can also reply to a "
-        "message with /ban to ban its sender. To lift the ban, send /unban ID."
+        "To ban a person or a group, send /ban ID. To ban the sender of a message, you can also reply to the message "
+        "with /ban. To lift a ban, send /unban ID."
     ),
     "ban_done": (
         "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
         "from before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
-        "{name} is an administrator and cannot be banned. First remove {name} from the list bots.<name>.admins in "
-        "the configuration."
+        "{name} is an administrator and cannot be banned. To ban {name}, first remove the ID of {name} from the "
+        "setting bots.<name>.admins."
     ),
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
@@ -68,14 +68,31 @@ ENGLISH: Mapping[str, str] = {
         "that arrived during the pause."
     ),
     "resume_none": "I am not paused in this chat.",
-    "resume_but_all": "I am paused in all of my chats, not only in this one. Send /resume all to end the pause.",
+    "resume_but_all": "I am paused in all of my chats, not only in this chat. Send /resume all to end the pause.",
     "paused": "I am paused right now. Your message is saved and will be answered after the pause.",
+    "approval_asked": (
+        "I want to run this command. An administrator can allow it with /approve {id} or refuse it with /deny {id}, "
+        "within {minutes} minutes:\n\n{command}"
+    ),
+    "approval_how": (
+        "/approve ID lets me run a command, and /deny ID refuses it. My message about the command contains the ID."
+    ),
+    "approval_none": "No command with the ID {id} is waiting for approval.",
+    "approval_done_approve": "The command {id} is approved. It runs once.",
+    "approval_done_deny": "The command {id} is denied. It will not run.",
+    "approval_approved": "The command {id} has already been approved.",
+    "approval_started": "The command {id} has already been approved and started.",
+    "approval_denied": "The command {id} has already been denied.",
+    "approval_expired": "The approval of the command {id} has expired. The command was not run.",
     "help_admins": (
         "For administrators:\n"
-        "/pair CODE approves the person who received this code; /pair in a group approves that group\n"
-        "/ban ID bans a person or a group, and /ban as a reply bans the sender; /unban ID lifts the ban\n"
-        "/pause pauses me in this chat, and /pause all pauses me in every chat; /resume and /resume all end these "
-        "pauses"
+        "/pair CODE approves the person who received the pairing code CODE; /pair without a code, sent in a group, "
+        "approves the group\n"
+        "/ban ID bans the person or group with this ID, and /unban ID lifts the ban; to ban the sender of a message, "
+        "reply to the message with /ban\n"
+        "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you send "
+        "/resume all\n"
+        "/approve ID lets me run a command that waits for approval, and /deny ID refuses it"
     ),
 }
 
@@ -117,10 +134,23 @@ CHINESE: Mapping[str, str] = {
     "resume_none": "我在这个聊天中没有暂停。",
     "resume_but_all": "我在所有聊天中都处于暂停状态，不只是这个聊天。请发送 /resume all 结束暂停。",
     "paused": "我现在处于暂停状态。你的消息已经保存，暂停结束后会得到回答。",
+    "approval_asked": (
+        "我想运行下面的命令。管理员可以在 {minutes} 分钟内发送 /approve {id} 批准，或发送 /deny {id} 拒绝："
+        "\n\n{command}"
+    ),
+    "approval_how": "/approve ID 批准我运行一条命令，/deny ID 拒绝这条命令。ID 在我关于这条命令的消息里。",
+    "approval_none": "没有 ID 为 {id} 的命令在等待批准。",
+    "approval_done_approve": "命令 {id} 已批准，将运行一次。",
+    "approval_done_deny": "命令 {id} 已拒绝，不会运行。",
+    "approval_approved": "命令 {id} 之前已经批准。",
+    "approval_started": "命令 {id} 之前已经批准并开始运行。",
+    "approval_denied": "命令 {id} 之前已经拒绝。",
+    "approval_expired": "命令 {id} 的批准时间已过，命令没有运行。",
     "help_admins": (
         "管理员专用：\n"
         "/pair 配对码 批准得到这个配对码的人；在群里发送 /pair 批准整个群\n"
         "/ban ID 封禁一个人或一个群，用 /ban 回复一条消息封禁其发送者；/unban ID 解除封禁\n"
-        "/pause 让我在这个聊天中暂停，/pause all 在所有聊天中暂停；/resume 和 /resume all 结束暂停"
+        "/pause 让我在这个聊天中暂停，/pause all 在所有聊天中暂停；/resume 和 /resume all 结束暂停\n"
+        "/approve ID 批准一条等待批准的命令；/deny ID 拒绝这条命令"
     ),
 }

@@ -35,6 +35,8 @@ Command = Literal[
     "unban",
     "pause",
     "resume",
+    "approve",
+    "deny",
 ]
 
 
@@ -160,6 +162,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """A person stopped the turn here; the text is what had come until then."""
     silent: bool = False
     """A proactive turn had nothing to say: no person is shown it."""
+    speech: str = ""
+    """On an answer to a voice message: path of its recording, relative to the bot's workspace."""
     unpaid: bool = False
     """A limit of the day kept the turn from beginning: no model is shown any of it, and it counts no tokens."""
     own: msgspec.Raw = NOTHING

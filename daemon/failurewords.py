@@ -13,25 +13,25 @@ ENGLISH: Mapping[str, str] = {
         "answered after an administrator has repaired the data with `millpond data check --repair`."
     ),
     "setup_fault": (
-        "The bot cannot use its model: {reason}\nYour message is saved and will be answered as soon as the model "
-        "works. If you change the configuration, restart Millpond."
+        "The bot cannot use its model: {reason}\nYour message is saved and will be answered as soon as the model is "
+        "available. If you change the configuration, restart Millpond."
     ),
     "setup_fault_others": (
-        "The bot is not configured correctly right now. The administrators of the bot have been notified. Your "
-        "message is saved and will be answered as soon as the configuration is correct."
+        "The configuration of the bot has an error right now. The administrators of the bot have been notified. Your "
+        "message is saved and will be answered after the configuration has been corrected."
     ),
-    "still_setup_fault": "{count} messages are queued. The bot is not configured correctly.",
+    "still_setup_fault": "{count} messages are queued. The configuration of the bot has an error.",
     "setup_fault_told": (
         "The bot {bot} cannot use its model: {reason}\nMessages from users are saved and will be answered as soon as "
-        "the model works. If you change the configuration, restart Millpond."
+        "the model is available. If you change the configuration, restart Millpond."
     ),
     "refusals_told": (
-        "The bot {bot} cannot answer some messages: {reason}\nThese messages were moved to the list of dead letters, "
-        "and the users were notified."
+        "The bot {bot} cannot answer some messages: {reason}\nThe unanswered messages were moved to the list of dead "
+        "letters, and their senders were notified."
     ),
     "message_refused": (
         "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "
-        "as usual. Administrators can look up this message by its ID, {correlation}."
+        "as usual. Administrators can find this message in the log by the ID {correlation}."
     ),
     "seconds": "{count} seconds",
     "minute": "1 minute",

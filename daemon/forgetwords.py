@@ -21,26 +21,26 @@ ENGLISH: Mapping[str, str] = {
     ),
     "forget_stale": "Send /forget WORDS first. The search results expire after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
-    "forget_length": "The words after /forget must have 2 to {most} characters in total.",
+    "forget_length": "Write 2 to {most} characters after /forget.",
     "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
     "forget_done": "The text was forgotten. Deleted:",
-    "forget_nothing_left": "The text had already been deleted, so no further deletion was necessary.",
+    "forget_nothing_left": "The text was already deleted earlier, so there was no more text to delete.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
-        "{count} steps failed, so some of the text may remain. To see why the steps failed, an administrator can "
-        "run `millpond queue jobs --json`."
+        "{count} steps of the deletion failed, so some of the text may still be stored. To see the reasons, an "
+        "administrator can run `millpond queue jobs --json`."
     ),
     "forget_waits": (
-        "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present. "
-        "I will delete the archived text as soon as the archive can be reached, and notify you here."
+        "The text was deleted everywhere except in the archive of old messages, which is unavailable right now. When "
+        "the archive is available again, I will delete the text there too, and notify you here."
     ),
     "forget_unsearched": (
-        "The archive of old messages cannot be reached at present, so this list does not contain archived messages."
+        "The archive of old messages is unavailable right now, so this list does not contain archived messages."
     ),
     "forget_untouched": (
-        "The following copies were not deleted: backups, and copies on the chat platform, at the model's provider and "
-        "in external services that tools called."
+        "Copies of the text in backups, on the chat platform, at the model's provider and in external services were "
+        "not deleted."
     ),
     "tier_memory": "memory",
     "tier_history": "history",

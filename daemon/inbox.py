@@ -38,6 +38,19 @@ def path_of(inbound: Inbound, number: int) -> str:
     return f"{FOLDER}/{inbound.received_at[:10]}-{name}{dot}{ending}"
 
 
+def speech_path_of(session: str, turn: int, day: str, text: str, *, ending: str) -> str:
+    """Where the spoken answer ``text`` of a turn is kept; ``day`` is YYYY-MM-DD.
+
+    A worker that lost the turn writes another text into another file. All of them have the mark of the turn.
+    """
+    return f"{FOLDER}/{day}-answer-{speech_mark(session, turn)}{_digest(text, size=4)}.{ending}"
+
+
+def speech_mark(session: str, turn: int) -> str:
+    """The mark in the names of the spoken answers of a turn, see ``mark_of``."""
+    return mark_of(session, f"\0speech {turn}")
+
+
 def is_of(path: str, session: str, *message_ids: str) -> bool:
     """Whether ``path`` is where ``path_of`` keeps a file of one of these messages."""
     folder, _, name = path.partition("/")

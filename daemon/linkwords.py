@@ -10,15 +10,15 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_ask_member": (
         "{other} created this code. If you confirm, your chat and the chat of {other} will share one memory. Each of "
-        "you can then read and delete everything that I save from either chat. The shared memory includes earlier and "
-        "later conversations, facts, notes and files.\n"
+        "you can then read and delete everything that I have saved from either chat. The shared memory contains the "
+        "past and future conversations, facts, notes and files of both chats.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
         "{other} to confirm the link. Nothing is shared until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
-        "one memory. Each of you can then read and delete everything that I save from either chat. The shared memory "
-        "includes earlier and later conversations, facts, notes and files.\n"
+        "one memory. Each of you can then read and delete everything that I have saved from either chat. The shared "
+        "memory contains the past and future conversations, facts, notes and files of both chats.\n"
         "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
         "the code yourself, reject the link."
     ),
@@ -55,13 +55,14 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (
-        "This code is wrong, was already used or replaced by a newer code, or is older than {minutes} minutes. Send "
-        "/link in your other chat to get a new code."
+        "This code is wrong or no longer valid. A code is valid for {minutes} minutes, can be used once, and expires "
+        "when a newer code is created. Send /link in your other chat to get a new code."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "link_own": ("This code was created in this chat or in a linked chat. Send the code in another chat."),
     "link_bot": (
-        "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."
+        "This code was created by another bot. Send the code to the bot that created it. Bots do not share memories "
+        "with each other."
     ),
     "link_group": "Only direct chats can be linked. Send /link to me in a direct chat.",
     "link_not_person": "I cannot link chats, because I keep {kind} instead of one memory per person.",
@@ -76,7 +77,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "unlink_none": "This chat is not linked with any other chat.",
     "unlink_config": (
-        "The configuration links this chat with another chat. Ask an administrator to change the configuration."
+        "This chat is linked with another chat by the configuration. To unlink the chats, ask an administrator to "
+        "change the configuration."
     ),
 }
 

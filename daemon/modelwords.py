@@ -16,9 +16,8 @@ ENGLISH: Mapping[str, str] = {
         "[This answer was cut off at the length limit. If you want the rest of the answer, ask me to continue.]"
     ),
     "call_too_long": (
-        "I tried to use a tool, but the tool call was too long: it exceeded the limit for a single answer. "
-        "Please split "
-        "your request into smaller steps."
+        "I tried to use a tool, but the tool call exceeded the length limit of an answer. Please split your request "
+        "into smaller steps."
     ),
     "too_many_steps": (
         "I stopped after {count} steps, before the task was complete. Ask me to continue if you want me to finish the "

@@ -10,12 +10,16 @@ ENGLISH: Mapping[str, str] = {
     "remind_repeats": ", repeated by {rule}",
     "remind_until": ", until {time}",
     "remind_left": ", {count} more times",
-    "remind_missing": ("The clocks skip {local} when summer time begins, so the reminder fires later, on {time}."),
+    "remind_missing": (
+        "The time {local} does not exist, because clocks are set forward for summer time. The reminder fires later, "
+        "on {time}."
+    ),
     "remind_twice": (
-        "The clocks show {local} twice when summer time ends. The reminder fires at the earlier of these times, {time}."
+        "The time {local} occurs twice, because clocks are set back at the end of summer time. The reminder fires at "
+        "the earlier time, {time}."
     ),
     "remind_months": (
-        "Months without this day are skipped. To be reminded on the last day of each month, use "
+        "In months without this day, the reminder does not fire. To be reminded on the last day of each month, use "
         "FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
     "remind_quiet": "{time} is within the quiet hours of this bot ({hours}), so the reminder fires when the quiet "
@@ -26,18 +30,19 @@ ENGLISH: Mapping[str, str] = {
     "remind_held_person": "delayed until tomorrow, because you have reached today's reminder limit",
     "remind_held_bot": "delayed until tomorrow, because this bot has reached today's reminder limit",
     "remind_held_silent": "delayed until you write in this chat again",
-    "remind_held_access": "delayed until this bot accepts messages from you or from this group again",
+    "remind_held_access": "delayed until this bot accepts messages from you or this group again",
     "remind_held_stopped": "stopped with /remind stop",
     "remind_late": "(This reminder is late. It was due on {time}.)\n\n{text}",
     "remind_usage": (
         "/remind WHEN TEXT sets a reminder. WHEN is, for example, 20m, 2h, 18:30, tomorrow 09:00, 2026-12-24 18:00, "
         "daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, or cron 0 8 * * 1-5. You can "
         "also ask me in your own words.\n"
-        "/remind ask WHEN REQUEST makes me answer REQUEST at the time WHEN, for example /remind ask daily 08:00 What "
-        "is new?\n"
+        "/remind ask WHEN REQUEST sends REQUEST to me at the time WHEN, and I answer it then, for example /remind ask "
+        "daily 08:00 What is new?\n"
         "/reminders lists the reminders of this chat\n"
-        "/remind pause ID, /remind resume ID and /remind delete ID change a reminder\n"
-        "/remind zone Europe/Berlin sets your time zone; the current time zone is {zone}\n"
+        "/remind pause ID, /remind resume ID and /remind delete ID pause, resume and delete the reminder with this "
+        "ID\n"
+        "/remind zone Europe/Berlin sets your time zone to Europe/Berlin; your current time zone is {zone}\n"
         "/remind stop turns off all your reminders with this bot, and /remind start turns the reminders on again"
     ),
     "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
@@ -50,22 +55,23 @@ ENGLISH: Mapping[str, str] = {
     "remind_done_delete": "Reminder {id} is deleted.",
     "remind_over": "The time of reminder {id} has passed, so the reminder was deleted. Set a new reminder.",
     "remind_no_id": "Reminder {id} was not found in this chat. To list the reminders of this chat, send /reminders.",
-    "remind_moved": "Reminder {id} was changed at the same time. List the reminders and try again.",
+    "remind_moved": "Reminder {id} changed before your command was carried out. List the reminders and try again.",
     "remind_group": (
         "In a group, only administrators of this bot can set or change reminders. Write to me in a direct chat, or ask "
         "an administrator."
     ),
     "remind_stopped": "You have turned off all reminders from this bot. Send /remind start to turn them on again.",
     "remind_full": "This chat already has {most} reminders, which is the maximum. Delete a reminder first.",
-    "remind_no_chat": "No direct chat with you was found. Write to me in a direct chat first, then set the reminder.",
-    "remind_chat_gone": "The chat {session} was not found. Write to me in that chat first, then set the reminder.",
+    "remind_no_chat": "No direct chat with you was found. Write to me in a direct chat first, and then set the "
+    "reminder.",
+    "remind_chat_gone": "The chat {session} was not found. Write to me in that chat first, and then set the reminder.",
     "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder in a "
     "message.",
     "remind_empty": "The reminder has no text. Add a text to the reminder.",
     "remind_long": "The text has {count} characters, but a reminder can have at most {most}. Shorten the text.",
     "remind_when": ("“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, or 2026-12-24 18:00."),
     "remind_past": "{time} has already passed. It is now {now}. Choose a later time.",
-    "remind_far": "This time is more than ten years ahead. Choose an earlier time.",
+    "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
         "“{rule}” is not a recurrence rule. Write, for example, FREQ=WEEKLY;BYDAY=MO,WE, daily, weekdays, or "
@@ -73,12 +79,13 @@ ENGLISH: Mapping[str, str] = {
     ),
     "remind_cron": "“{rule}” is not a cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
-    "remind_never": "This rule has no occurrence in the given period. Choose another rule or a later end date.",
+    "remind_never": "This recurrence rule matches no date in the given period. Choose another rule or a later end "
+    "date.",
     "runtime_reminder": (
-        "Started by: reminder {id}, due on {time}, not by a message. Carry out the request below and write to the "
-        "chat. If the person does not need a message, reply with only NO_REPLY, and nothing is sent."
+        "Started by: reminder {id}, which was due on {time}, and not by a message. Carry out the request below and "
+        "write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is sent."
     ),
-    "runtime_reminder_late": "This reminder is late. Tell the person that it is late.",
+    "runtime_reminder_late": "This reminder is late. Tell the person that the reminder is late.",
 }
 
 CHINESE: Mapping[str, str] = {

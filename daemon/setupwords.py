@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "owner_welcome": (
-        "Hello, {name}! You are now my administrator. Start me with `millpond run`. If you have already sent me "
+        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. If you have already sent me "
         "messages, I will answer them as soon as I am running. Send /help to see my commands."
     ),
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.
     "owner_welcome_slack": (
-        "Hello, {name}! You are now my administrator. Start me with `millpond run`, then write to me here, or mention "
-        "me in a channel. `/millpond help` lists my commands."
+        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. Then write to me here, or "
+        "mention me in a channel. `/millpond help` lists my commands."
     ),
 }
 

@@ -10,11 +10,11 @@ ENGLISH: Mapping[str, str] = {
     ),
     "identity_web_search": (
         "- Use web_search for facts that may have changed since your training or that you are not sure of. Give the "
-        "address of each source that you used.\n"
+        "web address of each source that you used.\n"
     ),
     "identity_web_fetch": (
-        "- Use web_fetch to read a page that a person names or that a search found. Never put text from the person or "
-        "from your memory into an address.\n"
+        "- Use web_fetch to read a web page that a person mentions or that a search returned. Never put text from the "
+        "person or from your memory into a web address.\n"
     ),
 }
 

@@ -22,14 +22,14 @@ ENGLISH: Mapping[str, str] = {
     "usage_room_bot": "all users of this bot together have {left} of {limit} messages left",
     "limit_near_bot": "The bot {bot} has used {percent} of its daily limit ({setting}). {left}.",
     "limit_near_person": (
-        "Bot {bot}: {name} has used {percent} of the daily limit for one person ({setting}). {left}. I won't "
-        "notify you again today if other people come close to this limit. The web page lists all people under "
-        "System, Usage."
+        "Bot {bot}: {name} has used {percent} of the daily limit for one person ({setting}). {left}. I will not "
+        "notify you again today if other people come close to this limit. To see all people, open System > Usage on "
+        "the web page."
     ),
     "limit_near_chat": (
         "Bot {bot}: The conversation {name} has used {percent} of the daily limit for one conversation ({setting}). "
-        "{left}. I will not report other conversations that come close to this limit today. The web page lists all "
-        "conversations under System, Usage."
+        "{left}. I will not notify you again today if other conversations come close to this limit. To see all "
+        "conversations, open System > Usage on the web page."
     ),
 }
 

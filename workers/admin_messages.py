@@ -11,15 +11,17 @@ from daemon.session import Word, tell
 from daemon.sessionkey import SessionKey
 
 
-async def tell_administrators(bus: Bus, config: Config, clock: Clock, bot: BotConfig, text: str) -> None:
-    """Send ``text`` to each administrator of ``bot`` who is named with a push channel.
+async def tell_administrators(
+    bus: Bus, config: Config, clock: Clock, bot: BotConfig, text: str, *, besides: str = ""
+) -> None:
+    """Send ``text`` to each administrator of ``bot`` who is named with a push channel, except ``besides``.
 
     Raises:
         BusUnavailable: Redis is away; some of them may have been told.
     """
     for admin in filter(_is_chat, bot.admins):
         channel = SessionKey.parse(admin).channel
-        if isinstance(config.channels.get(channel), PushConfig):
+        if admin != besides and isinstance(config.channels.get(channel), PushConfig):
             await tell(bus, config.queue, admin, _word(admin, channel, text, stamp(clock.now())))
 
 

@@ -203,7 +203,7 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="Millpond issues no new pairing code until some of the unused codes are used or expire",
+                reason="too many pairing codes are unused, so Millpond creates no code until one is used or expires",
             )
             return "silent"
         minutes = round(VALID_S / 60)

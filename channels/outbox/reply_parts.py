@@ -40,7 +40,9 @@ class Contents:
     async def of(self, reply: Reply) -> list[Content]:
         """The parts of a reply; none when there is nothing to be sent."""
         left_out = [file for file in reply.attachments if not self._can_be_sent(file)]
-        text = "\n\n".join((reply.text, *map(self._too_large, left_out))).lstrip() if left_out else reply.text
+        # A spoken answer is the text once more.
+        told = [self._too_large(file) for file in left_out if file.kind != "voice"]
+        text = "\n\n".join((reply.text, *told)).lstrip() if told else reply.text
         if len(text) > IN_THREAD_CHARS:
             found = await anyio.to_thread.run_sync(self._pieces, text)
         elif self._channel.length(text) <= self._channel.limits.part_max:

@@ -33,6 +33,8 @@ Bot API documents it for ``sendMessage`` and ``editMessageText``, and ignores pa
 
 NOT_MODIFIED = "not modified"
 NO_THREAD = "message thread not found"
+NO_VOICE = "voice_messages_forbidden"
+"""The receiver takes no voice messages, by a setting of Telegram Premium; other files are taken."""
 
 _sent = msgspec.json.Decoder(Sent).decode
 
@@ -121,7 +123,8 @@ class Sending:
         try:
             return await self._in_thread(target, forms, (method, method), deadline, upload)
         except Rejected as no:
-            if upload.field == "document" or no.moved_to or no.says(*HOPELESS):
+            is_hopeless = no.says(*HOPELESS) and not no.says(NO_VOICE)
+            if upload.field == "document" or no.moved_to or is_hopeless:
                 raise
         # A picture of an odd shape, a recording of an odd kind: as a document everything goes.
         document = Upload(field="document", name=upload.name, content=upload.content)

@@ -53,7 +53,7 @@ async def _on_screen(process: Process, conversation: Conversation) -> None:
     await screen.run()
     if conversation.pending and not process.stopping.is_set():
         sys.stderr.write(
-            "Finishing the answer. Press Ctrl-C to exit immediately. A worker that starts later will finish the "
+            "Finishing the answer. Press Ctrl-C to exit immediately. The next worker that starts will finish the "
             "answer.\n"
         )
 

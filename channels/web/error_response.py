@@ -33,8 +33,8 @@ AWAY_RETRY_S = 5
 """``Retry-After`` while Redis is unavailable: an embedded server restarts within this time."""
 
 AWAY = (
-    "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried out. "
-    "Send it again later. A message that is sent again with the same id is processed only once."
+    "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried "
+    "out. Send it again later. If you send a message again with the same id, Millpond processes the message only once."
 )
 INTERNAL = "Millpond failed with an internal error. The entry request.failed in Millpond's log contains the details."
 

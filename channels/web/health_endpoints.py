@@ -119,7 +119,7 @@ async def _queues(process: Process) -> bytes:
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest delay of an overdue summary of a conversation",
+        "Longest delay of an overdue conversation summary",
         registry=registry,
     )
     lag.set(await overdue_s(bus))

@@ -114,7 +114,10 @@ class Messages:
         sender = message.user or await self.sender(request, key)
         inbound = self.inbound(key, message.id or "", sender, message.text)
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
-            raise HTTPException(400, "A file was not uploaded for this message. Upload the file with the message's ID.")
+            raise HTTPException(
+                400,
+                "This message refers to a file that was not uploaded for it. Upload the file with the message's ID.",
+            )
         files = tuple(
             Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)
             for each in message.files

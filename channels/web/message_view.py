@@ -42,6 +42,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A person stopped the turn here."""
     silent: bool = False
     """A reminder's turn that had nothing to say; its content is null."""
+    speech: str = ""
+    """The path of the answer as a recording, for ``GET …/file``."""
     tool_calls: Raw | UnsetType = UNSET
     tool_call_id: Raw | UnsetType = UNSET
 
@@ -67,6 +69,7 @@ def shown(index: int, entry: LogEntry) -> Shown:
         dead=entry.dead,
         stopped=entry.stopped,
         silent=entry.silent,
+        speech=entry.speech,
         tool_calls=wire.tool_calls,
         tool_call_id=wire.tool_call_id,
     )

@@ -35,7 +35,6 @@ class SessionKeys(NamedTuple):
 _OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")  # the session's own fields, which stand first
 _SHARED = ("in", *SessionKeys._fields[len(_OWN) + 1 :])  # those of a partition; ``inbox`` is called ``in`` in Redis
 NAMED_KEPT = 1_024  # sessions whose key names are kept: more than a process works on at a time, not to fill its caches
-
 _channel_part = lru_cache(maxsize=256)(encode_part)
 
 
@@ -87,8 +86,7 @@ class Keys(ChannelNames):
 
     def delivering(self, session: str, reply: str) -> tuple[str, str]:
         """Keys used when a delivery is recorded: ``sent`` and ``traces``."""
-        of = self._prefixes[self.partition(session)]
-        return f"{of}:sent:{reply}", f"{of}:traces:{session}"
+        return f"{self._prefixes[self.partition(session)]}:sent:{reply}", self.traces(session)
 
     # One a partition. None has a TTL: each is emptied by its consumer.
     def inbox(self, partition: int) -> str:
@@ -310,7 +308,6 @@ class Keys(ChannelNames):
         """``tries``, hash, TTL ten minutes: a person's messages with a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
-    # Who operates Millpond from a browser; codes and visitors lie in one slot.
     def login(self, digest: str) -> str:
         """``login``, string, TTL ten minutes: an unused log-in link, by the hash of its code."""
         return f"{self.prefix}:login:{{login}}:{digest}"
@@ -318,6 +315,10 @@ class Keys(ChannelNames):
     def visitor(self, digest: str) -> str:
         """``visitor``, string, TTL 30 days: a logged-in browser, by the hash of its cookie."""
         return f"{self.prefix}:visitor:{{login}}:{digest}"
+
+    def approval(self, approval_id: str) -> str:
+        """``approval``, hash, TTL a day: whether a command of the tool ``exec`` may run, without the command."""
+        return f"{self.prefix}:approval:{{{approval_id}}}"
 
     @property
     def audit(self) -> str:
@@ -366,7 +367,6 @@ class Keys(ChannelNames):
         """``preferences``, hash: the time zones that people chose, and who wants no reminders of a bot."""
         return f"{self.prefix}:preferences:{{{encode_part(bot)}}}"
 
-    # One a day or a bot, each in one slot of its own.
     def usage(self, day: str, kind: str) -> str:
         """``usage``, hash, TTL 400 days: the usage of a day, by ``bot``, ``person``, ``session`` or ``model``."""
         return f"{self.prefix}:usage:{{{day}}}:{kind}"

@@ -63,6 +63,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         run=_nothing,
         only_adds=True,
     ),
+    Migration(schema=4, what="a new key for approvals of commands", run=_nothing, only_adds=True),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
 

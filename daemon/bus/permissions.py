@@ -97,14 +97,15 @@ RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended",
-        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,audit,usage,labels",
+        writes=f"{_PUBLISHED},dead,out,log,grew,unsettled,restoring,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,"
+        "audit,usage,labels",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),
     "agent": Rights(
         reads="overheard,moved,people,ended,labels",
         writes=f"{_SESSION},{_CONSOLIDATED},{_REMINDERS},preferences,proactive,forgetting,job,jobs,usage,bucket,"
-        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors,web,audit",
+        "access,codes,guesses,paused,pair,linking,tries,learnt,failing,errors,web,audit,approval",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0, bzpopmin k 1, zpopmin k",
     ),

@@ -19,8 +19,8 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
-ADMIN_COMMANDS = frozenset({"pair", "ban", "unban", "pause", "resume"})
-"""What administrators decide about who may speak and where the bot rests."""
+ADMIN_COMMANDS = frozenset({"pair", "ban", "unban", "pause", "resume", "approve", "deny"})
+"""What administrators decide: who may speak, where the bot rests, and which commands run."""
 
 ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory", "reminders", "remind"}) | ADMIN_COMMANDS
 """Those that are answered aside."""
@@ -57,6 +57,8 @@ COMMANDS: Mapping[str, Command] = {
     "/unban": "unban",
     "/pause": "pause",
     "/resume": "resume",
+    "/approve": "approve",
+    "/deny": "deny",
     "/help": "help",
     "/start": "help",
 }

@@ -21,12 +21,12 @@ COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Number of the newest consolidations to show.",
+    help="Show at most this many of the newest consolidations.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
-    """Show which facts and statements each consolidation kept, and where.
+    """Show which facts and statements each consolidation kept, and where they are stored.
 
     "kept" is the share of items that are still found in MEMORY.md, in the history or by a search. The items below the
     table were found only in archived messages. "quiz" shows the number of correct answers and the number of questions.

@@ -116,7 +116,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
     if as_json:
         print_json(shown)
     else:
-        tell(f"{shown['name'] or shown['id']} may now talk to the bot on {name}")
+        tell(f"{shown['name'] or shown['id']} can now talk to the bot on {name}")
 
 
 @channel.command()

@@ -38,7 +38,7 @@ def data() -> None:
     "--leave-out",
     multiple=True,
     metavar="NAME",
-    help="Accept a backup without this damaged session, memory, key or file. To leave out several names, repeat the "
+    help="Leave this damaged session, memory, key or file out of the backup. To leave out several names, repeat the "
     "option.",
 )
 @JSON

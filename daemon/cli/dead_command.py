@@ -19,7 +19,7 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Number of the newest dead letters to show.",
+    help="Show at most this many of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option(

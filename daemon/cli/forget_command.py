@@ -62,7 +62,7 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Delete the text WHAT everywhere in the data of a memory. If WHAT is not given, delete all data of the memory.
+    """Delete the text WHAT from all data of a memory. If WHAT is not given, delete all data of the memory.
 
     This data consists of the memory itself, its history, notes, conversations and files.
     """
@@ -80,9 +80,9 @@ def forget_memory(
 def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) -> None:
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
-    PERSON is `<channel>:<sender>`, as shown by `/whoami`, or a person's scope. Statements of other people about the
-    person in groups, and memory made from such statements, are kept. To delete such statements, use `millpond memory
-    forget GROUP WHAT`.
+    PERSON is `<channel>:<sender>`, as shown by `/whoami`, or a person's scope. Statements that other people made about
+    the person in groups are kept, and so is memory made from such statements. To delete such statements, use `millpond
+    memory forget GROUP WHAT`.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)

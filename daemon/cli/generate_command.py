@@ -44,8 +44,8 @@ OVERSIZED_SHARE = 0.6
 def generate(ctx: click.Context, name: str, *, messages: int, oversized: int, seed: int, as_json: bool) -> None:
     """Create SESSION with an artificial conversation. A session name without a channel belongs to the terminal.
 
-    The conversation is in English and Chinese, contains tool calls, and is stored like a real conversation. The command
-    fails if the session exists.
+    The conversation is in English and Chinese, contains tool calls, and is stored like a real conversation. The
+    command fails if the session already exists.
     """
     key = key_of(ctx, name)
     made = with_process(ctx, lambda process: _generate(process, key, messages, oversized, seed))

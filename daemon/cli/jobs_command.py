@@ -20,7 +20,7 @@ LIMIT = 100
     type=click.IntRange(1, 1_000),
     default=LIMIT,
     show_default=True,
-    help="Number of the newest finished jobs to show.",
+    help="Show at most this many of the newest finished jobs.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the result of each job.")
 @click.pass_context

@@ -77,7 +77,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Number of the newest versions to show.",
+    help="Show at most this many of the newest versions.",
 )
 @JSON
 @click.pass_context

@@ -69,7 +69,8 @@ def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> No
 @JSON
 @click.pass_context
 def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json: bool) -> None:
-    """Link PERSON and OTHER, so that a bot treats them as one person. OTHER's memory is merged into PERSON's."""
+    """Link PERSON and OTHER, so that a bot treats them as one person. The memory of OTHER is merged into the memory "
+    "of PERSON."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking
@@ -89,7 +90,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
 @JSON
 @click.pass_context
 def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Unlink PERSON, who keeps their memory and every fact that was learned in their own chats."""
+    """Unlink PERSON. PERSON keeps their own memory and every fact that was learned in their own chats."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking

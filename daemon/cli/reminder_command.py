@@ -72,7 +72,7 @@ def add(  # noqa: PLR0913 - its arguments and options
 @ID
 @click.pass_context
 def remove(ctx: click.Context, name: str, reminder_id: str) -> None:
-    """Remove the reminder ID of SESSION."""
+    """Remove the reminder with this ID from SESSION."""
     _act(ctx, key_of(ctx, name), reminder_id, "delete")
     tell(f"reminder {reminder_id} is removed")
 
@@ -82,7 +82,7 @@ def remove(ctx: click.Context, name: str, reminder_id: str) -> None:
 @ID
 @click.pass_context
 def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
-    """Pause the reminder ID of SESSION, so that it does not fire."""
+    """Pause the reminder with this ID in SESSION, so that it does not fire."""
     _act(ctx, key_of(ctx, name), reminder_id, "pause")
     tell(f"reminder {reminder_id} is paused")
 
@@ -92,7 +92,8 @@ def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
 @ID
 @click.pass_context
 def resume(ctx: click.Context, name: str, reminder_id: str) -> None:
-    """Resume a paused reminder in SESSION. A reminder whose only time has passed is removed."""
+    """Resume a paused reminder in SESSION. If the time of a one-time reminder has passed, the command removes the "
+    "reminder."""
     due = _act(ctx, key_of(ctx, name), reminder_id, "resume")
     tell(f"reminder {reminder_id} fires on {due}" if due else f"the time of reminder {reminder_id} has passed")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def rename_session(ctx: click.Context, name: str, title: str, *, as_json: bool) -> None:
-    """Give SESSION a title, which lists of sessions show. An empty TITLE removes the title."""
+    """Set the title of SESSION that is shown in lists of sessions. An empty TITLE removes the title."""
     key = key_of(ctx, name)
     given = with_bus(ctx, lambda bus: _renamed(bus, key, title))
     if as_json:

@@ -33,7 +33,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Number of the most recently active sessions to show.",
+    help="Show at most this many of the most recently active sessions.",
 )
 @JSON
 @click.pass_context
@@ -65,7 +65,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
     """Show the state of SESSION and its messages. A session name without a channel belongs to the terminal.
 
-    A drawing shows which messages are already summarized in memory, and how close the prompt is to the next
+    A diagram shows which messages are already summarized in memory, and how close the prompt is to the next
     consolidation (summary).
     """
     key = key_of(ctx, name)

@@ -24,10 +24,10 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def transcript() -> None:
-    """Show all messages of conversations from the first one on, including archived messages.
+    """Show all messages of conversations, from the first message on, including archived messages.
 
-    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. If SESSION is given, all
-    messages of the session are shown.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. If SESSION is given,
+    all messages of the session are shown.
     """
 
 
@@ -169,7 +169,7 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Number of the newest hits to show.",
+    help="Show at most this many of the newest hits.",
 )
 @click.option("--all", "reads_all", is_flag=True, help="Read all archive files instead of the search index.")
 @JSON

@@ -19,7 +19,7 @@ def worker() -> None:
     type=click.IntRange(1, 10_000),
     default=1_000,
     show_default=True,
-    help="Maximum number of sessions to examine.",
+    help="Examine at most this many sessions.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

@@ -8,6 +8,8 @@ from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
     DiscordConfig,
+    FeishuConfig,
+    FeishuEventsConfig,
     PushConfig,
     SlackConfig,
     SlackEventsConfig,
@@ -54,12 +56,13 @@ from daemon.config.schema import (
     QueueConfig,
     RedisConfig,
     RunConfig,
+    SpeechConfig,
     TranscriptionConfig,
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription_server import transcription_of
+from daemon.config.transcription_server import speech_of, transcription_of
 from daemon.config.web_tools import WebToolsConfig
 from daemon.config.webhook_rules import signing_key
 
@@ -82,6 +85,8 @@ __all__ = [
     "EmbeddingsConfig",
     "ExecConfig",
     "FallbackConfig",
+    "FeishuConfig",
+    "FeishuEventsConfig",
     "Finding",
     "HealthConfig",
     "LimitsConfig",
@@ -106,6 +111,7 @@ __all__ = [
     "Secret",
     "SlackConfig",
     "SlackEventsConfig",
+    "SpeechConfig",
     "TelegramConfig",
     "TerminalConfig",
     "TestingConfig",
@@ -124,6 +130,7 @@ __all__ = [
     "load",
     "masked_url",
     "signing_key",
+    "speech_of",
     "summary_model_of",
     "transcription_of",
     "zone_problem",

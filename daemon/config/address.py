@@ -11,6 +11,8 @@ SLACK = "slack.com"
 """Below it lies all that Slack names in its answers; see its pages on ``url_private`` and Socket Mode."""
 DISCORD = ("discord.com", "discord.gg", "discordapp.com", "discordapp.net", "discord.media")
 """Below them are Discord's API, its gateway and its files."""
+FEISHU = ("feishu.cn", "larksuite.com")
+"""Below them lie the servers of long connections."""
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
 """Of a name or an IP address; those that came as capital letters are small here."""
 
@@ -31,15 +33,20 @@ def is_slacks(text: str, base_url: str) -> bool:
     It is when it has the host and port of ``base_url``. It is as well when it lies at ``SLACK`` or the host of
     ``base_url``, or below them, and is spoken to under TLS, which holds a name to its owner whatever it resolves to.
     """
-    return _belongs(text, base_url, (SLACK,))
+    return _is_platforms(text, base_url, (SLACK,))
 
 
 def is_discords(text: str, base_url: str) -> bool:
-    """As ``is_slacks``, for Discord."""
-    return _belongs(text, base_url, DISCORD)
+    """As ``is_slacks``, for an address in a response of Discord."""
+    return _is_platforms(text, base_url, DISCORD)
 
 
-def _belongs(text: str, base_url: str, known: tuple[str, ...]) -> bool:
+def is_feishus(text: str, base_url: str) -> bool:
+    """As ``is_slacks``, for an address in a response of Feishu."""
+    return _is_platforms(text, base_url, FEISHU)
+
+
+def _is_platforms(text: str, base_url: str, own: tuple[str, ...]) -> bool:
     base = urlsplit(base_url)
     try:
         there, port = urlsplit(text), urlsplit(text).port
@@ -52,7 +59,7 @@ def _belongs(text: str, base_url: str, known: tuple[str, ...]) -> bool:
     is_secure, is_base_secure = there.scheme in ("https", "wss"), base.scheme == "https"
     if (host, port) == (home, base.port) and is_secure == is_base_secure:
         return True
-    domains = (*known, home) if is_base_secure else known
+    domains = (*own, home) if is_base_secure else own
     return is_secure and any(host == each or host.endswith(f".{each}") for each in domains)
 
 

@@ -13,6 +13,8 @@ from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
 from daemon.config.discord_rules import discord_findings
+from daemon.config.exec_rules import exec_findings
+from daemon.config.feishu_rules import feishu_findings
 from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
@@ -23,6 +25,8 @@ from daemon.config.schema import (
     FallbackConfig,
     McpConfig,
     ModelConfig,
+    SpeechConfig,
+    TranscriptionConfig,
 )
 from daemon.config.search_rules import search_findings
 from daemon.config.secret import Secret, secret_problem
@@ -53,6 +57,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from _archive(config.archive.url)
     yield from _order(config)
     yield from _ports(config)
+    yield from exec_findings(config)
     for name, bot in config.bots.items():
         yield from _bot(f"bots.{name}", bot)
     for name, channel in config.channels.items():
@@ -75,6 +80,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from slack_findings(config)
     yield from discord_findings(config)
     yield from webhook_findings(config)
+    yield from feishu_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
@@ -188,24 +194,20 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
                 f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
-    yield from _transcription(f"{path}.transcription", bot)
+    yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")
+    yield from _speech(f"{path}.speech", bot, bot.speech, "turns text into speech, such as gpt-4o-mini-tts")
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
     yield from web_tools_findings(path, bot.web, bot.tools)
 
 
-def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
-    given = bot.transcription
+def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig, task: str) -> Iterator[Finding]:
     if given.base_url and not _is_address(given.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
         text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
         yield Finding(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield Finding(
-            f"{path}.name",
-            "this setting is missing. Name the model that turns speech into text, such as whisper-1",
-            needs,
-        )
+        yield Finding(f"{path}.name", f"this setting is missing. Name the model that {task}", needs)
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
         why = "is offline" if bot.model.offline else "uses Anthropic's API"
         text = (

@@ -10,6 +10,10 @@ class ExecConfig(Section, frozen=True):
 
     allow: Literal["admins", "everyone"] = "admins"
     """``admins``: only in turns whose messages all come from administrators."""
+    approval: bool = False
+    """Whether each command waits until an administrator approves it."""
+    approval_s: Seconds = 300.0
+    """How long it waits; time in which a person reads a message."""
     network: bool = False
     """Whether commands may use the network of this machine, which includes its own servers."""
     timeout_s: Seconds = 30.0

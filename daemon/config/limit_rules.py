@@ -8,7 +8,7 @@ from daemon.config.limit_settings import CostConfig
 from daemon.config.prices import PricesConfig
 from daemon.config.schema import BotConfig, Config, FallbackConfig
 from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription_server import transcription_of
+from daemon.config.transcription_server import speech_of, transcription_of
 
 
 def limit_findings(config: Config) -> Iterator[Finding]:
@@ -30,6 +30,8 @@ def _cost(path: str, bot: BotConfig, config: Config) -> Iterator[Finding]:
         priced.append(("memory_search.reranker.prices", config.memory_search.reranker.prices))
     if transcription := transcription_of(bot):
         priced.append((f"{path}.transcription.prices", transcription.prices))
+    if speech := speech_of(bot):
+        priced.append((f"{path}.speech.prices", speech.prices))
     here = f"{path}.limits.cost_per_day"
     if not first.offline:
         for there, prices in priced:

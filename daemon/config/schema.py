@@ -278,6 +278,27 @@ class TranscriptionConfig(Section, frozen=True):
     """Of a second of speech, 10 tokens are paid where the server does not say how many there are."""
 
 
+class SpeechConfig(Section, frozen=True):
+    """The server that speaks answers to voice messages, ``POST <base_url>/audio/speech``; off if ``name`` is empty."""
+
+    base_url: str = ""
+    """As in ``TranscriptionConfig``."""
+    name: str = ""
+    """As ``gpt-4o-mini-tts``."""
+    api_key: Secret = NO_SECRET
+    api_key_file: PathText = ""
+    voice: str = "alloy"
+    """Name of a voice that the server has (OpenAI, "Text to speech")."""
+    format: Literal["opus", "mp3"] = "opus"
+    """Of the recordings; Opus comes in an Ogg file."""
+    timeout_s: Seconds = 60.0
+    """How long one answer may take."""
+    max_chars: Count = 4_000
+    """A longer answer is not spoken; OpenAI takes 4,096 characters."""
+    prices: PricesConfig = PricesConfig()
+    """A character counts as a token."""
+
+
 GROUP_COMMANDS = ("compact", "export", "forget", "memory", "model", "new", "remind", "stop")
 """Commands that are about the conversation or the memory that all members of a group share."""
 
@@ -311,6 +332,7 @@ class BotConfig(Section, frozen=True):
     titles: Literal["auto", "words", "model"] = "auto"
     """Conversation titles: their first words, or by the summary model; auto: by the model if one is set."""
     transcription: TranscriptionConfig = TranscriptionConfig()
+    speech: SpeechConfig = SpeechConfig()
     web: WebToolsConfig = WebToolsConfig()
     exec: ExecConfig = ExecConfig()
     limits: LimitsConfig = LimitsConfig()

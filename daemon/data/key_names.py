@@ -30,7 +30,7 @@ REPLIES = frozenset({"sent", "said"})
 
 PASSING = frozenset(
     {"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket", "errors"}
-    | {"login", "visitor", "learnt", "failing", "rates", "web"}
+    | {"login", "visitor", "learnt", "failing", "rates", "web", "approval"}
 )
 """Short-lived keys and those of running processes, and logins: not part of backups."""
 
@@ -64,6 +64,7 @@ TTL_S = {
     "traces": 7 * DAY_S,
     "deliveries": 7 * DAY_S,
     "failing": DAY_S,
+    "approval": 2 * DAY_S,
     "web": DAY_S,
     "learnt": 7 * DAY_S,
     "visitor": 30 * DAY_S,
@@ -90,7 +91,7 @@ DATABASE = frozenset(
         "tries",
     }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace", "preferences", "proactive"}
-    | {"login", "visitor", "audit", "errors", "rates", "learnt", "failing", "web"}
+    | {"login", "visitor", "audit", "errors", "rates", "learnt", "failing", "web", "approval"}
 )
 """Kinds with one key for the database, or for each bot, channel or day."""
 

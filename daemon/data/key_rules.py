@@ -34,7 +34,7 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
         )
         found.append(Flaw(rule="key.partition", where=key, text=text))
     elif name.partition is not None and name.partition >= bus.keys.partitions:
-        text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete the key."
+        text = f"the database has only {bus.keys.partitions} partitions, so this key is never read. Delete the key."
         found.append(Flaw(rule="key.partition", where=key, text=text))
     if wrong := await wrong_type(bus, key):
         owner = f" ({'memory' if name.place == 'scope' else name.place} {name.owner})" if name.owner else ""

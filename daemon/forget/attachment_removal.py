@@ -11,7 +11,7 @@ from daemon.events import Inbound, LogEntry, Overheard
 from daemon.forget.archive_removal import Buried, Bury
 from daemon.forget.forget_context import Work
 from daemon.forget.text_matcher import FORGOTTEN
-from daemon.inbox import mark_of
+from daemon.inbox import mark_of, speech_mark
 from daemon.session import Amendments
 from daemon.sessionkey import SessionKey
 
@@ -25,6 +25,7 @@ _decode_entry = msgspec.json.Decoder(LogEntry).decode
 def noting(bury: Bury, session: str, marks: set[str]) -> Bury:
     """``bury``, which gathers in ``marks`` what the files of the buried messages of a session are called by.
 
+    The file of a buried answer is the answer as it was spoken.
     Of those that were buried before, too: whoever did that may have come no further.
     """
 
@@ -34,6 +35,8 @@ def noting(bury: Bury, session: str, marks: set[str]) -> Bury:
             entry = _decode_entry(raw)
             if entry.id:
                 marks.add(mark_of(session, entry.id))
+            elif entry.answers:
+                marks.add(speech_mark(session, entry.turn))
         return buried
 
     return noted

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from daemon.clock import Clock
 from daemon.config.memory_settings import EmbeddingsConfig, RerankerConfig
-from daemon.config.schema import ModelConfig, TranscriptionConfig
+from daemon.config.schema import ModelConfig, SpeechConfig, TranscriptionConfig
 from daemon.model.adaptation import with_own
 from daemon.model.chat_model import (
     RUNTIME_CONTEXT,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from daemon.model.embeddings_client import Embeddings
     from daemon.model.rerank import Reranker
     from daemon.model.speech_to_text import Transcriber
+    from daemon.model.text_to_speech import SpeechSynthesizer
 
 __all__ = [
     "LASTS_S",
@@ -89,6 +90,7 @@ __all__ = [
     "reranker",
     "said",
     "sends_all_own",
+    "speech_synthesizer",
     "stored",
     "transcriber",
     "with_own",
@@ -133,6 +135,17 @@ def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
     from daemon.model.speech_to_text import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
+
+
+async def speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesizer":
+    """What turns text into speech at the server of ``config``; the caller closes it. Nothing is sent yet."""
+    return await to_thread.run_sync(_speech_synthesizer, config, clock)
+
+
+def _speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesizer":
+    from daemon.model.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
+
+    return SpeechSynthesizer(config, clock)
 
 
 async def embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":

@@ -1,5 +1,6 @@
 """Who may look at everything and operate it from a browser: links to log in with, who used one, and what was done."""
 
+from daemon.operators.command_approvals import Approval, Approvals, approval_id_of
 from daemon.operators.login_codes import CODE_VALID_S, VISITOR_VALID_S, Logins, Visit, link, short_id
 from daemon.operators.operator_audit import Audit, Deed
 from daemon.operators.token_file import FILE_NAME, LocalToken, fingerprint, known_token, local_token
@@ -8,11 +9,14 @@ __all__ = [
     "CODE_VALID_S",
     "FILE_NAME",
     "VISITOR_VALID_S",
+    "Approval",
+    "Approvals",
     "Audit",
     "Deed",
     "LocalToken",
     "Logins",
     "Visit",
+    "approval_id_of",
     "fingerprint",
     "known_token",
     "link",

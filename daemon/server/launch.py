@@ -162,9 +162,8 @@ def probe(layout: Layout) -> State | None:
         return None
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
-            f"a server answers on {state.socket}, but refuses the password in {layout.state} "
-            f"({admitted}). Stop that server (its process ID is in {layout.folder / 'server.pid'}); "
-            "Millpond then starts a new one."
+            f"a server answers on {state.socket}, but refuses the password in {layout.state} ({admitted}). Stop that "
+            f"server (its process ID is in {layout.folder / 'server.pid'}); Millpond then starts a new server."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
     # It refuses a PING while it cannot write to its disk, and is there all the same.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.config import Secret
+from daemon.config.section import NO_SECRET
 from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
 from daemon.setup.model_apis import Api
@@ -110,8 +111,26 @@ class DiscordAnswer:
         return _admins(self.channel, self.owner)
 
 
-PlatformAnswer = TelegramAnswer | SlackAnswer | DiscordAnswer
-"""A channel of a platform on which people talk to the bot."""
+@dataclass(frozen=True, kw_only=True)
+class FeishuAnswer:
+    """The app in one tenant of Feishu or Lark."""
+
+    channel: str
+    """Name of the channel's section."""
+    base_url: str
+    app_id: str
+    app_secret: Secret
+    encrypt_key: Secret = NO_SECRET
+    """Empty: events come over a long connection."""
+    events_url: str = ""
+    """Empty: as above."""
+    owner: Owner | None = None
+    access: Access = "pairing"
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """How the bot's configuration names its owner."""
+        return _admins(self.channel, self.owner)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +165,10 @@ def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
 
+PlatformAnswer = TelegramAnswer | SlackAnswer | DiscordAnswer | FeishuAnswer
+"""Platforms on which an owner is known."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answers:
     """Everything that goes into the configuration."""
@@ -165,13 +188,10 @@ class Answers:
     """None: no channel of Slack is added or changed."""
     discord: DiscordAnswer | None = None
     """None: no channel of Discord is added or changed."""
+    feishu: FeishuAnswer | None = None
+    """None: no channel of Feishu is added or changed."""
     web: WebAnswer | None = None
     """None: nothing about the web is changed."""
-
-    @property
-    def platforms(self) -> tuple[PlatformAnswer, ...]:
-        """The channels that are added or changed."""
-        return tuple(channel for channel in (self.telegram, self.slack, self.discord) if channel)
 
     @property
     def admins(self) -> tuple[str, ...]:
@@ -182,3 +202,8 @@ class Answers:
     def owner(self) -> Owner | None:
         """The owner, as the first channel that knows them names them."""
         return next((channel.owner for channel in self.platforms if channel.owner), None)
+
+    @property
+    def platforms(self) -> "tuple[PlatformAnswer, ...]":
+        """The channels that are added or changed."""
+        return tuple(each for each in (self.telegram, self.slack, self.discord, self.feishu) if each)

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import TOOLS, DiscordConfig, Secret, SlackConfig, TelegramConfig
+from daemon.config import TOOLS, DiscordConfig, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
 from daemon.setup.answers import (
     POLICIES,
     Answers,
     DiscordAnswer,
+    FeishuAnswer,
     ModelAnswer,
     PlatformAnswer,
     SlackAnswer,
@@ -58,9 +59,11 @@ def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[Secre
 def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretFile]:
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
-    if isinstance(answer, TelegramAnswer):
-        return [_telegram(tables, bot, answer)]
-    return [_discord(tables, bot, answer)] if isinstance(answer, DiscordAnswer) else _slack(tables, bot, answer)
+    if isinstance(answer, DiscordAnswer):
+        return [_discord(tables, bot, answer)]
+    if isinstance(answer, FeishuAnswer):
+        return _feishu(tables, bot, answer)
+    return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
 
 
 def set_web(tables: Table, bot: str, answer: WebAnswer) -> list[SecretFile]:
@@ -131,6 +134,24 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
         ("app_token", "app.token", answer.app_token),
         ("signing_secret", "signing.secret", answer.signing_secret),
     )
+    return _heard(channel, answer, secrets)
+
+
+def _feishu(tables: Table, bot: str, answer: FeishuAnswer) -> list[SecretFile]:
+    channel = _channel(tables, answer.channel, "feishu", bot)
+    _address(channel, answer.base_url, usual=FeishuConfig().base_url)
+    channel["app_id"] = answer.app_id
+    secrets = (
+        ("app_secret", "app.secret", answer.app_secret),
+        ("encrypt_key", "encrypt.key", answer.encrypt_key),
+    )
+    return _heard(channel, answer, secrets)
+
+
+def _heard(
+    channel: Table, answer: SlackAnswer | FeishuAnswer, secrets: Sequence[tuple[str, str, Secret]]
+) -> list[SecretFile]:
+    """The secrets of an app, of which those that are empty stay as they are, and where it hears; the files."""
     files: list[SecretFile] = []
     for key, name, secret in secrets:
         file = SecretFile(name=f"{answer.channel}.{name}", secret=secret) if secret else None

@@ -6,13 +6,14 @@ from typing import cast
 from daemon.config import DiscordConfig, Secret
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.discord_rules import WHERE_TOKEN, discord_token_problem
+from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, DiscordAnswer, Owner
 from daemon.setup.config_place import Place, strings
-from daemon.setup.discord_api import NO_INTENT, App, app_at
+from daemon.setup.discord_api import NO_INTENT, App, DiscordSaysNo, app_at
 from daemon.setup.flags import Flags
 from daemon.setup.questions import AnswerRefused, Asker, address_problem
-from daemon.setup.secret_questions import SecretQuestion, SecretQuestions
+from daemon.setup.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.sync_runner import run
 
 WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; right-click your name, Copy User ID"
@@ -70,19 +71,21 @@ class DiscordInterview:
             if not app.may_read_content:
                 self._asker.say(f"  {NO_INTENT[0].upper()}{NO_INTENT[1:]}.")
 
-        questions = SecretQuestions(self._asker, platform="Discord", test=self._flags.test)
-        token = questions.asked(
-            SecretQuestion(
-                question="Bot token (Enter: do not use Discord)",
-                flag="--discord-token",
-                given=self._flags.discord_bot_token(),
-                known=self._place.secret("token", "channels", channel),
-                problem=problem,
-                tried=tried,
-            )
+        question = SecretQuestion(
+            question="Bot token (Enter: do not use Discord)",
+            flag="--discord-token",
+            given=self._flags.discord_bot_token(),
+            known=self._place.secret("token", "channels", channel),
+            problem=problem,
+            tried=tried,
+            refusal=DiscordSaysNo,
+            platform="Discord",
         )
+        token = ask_secret(self._asker, question, test=self._flags.test)
+        if token is None and not self._asker.asks:
+            raise ConfigError(f"--discord-token is not set: {WHERE_TOKEN}.")
         if token is None:
-            questions.go_without(f"--discord-token is not set: {WHERE_TOKEN}.")
+            self._asker.say("  Continuing without Discord.")
         return token
 
     def _with_people(self, bot: str, answer: DiscordAnswer) -> DiscordAnswer:

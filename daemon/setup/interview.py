@@ -13,6 +13,7 @@ from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.config_place import Place, strings
 from daemon.setup.discord_interview import DiscordInterview
+from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine_defaults import language_here, time_zone_here
@@ -57,16 +58,19 @@ class Interview:
 
         Raises:
             ConfigError: an answer will not do, or is missing.
-            ModelError, TelegramSaysNo, SlackSaysNo, DiscordSaysNo: a trial failed, and there is nobody to ask about it.
+            ModelError, MillpondError: a trial failed, and there is nobody to ask about it.
             click.Abort: the person does not want to go on.
         """
         bot = self._bot()
         language = self._language(bot)
         zone = self._time_zone(bot)
         model, telegram = self.model(bot), self.telegram(bot, language)
-        # Slack is asked for by itself when a person does without Telegram; else whoever wants it says --slack.
-        offered = telegram is None and self._flags.telegram is None and not self._flags.for_discord
+        # Slack is asked for when a person does without Telegram, and Feishu of who speaks Chinese; else flags say so.
+        unsaid = self._flags.telegram is None and not (self._flags.for_discord or self._flags.for_feishu)
+        offered = telegram is None and unsaid
         slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
+        offered = offered and slack is None and self._flags.slack is None and language == "zh"
+        feishu = FeishuInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
         return Answers(
             bot=bot,
             language=language,
@@ -77,6 +81,7 @@ class Interview:
             telegram=telegram,
             slack=slack,
             discord=DiscordInterview(self._asker, self._flags, self._place).answer(bot),
+            feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
         )
 
@@ -236,7 +241,8 @@ class Interview:
         given = flags.token()
         # Whoever names another platform is not asked for Telegram as well; what there is of it stays as it is.
         unsaid = flags.telegram is None and not given
-        if flags.telegram is False or (unsaid and (flags.for_slack or flags.for_discord or not (asker.asks or known))):
+        elsewhere = flags.for_slack or flags.for_discord or flags.for_feishu
+        if flags.telegram is False or (unsaid and (elsewhere or not (asker.asks or known))):
             return None
         base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
         if wrong := address_problem(base_url):

@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from daemon.config import DiscordConfig, Secret, SlackConfig, TelegramConfig
+from daemon.config import DiscordConfig, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.address import SERVER, is_server
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.config_output import shown_url
 from daemon.setup.answers import (
     Access,
     DiscordAnswer,
+    FeishuAnswer,
     ModelAnswer,
     SlackAnswer,
     TelegramAnswer,
@@ -21,6 +22,7 @@ from daemon.setup.answers import (
 )
 from daemon.setup.config_editor import Settings
 from daemon.setup.discord_interview import DiscordInterview
+from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview
@@ -98,6 +100,17 @@ class DiscordForm(ChannelForm, frozen=True, kw_only=True):
     owner: Text = ""
 
 
+class FeishuForm(ChannelForm, frozen=True, kw_only=True):
+    """The app in one tenant of Feishu or Lark."""
+
+    app_id: Text = ""
+    app_secret: Typed = None
+    encrypt_key: Typed = None
+    events_url: Text = ""
+    """Empty: a long connection."""
+    owner: Text = ""
+
+
 class WebhookForm(ChannelForm, frozen=True, kw_only=True):
     """A bridge to another platform."""
 
@@ -109,12 +122,13 @@ class OwnerForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The wait for the message with a code, by which the owner of a bot is known."""
 
     code: Annotated[str, Meta(pattern=r"^[A-HJ-KM-NP-TV-Z2-9]{12}\Z")]
-    kind: Literal["telegram", "slack"]
+    kind: Literal["telegram", "slack", "feishu"]
     bot: Text
     channel: Text
     url: Text = ""
     token: Typed = None
     app_token: Typed = None
+    app_id: Text = ""
 
 
 def model_answer(settings: Settings, form: ModelForm, environ: Mapping[str, str]) -> ModelAnswer | None:
@@ -202,6 +216,28 @@ def discord_answer(settings: Settings, form: DiscordForm) -> DiscordAnswer:
     answer = DiscordInterview(Form(), flags, settings.place).answer(_bot(settings, form.bot))
     if answer is None:
         raise AnswerRefused("--discord-token", "", "no token was given")
+    return answer
+
+
+def feishu_answer(settings: Settings, form: FeishuForm) -> FeishuAnswer:
+    """The app of Feishu of a form. Raises: as ``model_answer``."""
+    language = settings.loaded.config.bots[_bot(settings, form.bot)].language
+    flags = Flags(
+        feishu=True,
+        feishu_app_id=form.app_id.strip() or None,
+        feishu_app_secret=_stripped(form.app_secret),
+        feishu_encrypt_key=_stripped(form.encrypt_key),
+        feishu_events_url=form.events_url or "-",
+        feishu_url=_address(settings, form, FeishuConfig().base_url, [("feishu-app-secret", form.app_secret)]),
+        feishu_channel=form.channel,
+        feishu_owner=form.owner.strip() or None,
+        pair=False,
+        access=form.access,
+        test=False,
+    )
+    answer = FeishuInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
+    if answer is None:
+        raise AnswerRefused("--feishu-app-secret", "", "no secret was given")
     return answer
 
 

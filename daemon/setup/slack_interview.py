@@ -22,7 +22,7 @@ from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
 from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
 from daemon.setup.questions import AnswerRefused, Asker, address_problem
-from daemon.setup.secret_questions import SecretQuestion, SecretQuestions
+from daemon.setup.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
@@ -42,9 +42,9 @@ Slack: create an app from a manifest, which lists its permissions.
 `millpond init --slack-manifest` prints the manifest.
   1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
      Choose the workspace, paste the manifest, and choose Create.
-  2. Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
+  2. Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
-    "  3. Under Basic Information, App-Level Tokens, generate a token with the scope connections:write. Copy the "
+    "  3. Under Basic Information > App-Level Tokens, generate a token with the scope connections:write. Copy the "
     "token, xapp-…"
 )
 STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."
@@ -57,7 +57,6 @@ class SlackInterview:
         self._asker = asker
         self._flags = flags
         self._place = place
-        self._secrets = SecretQuestions(asker, platform="Slack", test=flags.test)
         self._me: Me | None = None
 
     def answer(self, bot: str, language: Language, *, offered: bool) -> SlackAnswer | None:
@@ -70,7 +69,8 @@ class SlackInterview:
         channel = flags.slack_channel or (there[0] if there else place.free_channel("slack", bot))
         if not is_name(channel):
             raise AnswerRefused("--slack-channel", channel, NAME_RULE)
-        known = bool(place.secret("bot_token", "channels", channel)) and not flags.for_telegram
+        unsaid = not (flags.for_telegram or flags.for_feishu)
+        known = bool(place.secret("bot_token", "channels", channel)) and unsaid
         wanted = flags.for_slack or known or (offered and asker.asks)
         if flags.slack is False or not wanted:
             return None
@@ -121,8 +121,10 @@ class SlackInterview:
                     "  Paste the manifest again (App Manifest in the app's settings), and install the app again."
                 )
 
-        token = self._secrets.asked(
+        token = self._asked(
             SecretQuestion(
+                refusal=SlackSaysNo,
+                platform="Slack",
                 question="Bot token (Enter: do not use Slack)",
                 flag="--slack-token",
                 given=self._flags.bot_token(),
@@ -132,7 +134,7 @@ class SlackInterview:
             )
         )
         if token is None and self._flags.for_slack:
-            self._secrets.go_without(f"--slack-token is not set: {WHERE_BOT_TOKEN}.")
+            self._go_without(f"--slack-token is not set: {WHERE_BOT_TOKEN}.")
         me = self._me
         named = replace(answer, name=me.user, link=link_of(me)) if me else answer
         return replace(named, bot_token=token) if token else None
@@ -146,8 +148,10 @@ class SlackInterview:
 
         where = ("channels", answer.channel)
         if answer.events_url:
-            secret = self._secrets.asked(
+            secret = self._asked(
                 SecretQuestion(
+                    refusal=SlackSaysNo,
+                    platform="Slack",
                     question="Signing secret",
                     flag="--slack-signing-secret",
                     given=self._flags.signing_secret(),
@@ -157,10 +161,12 @@ class SlackInterview:
                 )
             )
             if secret is None:
-                self._secrets.go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
+                self._go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
             return replace(answer, signing_secret=secret) if secret else None
-        token = self._secrets.asked(
+        token = self._asked(
             SecretQuestion(
+                refusal=SlackSaysNo,
+                platform="Slack",
                 question="App token",
                 flag="--slack-app-token",
                 given=self._flags.app_token(),
@@ -170,8 +176,17 @@ class SlackInterview:
             )
         )
         if token is None:
-            self._secrets.go_without(f"--slack-app-token is not set: {WHERE_APP_TOKEN}.")
+            self._go_without(f"--slack-app-token is not set: {WHERE_APP_TOKEN}.")
         return replace(answer, app_token=token) if token else None
+
+    def _go_without(self, text: str) -> None:
+        """Lets a person continue; a script gets an error with the missing values."""
+        if not self._asker.asks:
+            raise ConfigError(text)
+        self._asker.say("  Continuing without Slack.")
+
+    def _asked(self, what: SecretQuestion) -> Secret | None:
+        return ask_secret(self._asker, what, test=self._flags.test)
 
     # People
 

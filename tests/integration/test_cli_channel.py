@@ -43,7 +43,7 @@ def test_a_stranger_is_let_in_by_code_and_told_so(place: Place) -> None:
     code = anyio.run(offered)
     assert place("channel", "pair", "support", "AAAA-AAAA").returncode == 65
 
-    assert place("channel", "pair", "support", code).stdout == "Ann may now talk to the bot on support\n"
+    assert place("channel", "pair", "support", code).stdout == "Ann can now talk to the bot on support\n"
 
     async def looked() -> tuple[str, list[str]]:
         async with open_bus(RedisConfig(), place.data) as bus:

@@ -39,7 +39,7 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "The text was forgotten. Deleted:\n- messages: " in done.stdout
-    assert "The following copies were not deleted: " in done.stdout
+    assert "Copies of the text in backups, " in done.stdout
     assert "says talk" not in said(place, "talk")
     assert "[forgotten]" in said(place, "talk")
     again = place("memory", "forget", "talk", "says talk", "--yes")

@@ -26,7 +26,9 @@ from daemon.config import (
     EachConfig,
     LimitsConfig,
     ModelConfig,
+    PricesConfig,
     Secret,
+    SpeechConfig,
     TestingConfig,
     TranscriptionConfig,
 )
@@ -37,14 +39,14 @@ from daemon.forget import Asking, Order, Search, extent_of, stores_for
 from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import Memories
-from daemon.model import Answer, Model, ToolCall
+from daemon.model import Answer, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.scope import folder_of, scope_of
 from daemon.session import SessionReader
 from daemon.testing import ScriptedModel
 from daemon.usage import UsageBook
 from tests.conftest import Lab
-from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
+from tests.fakes.openai_server import Failure, Hang, Plain, Script, fake_openai
 from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
@@ -501,6 +503,102 @@ async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: Wo
     log = await world.answered(ScriptedModel())
 
     assert content(log[0]).endswith(": this bot cannot transcribe it, because no transcription is configured]")
+
+
+SPEECH = b"OggS" + b"sung " * 9
+
+
+def speaking(base_url: str, **more: Any) -> dict[str, Any]:
+    """A bot that transcribes voice messages, and speaks its answers to them."""
+    return listening(base_url) | {
+        "speech": SpeechConfig(base_url=base_url, name="tts-1", api_key=Secret("sk-speak"), **more)
+    }
+
+
+Song = Plain | Failure | Hang
+
+
+def heard_or_sung(song: Song) -> Script:
+    """A server that hears a canary in every recording, and says every text with ``song``."""
+    heard = Plain(b'{"text": "My canary sings."}', "application/json")
+    return lambda body: song if "voice" in body else heard
+
+
+async def test_a_voice_message_is_answered_by_voice_and_as_text(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    answer = "A **canary** [sings](https://pond.example).\n\n```\nla\n```\n- It `may`."
+    async with fake_openai(heard_or_sung(Plain(SPEECH))) as server:
+        world.configure(**speaking(server.base_url, voice="nova", prices=PricesConfig(input=15.0)))
+        await world.say("", attachments=(VOICE,))
+        log = await world.answered(ScriptedModel(answer))
+        await world.say("And in writing?")
+        await world.answered(ScriptedModel("Here."))
+
+    _, spoken = server.requests
+    assert spoken.path == "/v1/audio/speech"
+    assert spoken.headers["authorization"] == "Bearer sk-speak"
+    text = "A canary sings.\n\nIt may."
+    assert spoken.body == {"model": "tts-1", "input": text, "voice": "nova", "response_format": "opus"}
+    said, written = await world.replies("phone:7")
+    [file] = said.attachments
+    assert (said.text, file.kind, file.name, file.size_bytes) == (answer, "voice", "answer.ogg", len(SPEECH))
+    assert (world.workspace / file.path).read_bytes() == SPEECH
+    assert log[-1].speech == file.path
+    assert (written.text, written.attachments) == ("Here.", ())
+    amount = (await UsageBook(world.lab.bus).read([DAY], by="model"))["tts-1"]
+    assert (amount.calls, amount.messages, amount.tokens_in) == (1, 0, len(text))
+    assert amount.costs_nano == {"": len(text) * 15_000}
+
+
+@each_row(
+    "song, more",
+    [
+        (Failure(500), {}), (Failure(401, "sk-speak is wrong"), {}), (Plain(b"<html>"), {}), (Plain(b""), {}),
+        (Plain(b"ID3"), {}), (Plain(b"OggS" + b"x" * 20_000_000), {}), (Hang(), {"timeout_s": 0.3}),
+        (Plain(SPEECH), {"max_chars": 4}),
+    ],
+)  # fmt: skip
+async def test_an_answer_that_cannot_be_spoken_comes_as_text(
+    world: World, platform: Platform, song: Song, more: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    platform.files["v"] = RECORDING
+    async with fake_openai(heard_or_sung(song)) as server:
+        world.configure(**speaking(server.base_url, **more))
+        await world.say("", attachments=(VOICE,))
+        log = await world.answered(ScriptedModel("Pity."))
+
+    reply = (await world.replies("phone:7"))[-1]
+    assert (reply.text, reply.attachments, log[-1].speech) == ("Pity.", (), "")
+    assert "sk-speak" not in caplog.text
+
+
+async def test_an_answer_is_not_spoken_when_a_limit_is_used_up(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    heard = Plain(b'{"text": "Hm.", "usage": {"input_tokens": 14}}', "application/json")
+    async with fake_openai(lambda body: Plain(SPEECH) if "voice" in body else heard) as server:
+        limits = LimitsConfig(tokens_per_day=EachConfig(bot=100_000))
+        world.configure(**speaking(server.base_url), limits=limits)
+        await world.say("", attachments=(VOICE,))
+        await world.answered(ScriptedModel(Answer(text="Pity.", usage=Usage(tokens_in=100_000))))
+
+    assert [request.path for request in server.requests] == ["/v1/audio/transcriptions"]
+    assert [(reply.text, reply.attachments) for reply in await world.replies("phone:7")] == [("Pity.", ())]
+
+
+async def test_an_answer_that_is_forgotten_is_forgotten_as_a_recording_too(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    scope = "pond:person:phone:ann"
+    async with fake_openai(heard_or_sung(Plain(SPEECH))) as server:
+        world.configure(**speaking(server.base_url))
+        for answer in ("Feed the heron.", "Feed it."):
+            await world.say("", attachments=(VOICE,))
+            await world.answered(ScriptedModel(answer))
+    assert sum("-answer-" in name for name in world.inbox(scope)) == 2
+
+    await world.forget(Order(name=scope, scopes=(scope,)), Search(text="heron"))
+
+    assert sum("-answer-" in name for name in world.inbox(scope)) == 1
+    assert sum(name.endswith(".ogg.txt") for name in world.inbox(scope)) == 2, "the questions stay"
 
 
 async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

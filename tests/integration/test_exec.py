@@ -17,17 +17,19 @@ import pytest
 
 from daemon.config import BotConfig, ExecConfig
 from daemon.errors import ToolError
-from daemon.operators import Audit
+from daemon.operators import Approvals, Audit
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
+from tests.integration.test_asides import answered
 from tests.integration.test_tools import calls, results
-from tests.integration.test_turns import worked_off
+from tests.integration.test_turns import Bot, notices_of, worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
 from workers.agent.workspace_checks import examine
 from workers.tools import command_sandbox as sandbox
 from workers.tools.command_sandbox import NOT_HERE, Outcome, arguments, run
+from workers.tools.shell import fenced
 
 CONFIG = ExecConfig(timeout_s=HANG_S)
 
@@ -209,6 +211,98 @@ async def test_every_command_is_audited_and_run_only_for_who_may(
     assert [deed.outcome for deed in reversed(deeds)] == outcomes
     assert {(deed.who, deed.action) for deed in deeds} == {(f"web:{sender}", "exec")}
     assert all(deed.target.startswith("web:ann#") and "a-word-of-mine" not in deed.target for deed in deeds)
+
+
+async def asked(lab: Lab) -> str:
+    """The ID under which a command waits."""
+    [notice] = await answered(lab, count=1)
+    assert "```\necho heron\n```" in notice.text
+    return notice.text.partition("/approve ")[2][:8]
+
+
+async def decided(lab: Lab, verdict: str, approval_id: str, **more: Any) -> str:
+    """What is said of a verdict."""
+    before = len(await notices_of(lab))
+    await lab.publish(f"{verdict}-{before}", command=verdict, text=f"/{verdict} {approval_id}", **more)
+    return (await answered(lab, count=before + 1))[-1].text
+
+
+async def deeds(lab: Lab) -> list[tuple[str, str, str]]:
+    newest = await Audit(lab.bus).newest(limit=20)
+    return [(deed.who, deed.action, deed.outcome) for deed in reversed(newest)]
+
+
+COMMAND = calls(("c", "exec", {"command": "echo heron"}))
+RAN, DENIED, LATE = "heron\n[exit code 0]", "Error: An administrator denied", "Error: No administrator approved"
+BOB, ANN = "web:bob", "web:ann"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "approval_s", "result", "audited"),
+    [
+        ("approve", HANG_S, RAN, [(ANN, "exec.approve", "done"), (BOB, "exec", "started"), (BOB, "exec", "exit 0")]),
+        ("deny", HANG_S, DENIED, [(ANN, "exec.deny", "done")]),
+        ("", 0.2, LATE, [(BOB, "exec", "expired")]),
+    ],
+)
+@pytest.mark.usefixtures("says_heron")
+async def test_a_command_waits_for_the_decision_of_an_administrator(
+    process: Process, lab: Lab, verdict: str, approval_s: float, result: str, audited: list[tuple[str, str, str]]
+) -> None:
+    await lab.publish("b", sender_id="bob")
+    bot = Bot(shelled(process, allow="everyone", approval=True, approval_s=approval_s), ScriptedModel(COMMAND, "done"))
+    async with bot.working():
+        approval_id = await asked(lab)
+        if verdict:
+            assert "administrators" in await decided(lab, verdict, approval_id, sender_id="bob")
+            assert "No command" in await decided(lab, verdict, "0badc0de", sender_id="ann")
+            said = await decided(lab, verdict, approval_id.upper(), sender_id="ann")
+            assert said.startswith(f"The command {approval_id} is")
+        await until(lab.is_idle)
+        assert "already" in (said := await decided(lab, "approve", approval_id, sender_id="ann")) or not verdict, said
+
+    assert results(await lab.log())["c"].startswith(result)
+    assert (await deeds(lab))[: len(audited) + 1] == [(BOB, "exec", "waiting"), *audited]
+
+
+@pytest.mark.parametrize("killed", ["before", "after", "during"])
+async def test_a_command_that_is_approved_runs_once_whenever_its_worker_is_killed(
+    process: Process, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: str
+) -> None:
+    """Before and after the decision, and while the command runs."""
+    runs = tmp_path / "runs"
+    stand_in(tmp_path, monkeypatch, f"echo x >> {runs}; {'sleep 600' if killed == 'during' else 'echo heron'}")
+    await lab.publish("b", sender_id="ann")
+    bots = [
+        Bot(shelled(process, approval=True, approval_s=HANG_S, timeout_s=600.0), model)
+        for model in (ScriptedModel(COMMAND), ScriptedModel("done"))
+    ]
+    async with anyio.create_task_group() as tg:
+        await tg.start(bots[0]._serve)
+        approval_id = await asked(lab)
+        if killed == "during":
+            await decided(lab, "approve", approval_id, sender_id="ann")
+            await until(runs.exists)
+        tg.cancel_scope.cancel()
+    if killed == "after":
+        done = await Approvals(lab.bus).decide(approval_id, "approved", bot="pond", by=ANN, at="1-0")
+        assert done[0] == "done"
+    await lab.expire()
+    async with bots[1].working():
+        if killed == "before":
+            await decided(lab, "approve", approval_id, sender_id="ann")
+        await until(lab.is_idle)
+
+    assert runs.read_text() == "x\n"
+    lost = "Error: The command was approved and started once, but its result was lost."
+    assert results(await lab.log())["c"].startswith(lost if killed == "during" else RAN)
+    assert sum("/approve" in notice.text for notice in await notices_of(lab)) == 1
+
+
+def test_a_command_is_shown_to_whoever_approves_it_as_it_is() -> None:
+    assert fenced("echo `a` ```b```; rm\u202e x\u200b") == (
+        "````\necho `a` ```b```; rm\N{REPLACEMENT CHARACTER} x\N{REPLACEMENT CHARACTER}\n````"
+    )
 
 
 @each_row(("script", "state"), [("exit 0", "ok"), ("echo 'bwrap: no' ; exit 1", "error"), ("exit 7", "error")])

@@ -67,10 +67,10 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
     if order is None:
         told = [text for kind, _, text in await notices(world.lab) if kind == "aside"]
         assert [text.partition(".")[0] for text in told[-2:]] == [
-            "The text was deleted everywhere except in the archive of old messages, which cannot be reached at present",
+            "The text was deleted everywhere except in the archive of old messages, which is unavailable right now",
             "The text was forgotten",
         ]
-        assert sum("as soon as the archive can be reached" in text for text in told) == 1
+        assert sum("When the archive is available again" in text for text in told) == 1
 
 
 async def test_a_search_says_that_the_archive_was_not_searched(world: Pond) -> None:
@@ -101,7 +101,7 @@ async def test_a_job_that_waits_goes_on_when_the_archive_is_back(world: Pond, mo
     assert record.status == "done"
 
 
-@each_row("language, word", [("en", "To see why the steps failed"), ("zh", "管理员可以用")])
+@each_row("language, word", [("en", "To see the reasons"), ("zh", "管理员可以用")])
 def test_a_chat_is_not_told_technical_reasons(language: str, word: str) -> None:
     reason = "s3://bucket/key cannot be used: InvalidAccessKeyId"
     report = {"removed": {"messages": 1}, "failed": [reason, "another"], "backups": []}

@@ -162,9 +162,9 @@ async def test_link_requests_that_cannot_be_confirmed_are_explained(people: Peop
         assert "no open link request" in await ann.says(text)
     assert "no open link request" in await ann.says("/link yes"), "a code alone is none"
     replaced, code = await ann.code(), await ann.code()
-    assert "replaced by a newer code" in await bob.says(f"/link {replaced}")
+    assert "when a newer code is created" in await bob.says(f"/link {replaced}")
     await bob.says(f"/link {code}")
-    assert "was already used" in await cat.says(f"/link {code}")
+    assert "can be used once" in await cat.says(f"/link {code}")
     assert "already has an open link request" in await bob.says(f"/link {await cat.code()}")
     await bob.says("/link yes")
     await people.bus.call("DEL", keys.pair(code.replace("-", "")), keys.linking(ANN), keys.linking(BOB))
@@ -322,7 +322,7 @@ async def test_what_the_configuration_links_it_parts(people: PeopleLab) -> None:
     await people.people.note(BOB, Link(home=ANN, by="config", time=""))
 
     for scope in (ANN, BOB):
-        assert "The configuration links" in await Chat(people, scope).says("/unlink")
+        assert "linked with another chat by the configuration" in await Chat(people, scope).says("/unlink")
 
 
 async def test_all_is_said_in_chinese_too(people: PeopleLab) -> None:

@@ -17,7 +17,16 @@ from channels.live_display import streamer, typing_indicator
 from channels.push import serve as serve_channels
 from channels.slack import SlackChannel, channel, socket_mode
 from daemon.clock import SystemClock
-from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, SlackConfig, TranscriptionConfig
+from daemon.config import (
+    AccessConfig,
+    BotConfig,
+    Config,
+    ModelConfig,
+    QueueConfig,
+    SlackConfig,
+    SpeechConfig,
+    TranscriptionConfig,
+)
 from daemon.config.channels import SlackEventsConfig
 from daemon.config.secret import Secret
 from daemon.model import Answer, Chunk, Request, ToolCall
@@ -675,14 +684,20 @@ async def test_a_text_is_read_to_a_model_without_tools(process: Process, slack: 
     assert "Tide at nine, 水池" in walk.model.asked()
 
 
-async def test_a_voice_message_is_answered_as_what_was_said(process: Process, slack: FakeSlack) -> None:
+async def test_a_voice_message_is_answered_by_voice_and_as_text(process: Process, slack: FakeSlack) -> None:
     ann = slack.direct(slack.person("Ann"))
     voice = slack.file(b"OggS spoken", name="audio_message.m4a", mimetype="audio/mp4", subtype="slack_audio")
-    async with fake_openai(lambda _body: Plain(b'{"text": "How deep is it?"}', "application/json")) as server:
-        hears = BotConfig(transcription=TranscriptionConfig(base_url=server.base_url, name="whisper"))
-        async with walking(process, slack, bot=hears) as walk:
+    heard = Plain(b'{"text": "How deep is it?"}', "application/json")
+    async with fake_openai(lambda body: Plain(b"OggS sung") if "voice" in body else heard) as server:
+        hears = TranscriptionConfig(base_url=server.base_url, name="whisper")
+        speaks = SpeechConfig(base_url=server.base_url, name="tts-1")
+        async with walking(process, slack, bot=BotConfig(transcription=hears, speech=speaks)) as walk:
             ann.say("", files=[voice])
             await walk.answered(ann, "How deep is it?")
+            await slack.until(lambda: len(ann.shown()) == 2)
+
+    [file] = ann.shown()[-1].files
+    assert (file.name, file.data) == ("answer.ogg", b"OggS sung")
 
 
 @dataclass

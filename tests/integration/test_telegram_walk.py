@@ -14,7 +14,16 @@ import pytest
 from channels.live_display import typing_indicator
 from channels.push import serve as serve_channels
 from channels.telegram import TelegramChannel, channel, polling
-from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
+from daemon.config import (
+    AccessConfig,
+    BotConfig,
+    Config,
+    ModelConfig,
+    QueueConfig,
+    SpeechConfig,
+    TelegramConfig,
+    TranscriptionConfig,
+)
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
@@ -440,14 +449,29 @@ async def test_a_text_is_read_to_a_model_without_tools(process: Process, telegra
     assert "Tide at nine, 水池" in walk.model.asked()
 
 
-async def test_a_voice_message_is_answered_as_what_was_said(process: Process, telegram: FakeTelegram) -> None:
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [(None, "voice"), (Refuse(429, retry_after=0), "voice"), (Refuse(400, "VOICE_MESSAGES_FORBIDDEN"), "document")],
+)
+async def test_a_voice_message_is_answered_by_voice_and_as_text(
+    process: Process, telegram: FakeTelegram, fault: Refuse | None, kind: str
+) -> None:
     ann = telegram.direct(telegram.person("Ann"))
     voice = telegram.file("voice", b"OggS spoken", mime_type="audio/ogg", duration=3)
-    async with fake_openai(lambda _body: Plain(b'{"text": "How deep is it?"}', "application/json")) as server:
-        hears = BotConfig(transcription=TranscriptionConfig(base_url=server.base_url, name="whisper"))
-        async with walking(process, telegram, bot=hears) as walk:
+    if fault is not None:
+        telegram.faults.on("sendVoice", fault)
+    heard = Plain(b'{"text": "How deep is it?"}', "application/json")
+    async with fake_openai(lambda body: Plain(b"OggS sung") if "voice" in body else heard) as server:
+        hears = TranscriptionConfig(base_url=server.base_url, name="whisper")
+        speaks = SpeechConfig(base_url=server.base_url, name="tts-1")
+        async with walking(process, telegram, bot=BotConfig(transcription=hears, speech=speaks)) as walk:
             ann.say("", file=voice)
             await walk.answered(ann, "How deep is it?")
+            await telegram.until(lambda: len(ann.shown()) == 2)
+
+    [_, spoken] = ann.shown()
+    assert spoken.file is not None
+    assert (spoken.file.kind, spoken.file.data) == (kind, b"OggS sung")
 
 
 async def test_an_answer_is_shown_while_it_is_written_in_one_message(process: Process, telegram: FakeTelegram) -> None:

@@ -319,7 +319,7 @@ async def test_no_more_calls_of_a_turn_are_run_than_are_allowed_and_the_model_is
     await worked_off(replace(process, config=config), lab, ScriptedModel(*script, "done"), session)
 
     log = await lab.log(session)
-    told = [text for text in results(log).values() if "one answer may use at most 5 tool calls" in text]
+    told = [text for text in results(log).values() if "an answer can use at most 5 tool calls" in text]
     assert (len(times), len(told)) == (ran, answers * calls_each - ran)
     assert wire(log[-1])["content"] == "done"
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,6 +74,10 @@ class Copy:
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.root / name)
 
+    def close(self) -> None:
+        """End its processes."""
+        self._warm.close()
+
     def write(self, file: str, text: str) -> None:
         """Replace a file; its new time tells Python that a compiled one is out of date."""
         path = self.root / file
@@ -101,20 +105,12 @@ class Copy:
             arguments = ["-q", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin", "--hypothesis-seed=0"]
             self._warm.pytest(
                 [*arguments, *options, *files],
-                root=self.root,
+                folder=self._folder,
                 environ=environ,
                 printed=Path(folder, "printed"),
                 limit_s=limit_s,
             )
-            self._end_all()
             return _read(Path(folder))
-
-    def _end_all(self) -> None:
-        """End the processes whose working directory lies in this copy."""
-        for cwd in Path("/proc").glob("[0-9]*/cwd"):
-            with suppress(OSError):
-                if cwd.readlink().is_relative_to(self._folder):
-                    os.kill(int(cwd.parent.name), signal.SIGKILL)
 
 
 def _read(folder: Path) -> Run:
@@ -184,7 +180,7 @@ def outcome_of(copy: Copy, mutant: Mutant, others: Sequence[str], limit_s: float
         copy.write(mutant.file, original)
 
 
-def try_all(folder: Path, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> bool:
+def try_all(pool: ThreadPoolExecutor, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> bool:
     """Try mutants and print a line for each; whether all is well."""
     clean = verify(copies[0], mutants)
     wrong = list(problems(mutants, clean))
@@ -208,8 +204,7 @@ def try_all(folder: Path, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> 
         print(f"{words}  [{mutant.file}] {mutant.rule} {time.monotonic() - begun:.1f} s", flush=True)
         return words, noticed
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(attempt, left))
+    results = list(pool.map(attempt, left))
     survived = sum(not noticed for _, noticed in results)
     by_another = sum(words.startswith("caught by another") for words, _ in results)
     print(f"{len(results) - survived} caught ({by_another} by another test), {survived} survived, {len(wrong)} broken")
@@ -225,6 +220,18 @@ def all_mutants(rooms: Sequence[str]) -> list[Mutant]:
     return [mutant for module in chosen for mutant in module.MUTANTS]
 
 
+def record_all(folder: Path, mutants: Sequence[Mutant], tests: Sequence[str]) -> None:
+    """Run the tests of some files under coverage, and save which of them reach which mutants."""
+    files = sorted({mutant.file for mutant in mutants})
+    options = ["-n2", "--dist=worksteal", "-m", ORDINARY]
+    with closing(Copy(folder / "0")) as copy:
+        run = copy.test(None, *options, limit_s=7_200, files=tests, record=files)
+    print(run.printed)
+    if not all(run.reached):
+        raise SystemExit("nothing is recorded: a process ended with what it had noted, for one of its tests hung")
+    save([mutant for mutant in mutants if times_in_file(mutant) == 1], run.reached, run.seconds)
+
+
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
@@ -237,21 +244,16 @@ def main() -> None:
     if options.list:
         print(*(f"{mutant.file}  {mutant.rule}" for mutant in mutants), sep="\n")
         return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
     with tempfile.TemporaryDirectory(prefix="mt-", dir=TEMPORARY, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         if options.record:
-            files = sorted({mutant.file for mutant in mutants})
-            run = Copy(folder / "0").test(
-                None, "-n2", "--dist=worksteal", "-m", ORDINARY, limit_s=7_200, files=options.tests, record=files
-            )
-            print(run.printed)
-            if not all(run.reached):
-                raise SystemExit(
-                    "nothing is recorded: a process ended with what it had noted, for one of its tests hung"
-                )
-            save([mutant for mutant in mutants if times_in_file(mutant) == 1], run.reached, run.seconds)
+            record_all(folder, mutants, options.tests)
             return
-        is_well = try_all(folder, [Copy(folder / str(number)) for number in range(AT_ONCE)], mutants)
+        # The copies close first: that ends the tests for which the threads of the pool wait.
+        with ThreadPoolExecutor(AT_ONCE) as pool, ExitStack() as stack:
+            copies = [stack.enter_context(closing(Copy(folder / str(number)))) for number in range(AT_ONCE)]
+            is_well = try_all(pool, copies, mutants)
     raise SystemExit(not is_well)
 
 

@@ -28,6 +28,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/operators/approve.lua",
+        "integration/test_exec.py",
+        (
+            "A command whose worker died is not run again.",
+            "state == 'started' and found[4] == ARGV[5]",
+            "state == 'started'",
+            "test_a_command_that_is_approved_runs_once_whenever_its_worker_is_killed",
+        ),
+    ),
+    *mutants_of(
         "workers/tools/shell.py",
         "integration/test_exec.py",
         (
@@ -35,6 +45,12 @@ MUTANTS = (
             "if not self.allowed:",
             "if False:",
             "test_every_command_is_audited_and_run_only_for_who_may",
+        ),
+        (
+            "A command that nobody approved is not run.",
+            'if found.status != "run":',
+            "if False:",
+            "test_a_command_waits_for_the_decision_of_an_administrator",
         ),
         (
             "A command is audited before it runs.",

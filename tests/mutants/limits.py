@@ -374,6 +374,22 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/agent/spoken_answer.py",
+        "integration/test_content.py",
+        (
+            "Spoken answers are counted.",
+            "                account(charge, used)\n        finally",
+            "                pass\n        finally",
+            "test_a_voice_message_is_answered_by_voice_and_as_text",
+        ),
+        (
+            "A long answer is not spoken.",
+            " or len(text) > config.max_chars",
+            "",
+            "test_an_answer_that_cannot_be_spoken_comes_as_text",
+        ),
+    ),
+    *mutants_of(
         "workers/agent/turn.py",
         "integration/test_limits.py",
         (

@@ -254,13 +254,6 @@ MUTANTS = (
         "prefix.py::test_what_memory_learns_stands_beside_the_message_until_the_conversation_is_consolidated",
     ),
     _row(
-        "A pinned version with a forgotten text is shown no more.",
-        "daemon/forget/anew.lua",
-        "redis.call('HSET', KEYS[1], 'pinned', redis.call('HGET', KEYS[1], 'version') or 0)",
-        "",
-        "prefix.py::test_what_was_forgotten_is_in_no_prompt_though_an_older_version_was_shown",
-    ),
-    _row(
         "An edit is shown at once.",
         "daemon/memory/memory.part.lua",
         "if not SHOWN_LATER[",

@@ -60,8 +60,8 @@ MUTANTS = (
         ),
         (
             "A file that is written piece by piece is on the disk before it has its name.",
-            "            os.fsync(descriptor)\n        if replace:",
-            "        if replace:",
+            "                os.fsync(descriptor)\n        if replace:",
+            "                pass\n        if replace:",
             "test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is",
         ),
     ),

@@ -3,14 +3,16 @@
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.openai_server import FakeOpenAI, fake_openai
+from tests.fakes.openai_server import FakeOpenAI, Plain, Reply, fake_openai
 from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
 from tests.page.talking import answer
@@ -30,6 +32,7 @@ agent.attachment_max_bytes = 100_000
 admins = ["web:ann"]
 model = {{ base_url = "{url}", api_key = "none", name = "talker", fallbacks = [{{ name = "thinker" }}] }}
 transcription.name = "hearer"
+speech.name = "singer"
 """
 
 GIVE = """([kind, name, text]) => {
@@ -42,10 +45,25 @@ GIVE = """([kind, name, text]) => {
 }"""
 """Pastes or drops a file."""
 
+RECORD = """async () => {
+  const at = "/api/sessions/web%3Asinger/file?id=m-1&name=voice.ogg&kind=voice";
+  const file = await (await fetch(at, {method: "POST", body: "OggS hum"})).json();
+  const body = JSON.stringify({session: "singer", id: "m-1", text: "", files: [file]});
+  await fetch("/api/messages", {method: "POST", body, headers: {"content-type": "application/json"}});
+}"""
+"""Sends a voice message."""
+
+
+def heard(body: Mapping[str, Any]) -> Reply:
+    """``answer``, of a server that hears a song in every recording, and sings every text."""
+    if "form" in body:
+        return Plain(b'{"text": "La la."}', "application/json")
+    return Plain(b"OggS sung") if "voice" in body else answer(body)
+
 
 @pytest.fixture(scope="module")
 def server(portal: BlockingPortal) -> Iterator[FakeOpenAI]:
-    with portal.wrap_async_context_manager(fake_openai(answer)) as server:
+    with portal.wrap_async_context_manager(fake_openai(heard)) as server:
         yield server
 
 
@@ -84,6 +102,16 @@ def test_a_picture_and_a_file_are_sent_and_shown_in_the_conversation(chat: Page,
     expect(chat.get_by_role("list", name="Attached files")).to_be_hidden()
     expect(chat.locator("article.assistant footer")).to_be_visible()
     assert any("image_url" in json.dumps(request.body) for request in server.requests)
+
+
+def test_a_spoken_answer_has_a_player(chat: Page) -> None:
+    chat.evaluate(RECORD)
+    chat.goto(urljoin(chat.url, "/s/web%3Asinger"))
+
+    player = chat.get_by_label("Spoken answer")
+    expect(player).to_be_visible()
+    kind = player.evaluate("async ({src}) => (await fetch(src)).headers.get('content-type')")
+    assert (player.evaluate("each => each.tagName"), kind) == ("AUDIO", "audio/ogg")
 
 
 @pytest.mark.parametrize("kind", ["paste", "drop"])

@@ -114,7 +114,7 @@ def test_the_history_of_an_hour_and_of_a_day_is_drawn(visit: Visit, millpond: Po
     expect(duration.locator("header")).not_to_contain_text("Total")
 
     page.get_by_role("link", name="Last day").click()
-    page.get_by_text("Each step is 15 minutes.").click()
+    page.get_by_text("Each data point covers 15 minutes.").click()
     page.get_by_text("Show the numbers as a table").click()
     expect(page.get_by_label("History", exact=True).get_by_role("row").nth(1)).to_contain_text("%")
 
@@ -133,7 +133,7 @@ def test_a_queue_shows_its_messages_and_a_text_only_on_request(
     page.keyboard.press("Enter")
     expect(row).to_contain_text("The text of the message.")
     page.get_by_role("link", name="Due", exact=True).click()
-    expect(page.get_by_text("If its worker dies, the conversation becomes ready again")).to_be_visible()
+    expect(page.get_by_text("another worker can continue the conversation after the deadline")).to_be_visible()
 
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row", name=re.compile("queue.text.*shown: web:eve"))).to_be_visible()

@@ -332,6 +332,10 @@ def test_any_text_in_a_variable_is_a_value_or_a_problem_never_a_crash(text):
         value_of(text, kind)
 
 
+_SPEAKING = {
+    "MILLPOND_BOTS__POND__SPEECH__NAME": "tts-1",
+    "MILLPOND_BOTS__POND__SPEECH__BASE_URL": "http://localhost/v1",
+}
 _LISTENING = {
     "MILLPOND_BOTS__POND__TRANSCRIPTION__NAME": "whisper-1",
     "MILLPOND_BOTS__POND__TRANSCRIPTION__BASE_URL": "http://localhost/v1",
@@ -341,21 +345,21 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "this setting is missing. Name the model that turns speech into text"),
+        ({"NAME": ""}, "name", "this setting is missing. Name the model that turns"),
         ({"BASE_URL": ""}, "base_url", "this setting is missing, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
 )
-def test_a_server_that_turns_speech_into_text_has_to_be_whole(given, path, text):
-    environ = _LISTENING | {f"MILLPOND_BOTS__POND__TRANSCRIPTION__{key}": value for key, value in given.items()}
+def test_a_server_for_speech_has_to_be_whole(given, path, text):
+    for known, section in ((_LISTENING, "transcription"), (_SPEAKING, "speech")):
+        prefix = f"MILLPOND_BOTS__POND__{section.upper()}__"
+        with pytest.raises(ConfigError) as refused:
+            load(environ=known | {f"{prefix}{key}": value for key, value in given.items()})
 
-    with pytest.raises(ConfigError) as refused:
-        load(environ=environ)
-
-    assert f"bots.pond.transcription.{path}: {text}" in str(refused.value)
-    assert "secret" not in str(refused.value)
+        assert f"bots.pond.{section}.{path}: {text}" in str(refused.value)
+        assert "secret" not in str(refused.value)
 
 
 def test_speech_goes_to_the_models_own_server_unless_another_is_named():
@@ -476,6 +480,8 @@ def test_every_key_can_be_set_by_its_variable(path):
         environ["OPENAI_MODEL"] = "some-model"
     if ".transcription." in path:
         environ = {**_LISTENING, **environ}
+    if ".speech." in path:
+        environ = {**_SPEAKING, **environ}
     if ".embeddings." in path:
         environ = {**_EMBEDDING, **environ}
     if ".web." in path:
@@ -496,7 +502,8 @@ def _valid_text(path: str) -> str:
         "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
-        "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
+        "bots.pond.transcription.base_url": "http://localhost/v1", "bots.pond.speech.api_key_file": "secret",
+        "bots.pond.speech.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
         "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
         "memory_search.reranker.base_url": "http://localhost/v1", "memory_search.reranker.api": "tei",
         "memory_search.reranker.api_key_file": "secret",
@@ -1192,6 +1199,7 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
         ),
         ("[bots.pond.summary_model]\nname = 'x'", "bots.pond.summary_model.prices is not set"),
         ("[bots.pond.transcription]\nname = 'x'", "bots.pond.transcription.prices is not set"),
+        ("[bots.pond.speech]\nname = 'x'", "bots.pond.speech.prices is not set"),
         ("[memory_search.embeddings]\nmodel = 'x'", "memory_search.embeddings.prices is not set"),
         (
             "[memory_search.reranker]\nmodel = 'x'\nbase_url = 'http://h/v1'",
@@ -1452,6 +1460,7 @@ _SECTION_PATHS = {
         "memory_search.embeddings.prices",
         "memory_search.reranker.prices",
         "bots.pond.transcription.prices",
+        "bots.pond.speech.prices",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
         "fallbacks.thinking",
@@ -1461,10 +1470,11 @@ _SECTION_PATHS = {
         "bots.pond.summary_model.prices",
         "bots.pond.summary_model.thinking",
         "bots.pond.transcription",
+        "bots.pond.speech",
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack", "discord", "webhook")
+            for tag in ("testing", "telegram", "slack", "discord", "feishu", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),
@@ -1491,12 +1501,14 @@ def _sections():
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
     yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
+    yield "[bots.<name>.speech]", daemon_config.SpeechConfig, "bots.pond.speech"
     yield "[bots.<name>.exec]", daemon_config.ExecConfig, "bots.pond.exec"
     yield "[bots.<name>.web]", daemon_config.WebToolsConfig, "bots.pond.web"
     yield "[channels.<name>.limits]", daemon_config.WebLimitsConfig, "channels.web.limits"
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
     yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"
     yield "[channels.<name>.events]", daemon_config.SlackEventsConfig, "channels.slack.events"
+    yield "[channels.<name>.events] of Feishu", daemon_config.FeishuEventsConfig, "channels.feishu.events"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits]", daemon_config.LimitsConfig, "bots.pond.limits"
@@ -1621,3 +1633,13 @@ def test_what_root_made_for_a_group_is_no_secret_spread(tmp_path: Path, monkeypa
         warned[mode, uid] = bool(read_secret_file(secret)[1])
 
     assert warned == {(0o440, 0): False, (0o444, 0): True, (0o440, 1000): True, (0o400, 1000): False}
+
+
+@each_row("text, is_refused", [("", False), ("approval = true", False), ("approval = true\napproval_s = 600", True)])
+def test_a_command_does_not_wait_for_approval_longer_than_its_turn(file, text, is_refused):
+    found = problems(file, f"[bots.pond.exec]\n{text}\n") if is_refused else []
+
+    assert [line.partition(":")[0].rpartition(" ")[2] for line in found] == (
+        ["bots.pond.exec.approval_s"] if is_refused else []
+    )
+    assert is_refused or load_text(file, f"[bots.pond.exec]\n{text}\n")

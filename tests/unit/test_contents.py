@@ -56,3 +56,9 @@ def test_each_file_is_a_part_of_its_own_and_one_that_is_too_large_is_said() -> N
 
     assert [part.attachments[0].name for part in (first, second)] == ["5.txt", "6.txt"]
     assert "500.txt" in "".join(part.text for part in texts)
+
+
+def test_a_spoken_answer_that_cannot_be_sent_is_not_mentioned() -> None:
+    speech = Attachment(kind="voice", name="answer.ogg", size_bytes=500)
+
+    assert contents("Soon.", send_max_bytes=0, files=[speech]) == [Content(text="Soon.")]

@@ -36,7 +36,7 @@ EXAMPLES = (
     {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
     | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
     | {"place": "<place>"}
-    | {"job_id": "<id>", "nonce": "<nonce>", "code": "<code>", "person": "<person>"}
+    | {"approval_id": "<id>", "job_id": "<id>", "nonce": "<nonce>", "code": "<code>", "person": "<person>"}
     | {
         "bucket": "<bucket>",
         "digest": "<hash>",

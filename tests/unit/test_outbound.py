@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.config.address import is_discords, is_slacks
+from daemon.config.address import is_discords, is_feishus, is_slacks
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -24,18 +24,22 @@ CONNECTING = frozenset(
 
 PLACES = {
     "channels/discord/api.py": {"http_client"},  # base_url; files at Discord's alone
+    "channels/feishu/api.py": {"http_client"},  # base_url
+    "channels/feishu/long_connection.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
-    "channels/websocket_client.py": {"ClientSession", "ws_connect"},  # at Slack's or Discord's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connector.py": {"AsyncClient"},  # the channel's url
+    "channels/websocket_client.py": {"ClientSession", "ws_connect"},  # at the platform's alone
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/openai_sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
-    "daemon/model/speech_to_text.py": {"http_client"},  # base_url
+    "daemon/model/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
     "daemon/setup/discord_api.py": {"http_client"},  # Discord, or what was typed
     "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
+    "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
+    "daemon/setup/feishu_pairing.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
     "daemon/setup/model_trial.py": {"http_client"},  # the model's base_url
@@ -130,3 +134,17 @@ def test_any_text_is_judged(text: str) -> None:
         if is_slacks(scheme + text, HOME):
             host = (scheme + text).partition("://")[2].lower()
             assert host.partition("/")[0].partition("?")[0].partition("#")[0].partition(":")[0].endswith("slack.com")
+
+
+@each_row(
+    "url, fine",
+    [
+        ("wss://msg-frontier.feishu.cn/ws/v2?service_id=1", True),
+        ("wss://msg-frontier-sg.larksuite.com/ws", True),
+        ("ws://msg-frontier.feishu.cn/ws", False),
+        ("wss://feishu.cn.evil.example/", False),
+        ("wss://slack.com/", False),
+    ],
+)
+def test_what_is_feishus_is_told_apart(url: str, fine: bool) -> None:
+    assert is_feishus(url, "https://open.feishu.cn") is fine

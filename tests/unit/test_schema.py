@@ -13,6 +13,7 @@ RECORDED = {
     ),
     2: "audit deliveries errors failing learnt linking login retaining traces visitor",
     3: "labels preferences proactive rates reminders upcoming web",
+    4: "approval",
 }
 
 

@@ -1,4 +1,4 @@
-"""Answers ``/pair``, ``/ban``, ``/unban``, ``/pause`` and ``/resume``, the commands for administrators.
+"""Answers ``/pair``, ``/ban``, ``/pause``, ``/approve`` and their opposites, the commands for administrators.
 
 Any number of workers may work out the same command, and each does what it says: a decision is known by its command's
 place among all, so the same again changes nothing, and neither does one that arrives after a newer one.
@@ -28,9 +28,14 @@ from daemon.clock import stamp
 from daemon.config import BotConfig, PushConfig
 from daemon.errors import BadSessionKey
 from daemon.events import Inbound
+from daemon.operators import Approvals, Audit
+from daemon.printable import one_line
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
+
+ID_SHOWN_CHARS = 20
+"""Of an ID that a person typed."""
 
 ALL = "all"
 """Behind ``/pause`` and ``/resume``: every chat of the bot."""
@@ -56,6 +61,8 @@ class Admitting:
                 return await self._pair(inbound, bot, at)
             case "ban" | "unban":
                 return await self._ban(inbound, bot, at)
+            case "approve" | "deny":
+                return await self._decide(inbound, bot, at)
             case _:
                 return await self._pause(inbound, bot, at)
 
@@ -132,6 +139,21 @@ class Admitting:
             return inbound.channel, named
         # As /whoami shows it; on some platforms ids hold a colon themselves.
         return (key.channel, key.chat) if key.channel in self._process.config.channels else (inbound.channel, named)
+
+    # Commands of the tool exec
+
+    async def _decide(self, inbound: Inbound, bot: BotConfig, at: str) -> str:
+        approval_id, by = argument_of(inbound.text).casefold(), person_of(inbound)
+        if not approval_id:
+            return say("approval_how", bot.language)
+        approves = inbound.command == "approve"
+        done, call = await Approvals(self._bus).decide(
+            approval_id, "approved" if approves else "denied", bot=inbound.bot, by=by, at=at
+        )
+        if call:
+            await Audit(self._bus).note(who=by, action=f"exec.{inbound.command}", target=call, outcome=done)
+        key = f"done_{inbound.command}" if done == "done" else done
+        return say(f"approval_{key}", bot.language, id=one_line(approval_id)[:ID_SHOWN_CHARS])
 
     # Resting
 

@@ -17,7 +17,7 @@ from workers.agent.turn_progress import Kit
 from workers.agent.workspace import Workspace
 from workers.model_choice import with_model
 from workers.shared_dialects import recalled
-from workers.tools import BUILTIN, Registry
+from workers.tools import APPROVED, BUILTIN, Registry
 
 _log = structlog.get_logger()
 
@@ -94,7 +94,7 @@ class Kits:
         tokenizer = await load(bot.model.name)
         await recalled(self._process, bot.model)
         try:
-            tools = BUILTIN.only(bot.tools)
+            tools = (APPROVED if bot.exec.approval else BUILTIN).only(bot.tools)
         except ConfigError as error:
             raise ConfigError(f"bots.{name}.tools: {error}") from error
         prompts = prompts_of(self._process, name, bot, tokenizer, tools)

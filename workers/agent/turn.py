@@ -1,6 +1,7 @@
 """The turn: answers the messages of a claim in named steps. The module ``ending`` contains its endings."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal
 
@@ -25,6 +26,7 @@ from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from daemon.shared_timeout import Limit
 from daemon.usage import LimitReached
+from workers.admin_messages import tell_administrators
 from workers.agent.announcements import Announcements
 from workers.agent.bot_runtime import Kits
 from workers.agent.chat_pause import Resting
@@ -43,6 +45,7 @@ from workers.agent.prompt_history import PastReader
 from workers.agent.reminder_desk import ReminderDesk, reminder_text
 from workers.agent.server_tools import Equipment
 from workers.agent.session_commands import Commands, before_command, command_first
+from workers.agent.spoken_answer import Voice
 from workers.agent.thread_backfill import LookingBack
 from workers.agent.tool_loop import Loop
 from workers.agent.turn_endings import Ending, insist
@@ -88,6 +91,7 @@ class Turns:
         self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
         self._taking_in = TakingIn(process)
+        self._voice = Voice(process)
         self._desk = ReminderDesk(process)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
@@ -136,6 +140,7 @@ class Turns:
         await self.kits.aclose()
         await self._process.recaller.aclose()
         await self._taking_in.aclose()
+        await self._voice.aclose()
         await self.consolidator.aclose()
 
     async def _carry_out(self, hold: Hold, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
@@ -192,6 +197,9 @@ class Turns:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         await self._health.works(model, was_parked=parked_s > 0)
         await self._health.answered(turn.first.bot, model)
+        # The answer is whole: a stop or the limit of the turn ends only its spoken form.
+        with suppress(TimeoutError):
+            await hold.until(partial(self._voice.speak, turn, answer), limit=self._limit)
         return await self._ending.done(turn, answer, go_on=go_on)
 
     async def _failed(self, turn: Turn, hold: Hold, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
@@ -300,8 +308,19 @@ class Turns:
     def _shell(self, bot: BotConfig, said: Sequence[Inbound], home: str) -> Shell:
         allowed = bot.exec.allow == "everyone" or all(is_admin(bot, each) for each in said)
         folders = Folders(self._process.workspace(said[-1].bot), home)
-        who = person_of(said[-1])
-        return Shell(bus=self._process.bus, config=bot.exec, folder=folders.own, who=who, allowed=allowed)
+        process, session = self._process, str(said[-1].session)
+        return Shell(
+            bus=process.bus,
+            config=bot.exec,
+            folder=folders.own,
+            who=person_of(said[-1]),
+            allowed=allowed,
+            bot=said[-1].bot,
+            language=bot.language,
+            tell_administrators=partial(
+                tell_administrators, process.bus, process.config, process.clock, bot, besides=session
+            ),
+        )
 
     async def _run(self, turn: Turn) -> Answer:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:

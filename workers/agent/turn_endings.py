@@ -104,7 +104,7 @@ class Ending:
         """The model answered, or a reminder's text is sent."""
         text = "" if is_silent(turn.first, answer.text) else answer.text
         last = await turn.entries.final(answer.text, answers=_ids(turn.covered), own=answer.own)
-        last = msgspec.structs.replace(last, silent=text != answer.text)
+        last = msgspec.structs.replace(last, silent=text != answer.text, speech=turn.speech)
         return await self._commit(turn, [last], _End("done", text), go_on=go_on)
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
@@ -388,13 +388,13 @@ def _ids(waiting: Sequence[Waiting]) -> list[str]:
 def _reply(turn: Turn, text: str) -> Reply | None:
     if turn.first.delivery != "push" or not text:
         return None
-    session, head = turn.claim.session, turn.claim.begun.head
-    said = inbounds(turn.covered)
+    claim, said = turn.claim, inbounds(turn.covered)
     return Reply(
-        id=f"{session}#{head}",
-        session=session,
-        turn=head,
+        id=f"{claim.session}#{claim.begun.head}",
+        session=claim.session,
+        turn=claim.begun.head,
         text=text,
         correlation=turn.first.correlation,
+        attachments=turn.spoken,
         reply_to=answered_as(said[-1]) if said else "",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from daemon.events import Inbound, LogEntry
+from daemon.events import Attachment, Inbound, LogEntry
 from daemon.model import Model, ToolCall
 from daemon.session import Claim, Waiting
 from daemon.tokens import Tokenizer
@@ -92,6 +92,13 @@ class Turn:
     tracing: Tracing
     payer: Payer
     progress: Progress = field(default_factory=Progress)
+    spoken: tuple[Attachment, ...] = ()
+    """The answer as a recording."""
+
+    @property
+    def speech(self) -> str:
+        """The path of that recording; empty if there is none."""
+        return self.spoken[0].path if self.spoken else ""
 
 
 def inbounds(waiting: Sequence[Waiting]) -> list[Inbound]:

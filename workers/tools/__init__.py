@@ -3,7 +3,7 @@
 from workers.tools.compact import COMPACT
 from workers.tools.conversation_search import CONVERSATION_SEARCH
 from workers.tools.edit_file import EDIT_FILE
-from workers.tools.exec import EXEC
+from workers.tools.exec import EXEC, EXEC_APPROVED
 from workers.tools.grep import GREP
 from workers.tools.list_files import LIST_FILES
 from workers.tools.memory_get import MEMORY_GET
@@ -19,15 +19,19 @@ from workers.tools.web_fetch import WEB_FETCH
 from workers.tools.web_search import WEB_SEARCH
 from workers.tools.write_file import WRITE_FILE
 
-BUILTIN = Registry(
-    (
-        *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
-        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH, REMIND, WEB_SEARCH, WEB_FETCH, EXEC),
-    )
+_TOOLS = (
+    *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
+    *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH, REMIND, WEB_SEARCH, WEB_FETCH),
 )
+
+BUILTIN = Registry((*_TOOLS, EXEC))
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""
 
+APPROVED = Registry((*_TOOLS, EXEC_APPROVED))
+"""The same for a bot whose commands wait for approval."""
+
 __all__ = [
+    "APPROVED",
     "BOOTSTRAP_FILES",
     "BUILTIN",
     "FAILED",

@@ -1,9 +1,10 @@
 """The ``exec`` tool: runs a shell command in a sandbox, in the folder of the scope's files."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from workers.tools.registry import Tool, ToolContext
+from workers.tools.registry import Saying, Tool, ToolContext
 
 COMMAND_MAX_CHARS = 20_000
 
@@ -13,14 +14,18 @@ TIMEOUT_S = 86_400.0
 
 async def _exec(arguments: Mapping[str, Any], context: ToolContext) -> str:
     call = f"{context.session}#{context.turn} {context.call}"
-    return await context.shell.run(arguments["command"], call=call)
+
+    async def ask(text: str) -> None:
+        await context.say(context, Saying(text=text))
+
+    return await context.shell.run(arguments["command"], call=call, ask=ask)
 
 
 EXEC = Tool(
     name="exec",
     description=(
-        "Run a shell command (/bin/sh) in a sandbox. Its current folder holds your files, and only files there stay. "
-        "The result is the output and the exit code."
+        "Run a shell command (/bin/sh) in a sandbox. The current folder contains your files, and only files in this "
+        "folder are kept. The result is the output and the exit code."
     ),
     parameters={
         "type": "object",
@@ -31,3 +36,6 @@ EXEC = Tool(
     run=_exec,
     timeout_s=TIMEOUT_S,
 )
+
+EXEC_APPROVED = replace(EXEC, repeatable=True)
+"""With approvals: a call that is repeated goes on waiting, and never runs its command again."""

@@ -14,7 +14,7 @@ REMIND = Tool(
     name="remind",
     description=(
         "Set, list or change reminders that fire later in this chat, once or repeatedly. Set a reminder only if the "
-        "person asked for it or agreed. Tell the person the time that the result names."
+        "person asked for it or agreed. Tell the person the time that is stated in the result."
     ),
     parameters={
         "type": "object",

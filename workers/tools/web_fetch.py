@@ -24,7 +24,7 @@ async def _web_fetch(arguments: Mapping[str, Any], context: ToolContext) -> str:
 
 WEB_FETCH = Tool(
     name="web_fetch",
-    description="Read a public web page as text. Logins are not possible, and scripts of the page do not run.",
+    description="Read a public web page as text. The tool cannot log in, and does not run scripts of the page.",
     parameters={
         "type": "object",
         "properties": {

@@ -29,7 +29,7 @@ def _write(folders: Folders, path: str, content: str) -> str:
 
 WRITE_FILE = Tool(
     name="write_file",
-    description="Create a text file among your files, or replace its whole content. To change only a part of a file, "
+    description="Create a text file, or replace the whole content of a text file. To change only a part of a file, "
     "use edit_file.",
     parameters={
         "type": "object",

@@ -9,7 +9,7 @@ export const PARTS = {
   continuity: t("Continuity"), history: t("History"), current: t("Current"),
 };
 export const SAYS = {
-  system: t("Instructions of the operator for this bot, from AGENTS.md, SOUL.md and similar files"),
+  system: t("Instructions that the operator of this bot wrote in AGENTS.md, SOUL.md and similar files"),
   identity: t("Instructions that Millpond gives to every bot: environment and rules"),
   tools: t("Definitions of the tools that the model can call"),
   memory: t("MEMORY.md: facts saved from older messages"),

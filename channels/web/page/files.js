@@ -52,12 +52,20 @@ export function filesElement(files, session) {
   return files.length > 0 && h("ul.files", null, files.map((file) => h("li", null, fileElement(file, session))));
 }
 
-function fileElement({name, path, size_bytes: bytes}, session) {
+function fileElement({kind, name, path, size_bytes: bytes}, session) {
   const shown = name || path?.split("/").at(-1) || t("a file");
   if (!path) return h("span.file", null, shown);
   const href = fileAddress(session, path);
+  if (kind === "speech") return recording(href, shown);
   if (!PICTURE.test(path)) return h("a.file", {href, download: shown}, shown, bytes > 0 && h("span.soft", null, ` ${size(bytes)}`));
   const picture = h("img", {src: href, alt: shown, loading: "lazy", onerror: () => link.replaceWith(h("span.file", null, t("{name} is no longer available", {name: shown})))});
   const link = h("a.picture", {href, target: "_blank", title: t("Open {name}", {name: shown})}, picture);
   return link;
+}
+
+/** A spoken answer, to be played. */
+function recording(src, name) {
+  const gone = () => player.replaceWith(h("span.file", null, t("{name} is no longer available", {name: t("Spoken answer")})));
+  const player = h("audio", {src, controls: true, preload: "none", title: name, "aria-label": t("Spoken answer"), onerror: gone});
+  return player;
 }

@@ -24,7 +24,7 @@ export function showLogs(view, holder) {
   fill(holder,
     h("form.stack", {onsubmit: submit}, h("label", {for: "trace-id"}, t("ID of a message, correlation ID, or name of a turn (SESSION#TURN):")),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, t("Search")))),
-    id ? [trace, lines] : h("p.soft", null, t("Every message has a correlation ID. It is part of all log lines about the message, from its arrival to the delivery of the reply, and of the error messages in the chat.")));
+    id ? [trace, lines] : h("p.soft", null, t("Every message has a correlation ID. All log lines about a message, and error messages in the chat, contain the correlation ID of the message.")));
   if (!id) return;
   let found = null;
   const look = () => (found ??= traceOf(id, view.signal).catch((error) => {
@@ -32,7 +32,7 @@ export function showLogs(view, holder) {
     throw error;
   }));
   view.into(trace, look, (turn) => (turn ? waterfall(turn)
-    : h("p.soft", null, t("No trace was found. A trace is recorded when the turn ends, and is kept for one week."))));
+    : h("p.soft", null, t("No trace was found. The trace of a turn is recorded when the turn ends, and is kept for one week."))));
   view.into(lines, async (signal) => {
     // All log lines of the turn have its correlation ID, even if the search was for another name of the turn.
     const name = (await look())?.correlation?.[0] ?? id;
@@ -43,7 +43,7 @@ export function showLogs(view, holder) {
       when(line.timestamp), h("span.badge", {class: LEVELS[line.level]}, line.level), h("code", null, line.event), h("span.small", null, details(line))])),
     files.length > 0 ? h("p.soft.small", null, t("Searched files:"), " ", files.map((file, at) => [at > 0 && ", ", h("code", null, file)]))
       : h("p.soft.small", null, t("No log file was found on the host of this page.")),
-    h("p.soft.small", null, t("A process that was started without a terminal writes its log to standard error, for example to the journal of systemd or the log of the container. To find its lines, run one of these commands:")),
+    h("p.soft.small", null, t("A process that was started without a terminal writes its log to standard error, for example to the journal of systemd or the log of the container. To find the log lines of such a process, run one of these commands:")),
     h("pre", {tabindex: 0}, ["journalctl -o cat", "docker compose logs"].map((command) => `${command} | grep ${quoted(name)}\n`)),
   ]);
 }

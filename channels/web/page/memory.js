@@ -231,7 +231,7 @@ export class Memory extends View {
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? t("The passages were deleted, except for one part: {reason}", done) : t("The selected passages are being deleted"));
+      toast(done.reason ? t("The passages were not deleted completely: {reason}", done) : t("The selected passages are being deleted"));
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));

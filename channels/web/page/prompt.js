@@ -48,7 +48,7 @@ export class Prompt extends HTMLElement {
       h("div", null,
         h("div.page-head", null, h("h2", null, t("The exact prompt"), " ", h("span.badge.accent", null, counted(sum, "token"))),
           h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, t("Back to the chat"))),
-        h("p.soft.small", null, t("This is the complete text that the model would receive right now. Your next message will be added at the end of this text.")),
+        h("p.soft.small", null, t("This is the complete text that the model would receive right now. Your next message will be added to the end of this prompt.")),
         difference && h("p.soft.small", null, difference)),
       missing.map(({server, reason}) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", {server, reason}))),
       unreadable.map(({path, reason}) => h("p.problem", null, t("The file {path} cannot be used: {reason}", {path, reason}))),
@@ -78,7 +78,7 @@ function differenceOf(estimate, exact) {
   const gaps = exact.map((part) => ({...part, estimated: tokens[part.name] ?? 0})).sort((a, b) => Math.abs(b.tokens - b.estimated) - Math.abs(a.tokens - a.estimated));
   const [total, estimated] = [exact, estimate].map((all) => all.reduce((sum, part) => sum + part.tokens, 0));
   if (Math.abs(total - estimated) <= Math.max(NEAR_TOKENS, NEAR * total)) return "";
-  return t("The context bar estimated {estimated} tokens. The largest difference is in the part {part}: {n} tokens instead of {instead}. The estimate counts stored messages in full, and uses the tool definitions of the last turn.",
+  return t("The context bar estimated {estimated} tokens. The largest difference is in the part {part}: {n} tokens instead of {instead}. The estimate counts stored messages at full length, and uses the tool definitions from the last turn.",
     {estimated: count(estimated), part: PARTS[gaps[0].name], n: count(gaps[0].tokens), instead: count(gaps[0].estimated)});
 }
 

@@ -13,11 +13,11 @@ export const QUEUES = {
   ready: [t("Ready"), t("Conversations with pending messages that the next free worker takes.")],
   in_flight: [t("In progress"), t("Conversations that a worker is answering right now.")],
   due: [t("Due"), t("All conversations with pending messages, including conversations in progress and parked conversations."),
-    t("Each conversation has a deadline. If its worker dies, the conversation becomes ready again at the deadline.")],
-  parked: [t("Parked"), t("Conversations whose last attempt failed. They are retried automatically."),
-    t("A frequent reason is an unavailable model. When the cause of the failure is fixed, the conversations continue automatically.")],
+    t("If the worker that is answering a conversation dies, another worker can continue the conversation after the deadline.")],
+  parked: [t("Parked"), t("Conversations in which the last attempt to answer failed. Millpond retries automatically."),
+    t("Often, the reason is that the model is unavailable. When the cause of the failure is fixed, the conversations continue automatically.")],
   unsettled: [t("Unconsolidated"), t("Conversations with older messages that will be summarized and saved to memory."),
-    t("A worker checks each conversation at the time of its next check. Answers wait for a summary only if the prompt is full.")],
+    t("At the time of the next check, a worker decides whether to summarize messages of the conversation. Answers wait for a summary only if the prompt is full.")],
   replies: [t("Replies to deliver"), t("Replies to chat platforms that have not been delivered.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
   unknown: [t("Unknown delivery status"), t("Parts of replies that may or may not have been delivered.")],
@@ -74,7 +74,7 @@ export function textOf(view, queue, id, chars) {
     const {text} = await get(`/api/queues/${queue}/${segment(id)}`, view.signal);
     fill(cell, text).setAttribute("tabindex", "-1");
     cell.focus();
-  }, {title: t("Millpond records in the audit log that you have read the text.")}));
+  }, {title: t("If you show the text, Millpond records this in the audit log.")}));
 }
 
 /** A link to the trace and the log lines of a message. */

@@ -54,12 +54,12 @@ export function showRates(view, holder, signal) {
 
 function charts({steps, total, step_s: step}) {
   if (!total.messages && !total.answered && !total.failed && !total.tokens_in) {
-    return empty(t("No activity in this period"), h("p", null, t("Charts of the messages, turns, tokens and costs of all processes appear here.")));
+    return empty(t("No activity in this period"), h("p", null, t("This view shows charts of messages, turns, tokens and costs.")));
   }
   const all = [...CHARTS, ...costs(total)];
   return [
     h("div.charts", null, all.map((chart) => card(chart, steps, total))),
-    h("p.soft.small", null, step === 60 ? t("Each step is one minute. The newest step is not complete.") : t("Each step is {n} minutes. The newest step is not complete.", {n: step / 60})),
+    h("p.soft.small", null, step === 60 ? t("Each data point covers one minute. The newest data point is not complete yet.") : t("Each data point covers {n} minutes. The newest data point is not complete yet.", {n: step / 60})),
     h("details", null, h("summary", null, t("Show the numbers as a table")), numbers(all, steps)),
   ];
 }

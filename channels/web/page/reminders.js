@@ -24,7 +24,7 @@ const RULES = {
   "FREQ=MONTHLY": t("every month"),
   "FREQ=YEARLY": t("every year"),
 };
-const KINDS = {text: t("Send the text unchanged"), prompt: t("Let the bot answer the text")};
+const KINDS = {text: t("Send the text unchanged"), prompt: t("Let the bot answer the text as a request")};
 const HELD = {
   quiet: t("delayed until the end of the quiet hours"),
   person: t("delayed until tomorrow, because the person's limit for today is reached"),
@@ -53,7 +53,7 @@ export class Reminders extends View {
     const chats = h("section", null);
     this.list = h("section", {"aria-label": t("Reminders")});
     fill(this, h("div.page", null,
-      h("div.page-head", null, h("h1", null, t("Reminders")), h("p.soft", null, t("You can also tell the bot in a conversation when to remind you."))),
+      h("div.page-head", null, h("h1", null, t("Reminders")), h("p.soft", null, t("You can also ask the bot in a conversation to remind you."))),
       chats,
       h("div.stack", null, tabs(t("Reminders"), [["/reminders", t("My reminders"), !all], ["/reminders?of=all", t("All reminders"), all]]), this.list)));
     this.into(chats, (signal) => get(`/api/sessions${query({channel: this.#me.channel, limit: CHATS})}`, signal), ({sessions}) => this.adding(sessions));
@@ -65,7 +65,7 @@ export class Reminders extends View {
     this.into(this.list, (signal) => get(`/api/reminders${query({mine: all ? "" : 1, limit: LIMIT})}`, signal), ({reminders, more}) => (reminders.length
       ? [h("ul.lines.card", null, reminders.map((each) => this.line(each))),
         more > 0 && h("p.soft.small", null, t("{n} more reminders are not shown. The command millpond reminder list shows them.", {n: count(more)}))]
-      : empty(t("No reminders"), h("p", null, t("At a set time, a reminder sends a text or lets the bot answer a request.")))));
+      : empty(t("No reminders"), h("p", null, t("At the set time, a reminder either sends a text or lets the bot answer a request.")))));
   }
 
   // One reminder

@@ -1,4 +1,4 @@
-// Channels in the settings: Telegram, Slack, Discord and webhooks are connected, tested and changed.
+// Channels in the settings: Telegram, Slack, Discord, Feishu and webhooks are connected, tested and changed.
 
 import {get, post, query} from "/page/api.js";
 import {fill, h, toast} from "/page/dom.js";
@@ -7,7 +7,7 @@ import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
 import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", discord: "Discord", webhook: t("Webhook")};
+const KINDS = {telegram: "Telegram", slack: "Slack", discord: "Discord", feishu: t("Feishu"), webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -24,7 +24,7 @@ export function showChannels(view, settings) {
     there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
       h("span.soft.small", null, `${KINDS[channel.type] ?? channel.type} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
     h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
-    !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without one.")),
+    !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without a chat platform.")),
   ];
 }
 
@@ -35,9 +35,9 @@ function access(view, settings, name) {
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
       ["pairing", t("people in the list below; unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
-    make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("One ID per line.")}),
+    make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("Enter one ID per line.")}),
     make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
-    make("streaming", t("Show an answer while it is written"), "flag"),
+    make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
     make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
   ]).element;
@@ -60,11 +60,14 @@ function connection(view, kind, name, channel) {
     signing_secret: h("input", {type: "password", autocomplete: "off"}),
     events_url: h("input", {type: "url", spellcheck: "false", value: channel.events_url ?? ""}),
     secret: password("secret"),
+    app_id: h("input", {required: true, pattern: "cli_[A-Za-z0-9]+", spellcheck: "false", autocomplete: "off", value: channel.app_id ?? ""}),
+    app_secret: password("app_secret"),
+    encrypt_key: h("input", {type: "password", autocomplete: "off"}),
     port: h("input", {type: "number", min: 1, max: 65_535, value: channel.port ?? 8790}),
   };
-  const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret"];
+  const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret", "app_secret", "encrypt_key"];
   const used = {telegram: ["token", "url", "owner", "access"], slack: ["bot_token", "app_token", "signing_secret", "events_url", "url", "owner", "access"],
-    discord: ["token", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
+    discord: ["token", "url", "owner", "access"], feishu: ["app_id", "app_secret", "encrypt_key", "events_url", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
   const result = h("div.stack", {role: "status"});
   const answers = () => {
     const given = {bot: inputs.bot.input.value, channel: inputs.channel.value.trim()};
@@ -76,28 +79,36 @@ function connection(view, kind, name, channel) {
   };
   const named = (key, label, more) => field(key, label, inputs[key], more);
   const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Address of the platform's API"), {name: `${kind}-url`,
-    hint: t("Leave this field unchanged, unless you run a server of your own. After a change, enter the token again.")}));
+    hint: t("Change this address only if you run your own server. If you change the address, enter the token again.")}));
   const fields = {
     telegram: () => [
       named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Telegram user ID"), {hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
+      named("owner", t("Your Telegram user ID"), {hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
     ],
     slack: () => [
       manifest(view, () => inputs.events_url.value.trim()),
       named("bot_token", t("Bot User OAuth Token (xoxb-…)"), {name: "slack-token", hint: secretHint(channel.set.includes("bot_token"))}),
       named("app_token", t("App-level token for Socket Mode (xapp-…)"), {name: "slack-app-token", hint: secretHint(channel.set.includes("app_token"))}),
       named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
-      named("signing_secret", t("Signing secret, if Slack sends events to a URL"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
-      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("To identify yourself with a message to the bot after the test, leave this field empty.")}),
+      named("signing_secret", t("Signing secret (only if Slack sends events to a URL)"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
+      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
+    ],
+    feishu: () => [
+      h("p.small", null, parts("Create a custom app at {link}. docs/feishu.md lists its permissions and events.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
+      named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
+      named("events_url", t("URL to which Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long connection, which needs no public address.")}),
+      named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
+      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
     ],
     discord: () => [
       named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
       named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("The test enters the ID of the owner of the app.")}),
     ],
     webhook: () => [
-      named("url", t("Address of the bridge"), {hint: t("Millpond posts the bot's messages to this address.")}),
+      named("url", t("Address of the bridge"), {hint: t("Millpond sends the bot's messages to this address.")}),
       named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
-      named("port", t("Port that receives people's messages"), {hint: t("Millpond listens on 127.0.0.1. Put a proxy with TLS in front of the port.")}),
+      named("port", t("Port on which Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1. Put a TLS proxy in front of this port.")}),
     ],
   }[kind]();
   inputs.url.required = kind === "webhook";
@@ -106,7 +117,7 @@ function connection(view, kind, name, channel) {
     for (const key of secrets) inputs[key].value = "";
     toast(t("The channel was saved."));
     await view.renew();
-    fill(result, h("p.good", null, t("The channel was saved. The channel is connected after a restart.")));
+    fill(result, h("p.good", null, t("The channel was saved. The channel will be connected after a restart.")));
   };
   const form = new Form([
     inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,
@@ -137,7 +148,7 @@ function pairing(view, kind, given, {code, link}, owner) {
   const state = h("p.soft", {role: "status"}, "");
   const wait = async () => {
     fill(state, t("Waiting for your message for at most five minutes…"));
-    const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? null, app_token: given.app_token ?? null};
+    const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? given.app_secret ?? null, app_id: given.app_id ?? "", app_token: given.app_token ?? null};
     const until = Date.now() + OWNER_MS;
     while (Date.now() < until && state.isConnected) {
       const {owner: found} = await post("/api/settings/owner", body, view.signal);
@@ -160,9 +171,9 @@ function manifest(view, url) {
   const shown = h("pre", {tabindex: 0, hidden: true, "aria-label": t("App manifest")});
   return h("div.stack", null,
     h("ol.steps.small", null,
-      h("li", null, parts("Open {link}, choose Create New App, From a manifest, and paste the app manifest.", {link: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
-      h("li", null, t("Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token.")),
-      h("li", null, t("Under Basic Information, App-Level Tokens, generate a token with the scope connections:write."))),
+      h("li", null, parts("Open {link}, choose Create New App > From a manifest, and paste the app manifest.", {link: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
+      h("li", null, t("Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token.")),
+      h("li", null, t("Under Basic Information > App-Level Tokens, generate a token with the scope connections:write."))),
     h("div.row.wrap", null, press(t("Show the app manifest"), async () => {
       const {manifest: text} = await get(`/api/settings/manifest${query({events_url: url()})}`, view.signal);
       fill(shown, text);

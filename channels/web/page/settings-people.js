@@ -6,7 +6,7 @@ import {Form, choice, field} from "/page/settings-form.js";
 import {sure, table} from "/page/views.js";
 import {t} from "/page/words.js";
 
-const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people, and unknown senders get a code"), open: t("everyone")};
+const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people; unknown senders get a pairing code"), open: t("everyone")};
 const STATES = {paired: t("approved"), banned: t("banned")};
 
 export function showPeople(view, body) {
@@ -35,7 +35,7 @@ function approval(channels, act) {
   ], {
     submit: t("Approve"),
     more: sure(t("Ban this ID"), t("Ban this ID on the channel?"), () => form.element.reportValidity() && form.run(() => send("ban", {id: who.value.trim()}, t("The person is banned."))), {kind: "danger"}),
-    onsubmit: () => send("approve", {[by.value]: who.value.trim()}, t("The person may talk to the bot now.")),
+    onsubmit: () => send("approve", {[by.value]: who.value.trim()}, t("The person can now talk to the bot.")),
   });
   return h("div.card.stack", null, h("h2", null, t("Approve or ban a person")), form.element);
 }
@@ -48,21 +48,21 @@ function ofChannel({name, policy, codes, people}, act) {
     h("p.soft.small", null, t("Access policy: {policy}. Unused pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
     people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
       [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), STATES[each.state], h("code", null, each.by), when(each.time), undo(each)]))
-      : h("p.soft", null, t("Nobody was approved or banned on this channel.")));
+      : h("p.soft", null, t("No one has been approved or banned on this channel.")));
 }
 
 function linked(links, act) {
   const first = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const other = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const form = new Form([
-    field("person", t("Identity that keeps its memory"), first, {hint: t("As <channel>:<sender>, which the bot shows if the person sends /whoami.")}),
+    field("person", t("Identity that keeps its memory"), first, {hint: t("Enter <channel>:<sender>. People can send /whoami to the bot to see their ID.")}),
     field("other", t("Identity that shares this memory"), other),
   ], {
     submit: t("Link"),
     onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("The two identities are being linked.")),
   });
   return h("div.card.stack", null, h("h2", null, t("Linked identities")),
-    h("p.soft.small", null, t("Linked identities share one memory with a bot. The memory of the second identity is merged into the memory of the first identity.")),
+    h("p.soft.small", null, t("A bot keeps one shared memory for all linked identities of a person. The memory of the second identity is merged into the memory of the first identity.")),
     links.length > 0 && table(t("Linked identities"), [t("Memory"), t("Shared by"), t("Linked by"), t("Time"), t("Action")], links.map((each) =>
       [h("code", null, each.home), h("code", null, each.member), h("code", null, each.by), when(each.time),
         sure(t("Unlink"), t("Unlink this identity?"), () => act("unlink", {person: each.member}, t("The identity is being unlinked.")))])),

@@ -3,6 +3,7 @@
 import {get, post, put} from "/page/api.js";
 import {empty, fill, h, toast} from "/page/dom.js";
 import {showChannels} from "/page/settings-channels.js";
+import {deleteBot, newBot} from "/page/settings-bots.js";
 import {Form, choice, field} from "/page/settings-form.js";
 import {showPeople} from "/page/settings-people.js";
 import {View, press, tabs} from "/page/views.js";
@@ -49,7 +50,7 @@ export class SettingsView extends View {
     const {in_use: used, others} = this.settings;
     fill(this.bar, !used && h("div.notice-line.stack", null,
       h("p", null, t("The saved settings are not in use yet. Restart Millpond to use them. Answers in progress are finished first.")),
-      others.length > 0 && h("p", null, parts("Restart these processes yourself, in the way they were started: {names}", {names: h("code", null, others.join(", "))})),
+      others.length > 0 && h("p", null, parts("Restart these processes manually: {names}", {names: h("code", null, others.join(", "))})),
       h("div.row.wrap", null, press(t("Restart now"), () => this.restart(), {kind: "primary"}))));
   }
 
@@ -69,7 +70,7 @@ export class SettingsView extends View {
       toast(t("Millpond has restarted. The settings are in use."));
       return true;
     }
-    fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond has not started again. Check the output of `millpond run`.")));
+    fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond did not restart. Check the output of `millpond run`.")));
     return false;
   }
 }
@@ -112,7 +113,7 @@ function showModel(view, settings) {
   };
   const form = new Form([
     field("api", t("API of the model"), api, {name: "model-api", wide: true}),
-    field("url", t("Address of the server"), url, {name: "model-url", hint: t("A server on this machine or in your network is allowed as well.")}),
+    field("url", t("Address of the server"), url, {name: "model-url", hint: t("You can also use a server on this machine or in your network.")}),
     field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.") : t("Leave this field empty if the server needs no key.")}),
     field("model", t("Name of the model"), model, {name: "model", hint: press(t("List the models of the server"), () => form.run(list))}),
   ], {
@@ -125,11 +126,11 @@ function showModel(view, settings) {
       try {
         tried = await post("/api/settings/model", given, view.signal);
       } catch (error) {
-        fill(result, error.code === "model_failed" && press(t("Save without a working test"), () => form.run(() => save(given))));
+        fill(result, error.code === "model_failed" && press(t("Save without a successful test"), () => form.run(() => save(given))));
         throw error;
       }
       url.value = tried.url;
-      fill(result, h("p.good", null, t("The model answers.")), findings(tried.findings));
+      fill(result, h("p.good", null, t("The model answered the test.")), findings(tried.findings));
       await save({...given, url: tried.url});
     },
   });
@@ -143,7 +144,7 @@ function showModel(view, settings) {
       Object.keys(settings.bots).length > 1 && tabs(t("Bots"), Object.keys(settings.bots).map((each) => [`/settings?bot=${each}`, each, each === name])),
       bot.fallbacks.length > 0 && h("p.soft.small", null, t("Fallback models are set in the configuration file: {models}", {models: bot.fallbacks.join(", ")})),
       form.element, known, result),
-    h("p.soft.small", null, parts("The settings are saved in {file}. A copy of the previous file is kept next to it. Keys are saved in files of their own, and are never shown.", {file: h("code", null, settings.file)})),
+    h("p.soft.small", null, parts("The settings are saved in {file}. A copy of the previous file is kept in the same folder. Keys are saved in separate files and are never displayed.", {file: h("code", null, settings.file)})),
   ];
 }
 
@@ -163,16 +164,16 @@ const LIMITS = [["tokens_per_day", t("Tokens per day")], ["cost_per_day", t("Cos
 const WHOSE = [["person", t("per person")], ["chat", t("per conversation")], ["bot", t("for the whole bot")]];
 
 function showBots(view, settings) {
-  return Object.keys(settings.bots).map((bot) => {
+  return [...Object.keys(settings.bots).map((bot) => {
     const at = (key) => `bots.${bot}.${key}`;
     const make = (key, label, kind, more) => settingField(settings, at(key), label, kind, more);
     const fields = [
       h("h3", null, t("General")),
       make("language", t("Language of the bot's own messages"), [["en", "English"], ["zh", "中文"]]),
       make("time_zone", t("Time zone"), "text", {hint: t("An IANA time zone, such as Europe/Berlin.")}),
-      make("titles", t("Conversation titles"), [["auto", t("automatic")], ["words", t("first words")], ["model", t("by the model")]]),
-      make("admins", t("Administrators"), "lines", {hint: t("One ID per line, as <channel>:<sender>. The bot shows the ID if the person sends /whoami.")}),
-      make("tools", t("Tools"), "lines", {hint: t("One tool per line.")}),
+      make("titles", t("Conversation titles"), [["auto", t("automatic")], ["words", t("first words of the conversation")], ["model", t("written by the model")]]),
+      make("admins", t("Administrators"), "lines", {hint: t("Enter one ID per line in the form <channel>:<sender>. People can send /whoami to the bot to see their ID.")}),
+      make("tools", t("Tools"), "lines", {hint: t("Enter one tool per line.")}),
       h("h3", null, t("Limits")),
       h("p.soft.small", null, t("0 means no limit. Costs are calculated from the prices below.")),
       ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
@@ -180,7 +181,7 @@ function showBots(view, settings) {
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
       make("model.max_completion_tokens", t("Maximum length of an answer, in tokens"), "number"),
-      make("context_budget_tokens", t("Context budget of later model calls in a turn, in tokens (0: no limit)"), "number"),
+      make("context_budget_tokens", t("Maximum history in the second and later model calls of a turn, in tokens (0: no limit)"), "number"),
       make("model.vision", t("The model can read pictures"), "flag"),
       make("model.prices.input", t("Price of a million input tokens"), "number"),
       make("model.prices.cached_input", t("Price of a million cached input tokens"), "number"),
@@ -188,8 +189,8 @@ function showBots(view, settings) {
       make("model.prices.currency", t("Currency"), "text"),
     ];
     return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
-      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web));
-  });
+      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web), deleteBot(view, settings, bot));
+  }), newBot(view, settings)];
 }
 
 /** The form for web search and for reading pages. */

@@ -68,7 +68,7 @@ export function waterfall(trace) {
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
     (trace.missing_servers ?? []).map((each) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", each))),
-    trace.left_out > 0 && h("p.soft.small", null, t("{n} more steps are not included in the trace.", {n: trace.left_out})),
+    trace.left_out > 0 && h("p.soft.small", null, t("{n} more steps of this turn are not included in the trace.", {n: trace.left_out})),
     h("p.soft.small", null, t("To show this turn in a terminal, run this command:"), " ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }

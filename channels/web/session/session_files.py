@@ -33,9 +33,17 @@ AT_ONCE = 4
 
 NAME_MAX_CHARS = 200
 
-PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
-"""Beginnings of the pictures that a browser shows on the page. All other files are downloads; so is SVG, which may
-contain scripts."""
+SHOWN = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"OggS": "audio/ogg",
+    b"ID3": "audio/mpeg",
+    b"\xff\xfb": "audio/mpeg",
+    b"\xff\xf3": "audio/mpeg",
+}
+"""Beginnings of the pictures and recordings that a browser shows on the page. All other files are downloads; so is SVG,
+which may contain scripts."""
 
 
 class Files:
@@ -48,7 +56,7 @@ class Files:
         self._places = anyio.Semaphore(AT_ONCE)
 
     async def read(self, request: Request) -> Response:
-        """One file: a picture is shown by browsers, other files are downloads."""
+        """One file: browsers show a picture and play a recording, other files are downloads."""
         session = session_in_path(request, self._site.name)
         path = PurePosixPath(request.query_params.get("path", ""))
         if session.channel == self._site.name:
@@ -64,7 +72,7 @@ class Files:
             content = await content_of(workspace, found, max_bytes=SENT_MAX_BYTES)
         except SendRejected:
             return _missing(path)
-        kind = _picture_type(content)
+        kind = _shown_type(content)
         place = f"{'inline' if kind else 'attachment'}; filename*=UTF-8''{quote(path.name, safe='')}"
         media_type = kind or "application/octet-stream"
         return Response(content, headers={"Content-Disposition": place}, media_type=media_type)
@@ -102,10 +110,10 @@ def _kind(text: str) -> Kind:
     return kind
 
 
-def _picture_type(content: bytes) -> str:
+def _shown_type(content: bytes) -> str:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
-    return next((kind for begin, kind in PICTURES.items() if content.startswith(begin)), "")
+    return next((kind for begin, kind in SHOWN.items() if content.startswith(begin)), "")
 
 
 def _missing(path: PurePosixPath) -> Response:

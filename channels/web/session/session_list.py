@@ -136,6 +136,7 @@ def _place_in(text: str) -> tuple[int, str] | None:
     number, _, session = text.partition(" ")
     if not (number.isascii() and number.isdigit() and len(number) <= 16 and session):
         raise HTTPException(
-            400, f"{text[:80]!r} is not a valid value of before. Use the value of next from an earlier response."
+            400,
+            f"{text[:80]!r} is not a valid value of before. Use the value of the field next from an earlier response.",
         )
     return int(number), session

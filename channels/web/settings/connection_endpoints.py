@@ -1,4 +1,4 @@
-"""``POST /api/settings/model``, and the same for each platform: the questions of ``millpond init``.
+"""``POST /api/settings/model``, and one for each type of channel: the questions of ``millpond init``.
 
 The questions, their checks and the trials are those of ``daemon.setup``. Without ``digest`` the answers are tried; with
 it they are written, without a trial.
@@ -21,15 +21,26 @@ from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, WEB_SEARCH, load
-from daemon.setup.answers import DiscordAnswer, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import (
+    DiscordAnswer,
+    FeishuAnswer,
+    ModelAnswer,
+    SlackAnswer,
+    TelegramAnswer,
+    WebAnswer,
+    WebhookAnswer,
+)
 from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
 from daemon.setup.discord_api import NO_INTENT, app_at
+from daemon.setup.feishu_interview import me_at as feishu_me_at
+from daemon.setup.feishu_interview import pair as pair_feishu
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.settings_forms import (
     BotForm,
     DiscordForm,
+    FeishuForm,
     ModelForm,
     OwnerForm,
     SlackForm,
@@ -37,6 +48,7 @@ from daemon.setup.settings_forms import (
     WebForm,
     WebhookForm,
     discord_answer,
+    feishu_answer,
     model_answer,
     slack_answer,
     telegram_answer,
@@ -103,6 +115,11 @@ class Connecting:
         form = await decoded(request, DiscordForm, FORM)
         return await self._handled(request, form, discord_answer, set_channel, _tried_discord)
 
+    async def feishu(self, request: Request) -> Response:
+        """Try or save a channel of Feishu."""
+        form = await decoded(request, FeishuForm, FORM)
+        return await self._handled(request, form, feishu_answer, set_channel, _tried_feishu)
+
     async def webhook(self, request: Request) -> Response:
         """Check or save a channel of type ``webhook``."""
         form = await decoded(request, WebhookForm, FORM)
@@ -130,6 +147,9 @@ class Connecting:
                 settings, TelegramForm(bot=form.bot, channel=form.channel, url=form.url, token=form.token)
             )
             found = await pair_telegram(bot, form.code, language, say=_unsaid, wait_s=OWNER_S)
+        elif form.kind == "feishu":
+            feishu = feishu_answer(settings, _feishu_app(form))
+            found = await pair_feishu(feishu, form.code, language, say=_unsaid, wait_s=OWNER_S)
         else:
             app = slack_answer(settings, _app(form))
             me = await me_at(app.base_url, app.bot_token)
@@ -165,6 +185,10 @@ def _drafted(
 def _app(form: OwnerForm) -> SlackForm:
     token, app_token = form.token, form.app_token
     return SlackForm(bot=form.bot, channel=form.channel, url=form.url, bot_token=token, app_token=app_token)
+
+
+def _feishu_app(form: OwnerForm) -> FeishuForm:
+    return FeishuForm(bot=form.bot, channel=form.channel, url=form.url, app_id=form.app_id, app_secret=form.token)
 
 
 def _named(form: ModelForm) -> ModelForm:
@@ -221,6 +245,12 @@ async def _tried_discord(answer: DiscordAnswer) -> dict[str, object]:
     app = await app_at(answer.base_url, answer.token)
     findings = [] if app.may_read_content else [NO_INTENT]
     return {"name": app.name, "link": app.invitation, "owner": app.owner_id, "findings": findings}
+
+
+async def _tried_feishu(answer: FeishuAnswer) -> dict[str, object]:
+    me = await feishu_me_at(answer.base_url, answer.app_id, answer.app_secret)
+    findings = [f"the app lacks permissions: {', '.join(me.missing)}"] if me.missing else []
+    return {"name": me.name, "link": "", "code": "" if answer.events_url else new_code(), "findings": findings}
 
 
 async def _untried(_answer: WebhookAnswer) -> dict[str, object]:

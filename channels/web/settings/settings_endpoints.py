@@ -16,6 +16,7 @@ from daemon.config import (
     BotConfig,
     ChannelConfig,
     DiscordConfig,
+    FeishuConfig,
     PushConfig,
     Secret,
     SlackConfig,
@@ -65,7 +66,7 @@ class Reading:
                 "bots": {name: _bot(bot) for name, bot in config.bots.items()},
                 "channels": {name: _channel(channel) for name, channel in config.channels.items()},
                 "apis": {api: {"url": each.url, "model": each.model} for api, each in APIS.items()},
-                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "discord", "webhook")},
+                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "discord", "feishu", "webhook")},
             }
         )
 
@@ -121,6 +122,10 @@ def _channel(channel: ChannelConfig) -> dict[str, object]:
         case SlackConfig():
             secrets = {key: getattr(channel, key) for key in ("bot_token", "app_token", "signing_secret")}
             found |= {"url": shown_url(channel.base_url), "events_url": channel.events.url, "set": _set(**secrets)}
+        case FeishuConfig():
+            secrets = {key: getattr(channel, key) for key in ("app_secret", "encrypt_key")}
+            found |= {"url": shown_url(channel.base_url), "events_url": channel.events.url, "set": _set(**secrets)}
+            found["app_id"] = channel.app_id
         case WebhookChannelConfig():
             found |= {"url": shown_url(channel.url), "port": channel.port, "set": _set(secret=channel.secret)}
         case _:

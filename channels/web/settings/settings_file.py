@@ -22,6 +22,7 @@ from daemon.services import ROLES
 from daemon.setup.config_editor import Change, Editor, Settings, first_files
 from daemon.setup.config_tables import SecretFile
 from daemon.setup.discord_api import DiscordSaysNo
+from daemon.setup.feishu_api import FeishuSaysNo
 from daemon.setup.questions import AnswerRefused
 from daemon.setup.slack_api import SlackSaysNo
 from daemon.setup.telegram_api import TelegramSaysNo
@@ -51,6 +52,7 @@ _REFUSALS: Mapping[type[MillpondError], tuple[int, str]] = {
     TelegramSaysNo: (422, "platform_refused"),
     SlackSaysNo: (422, "platform_refused"),
     DiscordSaysNo: (422, "platform_refused"),
+    FeishuSaysNo: (422, "platform_refused"),
 }
 
 

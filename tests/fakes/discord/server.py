@@ -14,7 +14,7 @@ from tests.fakes.discord.sockets import Socket
 from tests.fakes.discord.world import Bot, Chat, File, Guild, Json, Message, Person, Session, World
 from tests.fakes.faults import Cut, Hang, Page, Slow, reset
 from tests.fakes.platform import HANG_MAX_S, Buckets, FakeServer, served, tell
-from tests.fakes.websocket import accepted
+from tests.fakes.websockets import accepted
 from tests.fakes.wire import Garbage, Request, Wire
 from tests.limits import HANG_S
 

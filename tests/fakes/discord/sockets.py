@@ -11,7 +11,7 @@ import anyio
 
 from tests.fakes.discord.world import GUILDS, MESSAGE_CONTENT, Bot, Event, Session, World
 from tests.fakes.faults import reset
-from tests.fakes.websocket import CLOSE, PING, PONG, TEXT, frame, read_message
+from tests.fakes.websockets import CLOSE, PING, PONG, TEXT, frame, read_message
 from tests.fakes.wire import GONE, Wire
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11

@@ -1,4 +1,4 @@
-"""The WebSockets of Socket Mode, and what is brought on them."""
+"""The WebSockets of Socket Mode, as much of RFC 6455 as a server needs, and what is brought on them."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import anyio
 from tests.fakes.faults import Cut, Faults, Garbled, Hang, Slow, reset
 from tests.fakes.slack.apps import App, Delivery
 from tests.fakes.slack.calls import Call
-from tests.fakes.websocket import CLOSE, PING, PONG, TEXT, frame, read_message
+from tests.fakes.websockets import CLOSE, PING, PONG, TEXT, frame, read_message
 from tests.fakes.wire import GONE, Wire
 
 LIVES_S = 18_060  # how long Slack says that a connection will stand; the fake ends none by itself

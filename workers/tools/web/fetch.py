@@ -132,7 +132,7 @@ async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]
             try:
                 body += piece[:room] if unpacker is None else unpacker.decompress(piece, room)
             except zlib.error as error:
-                raise ToolError("The page is not compressed in the format that its server states.") from error
+                raise ToolError("The server stated a compression format that does not match the page.") from error
             if len(body) > max_bytes or received > max_bytes:
                 return bytes(body[:max_bytes]), True
     return bytes(body), False

@@ -1,4 +1,4 @@
-"""WebSockets as a server needs them, of RFC 6455."""
+"""WebSockets, as much of RFC 6455 as the server of a fake needs."""
 
 import base64
 import hashlib
@@ -30,7 +30,7 @@ def frame(kind: int, content: bytes) -> bytes:
 
 
 async def read_message(wire: Wire) -> tuple[int, bytes]:
-    """The next whole message of the client, and its kind."""
+    """The next message of a client: its kind, and what it says. Raises: those of ``GONE``."""
     kind, whole = 0, b""
     while True:
         first, second = await wire.exactly(2)
