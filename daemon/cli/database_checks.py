@@ -87,7 +87,7 @@ def _eviction(info: dict[str, Any]) -> Finding:
     policy = info.get("maxmemory_policy", "unknown")
     # Without a limit nothing is evicted, whatever the policy says.
     if policy == "noeviction" or not info.get("maxmemory", 0):
-        return ok("eviction", "the server evicts no keys")
+        return ok("eviction", "the server does not evict keys")
     return error(
         "eviction",
         f"maxmemory-policy is {policy}, so the server may evict messages. Set maxmemory-policy to noeviction.",

@@ -172,7 +172,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.time_zone", text)
     for name in bot.groups_may:
         if name not in GROUP_COMMANDS:
-            text = f"expected commands of this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
+            text = f"expected commands from this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
             yield Finding(f"{path}.groups_may", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
