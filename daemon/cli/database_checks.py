@@ -115,7 +115,7 @@ async def _workers(bus: Bus) -> Finding:
 
 def _backlog(queues: Queues) -> Finding:
     total = queues.total
-    text = f"{total.backlog} messages are pending, the oldest for {total.oldest_s:g} s"
+    text = f"{total.backlog} messages are pending, and the oldest has been pending for {total.oldest_s:g} s"
     if total.oldest_s > OLD_S:
         return warning("backlog", f"{text}. Start more workers, or find the cause with `millpond queue list`.")
     return ok("backlog", text)
