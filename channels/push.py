@@ -11,6 +11,7 @@ from channels.intake import Intake, receive
 from channels.intake.receive_loop import REST_S
 from channels.outbox import Outbox
 from daemon.config import (
+    FeishuConfig,
     PushConfig,
     SlackConfig,
     TelegramConfig,
@@ -27,6 +28,7 @@ ADAPTERS: dict[type[PushConfig], str] = {
     TestingConfig: "channels.testing:connect",
     TelegramConfig: "channels.telegram:connect",
     SlackConfig: "channels.slack:connect",
+    FeishuConfig: "channels.feishu:connect",
     WebhookChannelConfig: "channels.webhook:connect",
 }
 """Where the adapter of each of our types is found: by import string, since most processes need few of them."""

@@ -30,6 +30,7 @@ from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open
 from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
+from daemon.recall.vectors import embedder_choice
 from daemon.server import Address, EmbeddedServer
 from daemon.server.blocking_client import Link
 from daemon.server.redis_program import Program, find_program
@@ -93,6 +94,12 @@ def _ignorant_of_models() -> Iterator[None]:
     yield
     for facts in (daemon.model.dialect._learnt, daemon.model.learnt_dialects._saved, daemon.tokens._calibrations):
         facts.clear()
+
+
+@pytest.fixture(autouse=True)
+def _search_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bots of this process search their memory by words: loading the shipped weights and using them takes seconds."""
+    monkeypatch.setattr(embedder_choice, "_shipped", lambda: None)
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ import anyio
 
 import millpond
 from daemon import tokens
+from daemon.recall.vectors import embedder_choice
 from tests.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +179,9 @@ def main() -> None:
     """Make a process for each request, until nobody asks any more; in each of these, do what was asked for."""
     for name in IMPORTED:
         importlib.import_module(name)
-    anyio.run(tokens.load, "")  # the vocabulary, which takes longer than all else that a command does
+    # The vocabulary and the shipped weights of the memory search: both take longer than all else that a command does.
+    anyio.run(tokens.load, "")
+    embedder_choice._shipped()
     gc.freeze()
     signal.signal(signal.SIGCHLD, _tell_ends)
     requests = socket.socket(fileno=int(sys.argv[1]))

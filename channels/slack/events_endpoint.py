@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from channels.http import listen, read_body, serving
-from channels.slack.log_throttle import Seldom
+from channels.log_throttle import Seldom
 from channels.slack.workspaces import App, Kind
 from daemon import metrics
 from daemon.clock import Clock

@@ -1,11 +1,10 @@
 """How an app fares at Slack, in sentences for people."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 
+from channels.remark import Remark
 from channels.slack.api import Api, connect
 from channels.slack.api_outcome import Rejected, Unauthorized
 from channels.slack.api_types import UNFITTING
@@ -14,14 +13,6 @@ from daemon.errors import ChannelError
 from daemon.setup.slack_scopes import missing_of
 
 TIMEOUT_S = 10.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Remark:
-    """One thing that was found."""
-
-    state: Literal["ok", "warning", "error"]
-    text: str
 
 
 class _Tested(msgspec.Struct, frozen=True):

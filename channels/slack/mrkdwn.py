@@ -7,7 +7,10 @@ something special (docs.slack.dev, "Formatting message text").
 import re
 from collections.abc import Iterator, Mapping
 
-from daemon.printable import one_line
+from channels.name_directory import name_in
+from channels.text.surrogates import sound
+
+__all__ = ["name_in", "sound"]
 
 NOBODY: Mapping[str, str] = {}
 """No names are known."""
@@ -16,9 +19,6 @@ _marked = re.compile(r"<([^<>\s][^<>\n]*)>")
 _escaped = re.compile(r"&(lt|gt|amp);")
 _either = re.compile(f"{_marked.pattern}|{_escaped.pattern}")
 _PLAIN = {"lt": "<", "gt": ">", "amp": "&"}
-
-NAME_MAX_CHARS = 128
-"""Of a name: longer ones are made to annoy."""
 
 SHOWN_AS_IS = ("mailto:", "tel:")
 """Links that say no more than what is shown for them."""
@@ -46,16 +46,6 @@ def without_call(text: str, user: str) -> str:
 def unescaped(text: str) -> str:
     """``text`` with what Slack escapes as it was written."""
     return _escaped.sub(lambda found: _PLAIN[found[1]], text)
-
-
-def sound(text: str) -> str:
-    """``text`` with a question mark for each half of a character: those can be sent and stored nowhere."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def name_in(text: str) -> str:
-    """A name as it stands in a text: one line, which cannot be taken for more than a name."""
-    return one_line(sound(text[: 4 * NAME_MAX_CHARS]))[:NAME_MAX_CHARS]
 
 
 def linked(url: str, label: str) -> str:

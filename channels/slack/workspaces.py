@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.slack.log_throttle import Seldom
+from channels.log_throttle import Seldom
 from daemon import metrics
 from daemon.config import Config, SlackConfig
 from daemon.errors import BusUnavailable, brief

@@ -1,10 +1,8 @@
 """How a bot fares at the platform, in sentences for people."""
 
-from dataclasses import dataclass
-from typing import Literal
-
 import msgspec
 
+from channels.remark import Remark
 from channels.telegram.api import Api
 from channels.telegram.api_outcome import NoMethod, Unauthorized
 from channels.telegram.api_types import User, WebhookInfo
@@ -15,14 +13,6 @@ TIMEOUT_S = 10.0
 
 _user = msgspec.json.Decoder(User).decode
 _info = msgspec.json.Decoder(WebhookInfo).decode
-
-
-@dataclass(frozen=True, kw_only=True)
-class Remark:
-    """One thing that was found."""
-
-    state: Literal["ok", "warning", "error"]
-    text: str
 
 
 async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:

@@ -5,6 +5,7 @@ The files are read once and kept in memory, so that an address is only a name am
 
 import gzip
 import hashlib
+from functools import cached_property
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -21,6 +22,7 @@ KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
 """File types of the page; other files in its folder are not served."""
 
@@ -41,7 +43,7 @@ BELOW = ("/page/", *(place.partition("{")[0] for place in PLACES if "{" in place
 """Beginnings of the addresses of the page and of its files."""
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; media-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Whatever the texts contain, only files of this page run, and nothing is loaded from or sent to another server."""
@@ -56,9 +58,12 @@ class _File:
     def __init__(self, path: Path) -> None:
         self._kind = KINDS[path.suffix]
         self._plain = path.read_bytes()
-        # Without the time, the same content gives the same bytes in every process.
-        self._small = gzip.compress(self._plain, mtime=0)
         self._tag = hashlib.sha256(self._plain).hexdigest()[:20]
+
+    @cached_property
+    def _small(self) -> bytes:
+        # Without the time, the same content gives the same bytes in every process.
+        return gzip.compress(self._plain, mtime=0)
 
     def answer(self, request: Request, *, vary: str = "") -> Response:
         """The file, or 304 if the browser has it; ``vary`` names further headers that the response depends on."""
@@ -78,13 +83,14 @@ class Page:
 
     def __init__(self, front: Front) -> None:
         self._front = front
-        self._files = {path.name: _File(path) for path in sorted(FILES.iterdir()) if path.suffix in KINDS}
+        paths = [path for path in sorted(FILES.rglob("*")) if path.suffix in KINDS]
+        self._files = {path.relative_to(FILES).as_posix(): _File(path) for path in paths}
 
     def routes(self) -> list[Route]:
         """The addresses of the page."""
         return [
             Route("/", self.first),
-            Route("/page/{name}", self.file),
+            Route("/page/{name:path}", self.file),
             *(Route(place, self.place) for place in PLACES),
         ]
 

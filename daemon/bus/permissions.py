@@ -97,7 +97,8 @@ RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended",
-        writes=f"{_PUBLISHED},dead,out,log,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,audit,usage,labels",
+        writes=f"{_PUBLISHED},dead,out,log,grew,unsettled,restoring,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,"
+        "audit,usage,labels",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),

@@ -68,6 +68,16 @@ if TYPE_CHECKING:
 )
 @click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
+@click.option("--feishu/--no-feishu", default=None, help="Connect the bot to Feishu or Lark.")
+@click.option("--feishu-app-id", metavar="ID", help="App ID of the Feishu app, cli_….")
+@click.option("--feishu-app-secret", metavar="SECRET", help="App Secret of the Feishu app. A file is safer.")
+@click.option("--feishu-app-secret-file", metavar="FILE", help="File with the App Secret. It is copied.")
+@click.option("--feishu-events-url", metavar="URL", help="URL to which Feishu sends events. Use - for none.")
+@click.option("--feishu-encrypt-key", metavar="KEY", help="Encrypt Key of the Feishu app. A file is safer.")
+@click.option("--feishu-encrypt-key-file", metavar="FILE", help="File with the Encrypt Key. It is copied.")
+@click.option("--feishu-url", metavar="URL", help="Server of the API: feishu, lark, or an address. Default: feishu.")
+@click.option("--feishu-channel", metavar="NAME", help="Name of the channel's section. Default: feishu.")
+@click.option("--feishu-owner", metavar="ID", help="Your open_id in the Feishu app, ou_…, to skip pairing.")
 @click.option("--web-search", metavar="PROVIDER", help="Provider of web search: brave, tavily, searxng or none.")
 @click.option("--web-key", metavar="KEY", help="API key of the provider of web search. A file is safer.")
 @click.option("--web-key-file", metavar="FILE", help="File with the API key. It is copied.")
@@ -97,7 +107,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing settings are
     offered as default answers, and are kept unless you change them. Existing files are copied before they are changed.
-    --slack sets up Slack. Without --slack, init sets up Telegram, and offers Slack if you skip Telegram.
+    --slack sets up Slack, and --feishu sets up Feishu. Without --slack and --feishu, init sets up
+    Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
     """
     from daemon.setup.flags import Flags
     from daemon.setup.questions import Nobody, Person

@@ -7,6 +7,8 @@ from daemon.config.channel_plugins import Adapter, connect_of
 from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
+    FeishuConfig,
+    FeishuEventsConfig,
     PushConfig,
     SlackConfig,
     SlackEventsConfig,
@@ -81,6 +83,8 @@ __all__ = [
     "EmbeddingsConfig",
     "ExecConfig",
     "FallbackConfig",
+    "FeishuConfig",
+    "FeishuEventsConfig",
     "Finding",
     "HealthConfig",
     "LimitsConfig",

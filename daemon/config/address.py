@@ -9,6 +9,8 @@ PUBLIC = "expected https://host/path, an address that the platform can reach, wi
 
 SLACK = "slack.com"
 """Below it lies all that Slack names in its answers; see its pages on ``url_private`` and Socket Mode."""
+FEISHU = ("feishu.cn", "larksuite.com")
+"""Below them lie the servers of long connections."""
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
 """Of a name or an IP address; those that came as capital letters are small here."""
 
@@ -29,6 +31,15 @@ def is_slacks(text: str, base_url: str) -> bool:
     It is when it has the host and port of ``base_url``. It is as well when it lies at ``SLACK`` or the host of
     ``base_url``, or below them, and is spoken to under TLS, which holds a name to its owner whatever it resolves to.
     """
+    return _is_platforms(text, base_url, (SLACK,))
+
+
+def is_feishus(text: str, base_url: str) -> bool:
+    """As ``is_slacks``, for an address in a response of Feishu."""
+    return _is_platforms(text, base_url, FEISHU)
+
+
+def _is_platforms(text: str, base_url: str, own: tuple[str, ...]) -> bool:
     base = urlsplit(base_url)
     try:
         there, port = urlsplit(text), urlsplit(text).port
@@ -41,7 +52,7 @@ def is_slacks(text: str, base_url: str) -> bool:
     is_secure, is_base_secure = there.scheme in ("https", "wss"), base.scheme == "https"
     if (host, port) == (home, base.port) and is_secure == is_base_secure:
         return True
-    domains = (SLACK, home) if is_base_secure else (SLACK,)
+    domains = (*own, home) if is_base_secure else own
     return is_secure and any(host == each or host.endswith(f".{each}") for each in domains)
 
 

@@ -190,6 +190,37 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
         return 3_600.0
 
 
+class FeishuEventsConfig(Section, frozen=True):
+    """The address to which Feishu sends events by HTTP, instead of a long connection; off while ``url`` is empty."""
+
+    url: str = ""
+    """The public address, ``https://host/path``, that the app's settings name for events."""
+    host: str = "127.0.0.1"
+    port: Port = 8_791
+    """Where this process listens; a proxy in front of it does the encryption."""
+
+
+class FeishuConfig(PushConfig, frozen=True, tag="feishu"):
+    """An app in one tenant of Feishu or Lark."""
+
+    app_id: str = ""
+    """``cli_…``, of the app."""
+    app_secret: Secret = NO_SECRET
+    """Of the app; better in a file."""
+    app_secret_file: PathText = ""
+    encrypt_key: Secret = NO_SECRET
+    """What Feishu signs and encrypts events with that it sends by HTTP."""
+    encrypt_key_file: PathText = ""
+    events: FeishuEventsConfig = FeishuEventsConfig()
+    base_url: str = "https://open.feishu.cn"
+    """The server of the API; that of Lark is ``https://open.larksuite.com``."""
+
+    @property
+    def looks_back(self) -> bool:
+        """A bot is asked in the middle of a thread."""
+        return True
+
+
 class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
     """Any other platform by HTTP: a bridge posts the messages of people, and gets the messages of the bot posted."""
 
@@ -214,4 +245,6 @@ class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
 
 
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.
-ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig | WebhookChannelConfig
+ChannelConfig = (
+    TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig | FeishuConfig | WebhookChannelConfig
+)

@@ -13,6 +13,7 @@ from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
 from daemon.config.exec_rules import exec_findings
+from daemon.config.feishu_rules import feishu_findings
 from daemon.config.limit_rules import limit_findings
 from daemon.config.paths import data_path
 from daemon.config.people_rules import people_findings
@@ -77,6 +78,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from telegram_findings(config)
     yield from slack_findings(config)
     yield from webhook_findings(config)
+    yield from feishu_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.config import Secret
+from daemon.config.section import NO_SECRET
 from daemon.config.web_tools import Provider
 from daemon.sessionkey import encode_part
 from daemon.setup.model_apis import Api
@@ -90,6 +91,28 @@ class SlackAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeishuAnswer:
+    """The app in one tenant of Feishu or Lark."""
+
+    channel: str
+    """Name of the channel's section."""
+    base_url: str
+    app_id: str
+    app_secret: Secret
+    encrypt_key: Secret = NO_SECRET
+    """Empty: events come over a long connection."""
+    events_url: str = ""
+    """Empty: as above."""
+    owner: Owner | None = None
+    access: Access = "pairing"
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """How the bot's configuration names its owner."""
+        return _admins(self.channel, self.owner)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WebhookAnswer:
     """A bridge to another platform, with which messages are exchanged by HTTP."""
 
@@ -121,6 +144,10 @@ def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
 
+PlatformAnswer = TelegramAnswer | SlackAnswer | FeishuAnswer
+"""Platforms on which an owner is known."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answers:
     """Everything that goes into the configuration."""
@@ -138,15 +165,22 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    feishu: FeishuAnswer | None = None
+    """None: no channel of Feishu is added or changed."""
     web: WebAnswer | None = None
     """None: nothing about the web is changed."""
 
     @property
     def admins(self) -> tuple[str, ...]:
         """The owner, on each of the channels."""
-        return tuple(admin for channel in (self.telegram, self.slack) if channel for admin in channel.admins)
+        return tuple(admin for channel in self.platforms for admin in channel.admins)
 
     @property
     def owner(self) -> Owner | None:
         """The owner, as the first channel that knows them names them."""
-        return next((channel.owner for channel in (self.telegram, self.slack) if channel and channel.owner), None)
+        return next((channel.owner for channel in self.platforms if channel.owner), None)
+
+    @property
+    def platforms(self) -> "tuple[PlatformAnswer, ...]":
+        """The channels that are added or changed."""
+        return tuple(each for each in (self.telegram, self.slack, self.feishu) if each)

@@ -112,8 +112,8 @@ class Editor:
 
 
 def first_files(change: Change, bot: str, workspace: Path) -> list[str]:
-    """The names of the bot's first files, if the configuration is new; existing files stay unchanged."""
-    if change.settings.place.text.strip():
+    """The names of the bot's first files, if the configuration or the bot is new; existing files stay unchanged."""
+    if change.settings.place.text.strip() and bot in change.settings.loaded.config.bots:
         return []
     config = change.config.bots[bot]
     values = {

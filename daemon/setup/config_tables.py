@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import TOOLS, Secret, SlackConfig, TelegramConfig
+from daemon.config import TOOLS, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import (
+    POLICIES,
+    Answers,
+    FeishuAnswer,
+    ModelAnswer,
+    PlatformAnswer,
+    SlackAnswer,
+    TelegramAnswer,
+    WebAnswer,
+    WebhookAnswer,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +39,8 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
         bot["workspace"] = answers.workspace
     bot.setdefault("tools", list(TOOLS))
     files = set_model(tables, answers.bot, answers.model)
-    for channel in (answers.telegram, answers.slack):
-        files += set_channel(tables, answers.bot, channel) if channel else []
+    for channel in answers.platforms:
+        files += set_channel(tables, answers.bot, channel)
     files += set_web(tables, answers.bot, answers.web) if answers.web else []
     return tables, files
 
@@ -45,9 +55,11 @@ def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[Secre
     return [file] if file else []
 
 
-def set_channel(tables: Table, bot: str, answer: TelegramAnswer | SlackAnswer) -> list[SecretFile]:
+def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretFile]:
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
+    if isinstance(answer, FeishuAnswer):
+        return _feishu(tables, bot, answer)
     return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
 
 
@@ -110,6 +122,24 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
         ("app_token", "app.token", answer.app_token),
         ("signing_secret", "signing.secret", answer.signing_secret),
     )
+    return _heard(channel, answer, secrets)
+
+
+def _feishu(tables: Table, bot: str, answer: FeishuAnswer) -> list[SecretFile]:
+    channel = _channel(tables, answer.channel, "feishu", bot)
+    _address(channel, answer.base_url, usual=FeishuConfig().base_url)
+    channel["app_id"] = answer.app_id
+    secrets = (
+        ("app_secret", "app.secret", answer.app_secret),
+        ("encrypt_key", "encrypt.key", answer.encrypt_key),
+    )
+    return _heard(channel, answer, secrets)
+
+
+def _heard(
+    channel: Table, answer: SlackAnswer | FeishuAnswer, secrets: Sequence[tuple[str, str, Secret]]
+) -> list[SecretFile]:
+    """The secrets of an app, of which those that are empty stay as they are, and where it hears; the files."""
     files: list[SecretFile] = []
     for key, name, secret in secrets:
         file = SecretFile(name=f"{answer.channel}.{name}", secret=secret) if secret else None
@@ -158,7 +188,7 @@ def _address(channel: Table, base_url: str, *, usual: str) -> None:
         channel.pop("base_url", None)
 
 
-def _access(channel: Table, answer: TelegramAnswer | SlackAnswer, allow: Sequence[str]) -> None:
+def _access(channel: Table, answer: PlatformAnswer, allow: Sequence[str]) -> None:
     access = _inner(channel, "access")
     access["policy"] = POLICIES[answer.access]
     alone = (answer.owner.id,) if answer.owner and answer.access == "private" else ()

@@ -42,6 +42,17 @@ class Flags:
     slack_url: str | None = None
     slack_channel: str | None = None
     slack_owner: str | None = None
+    feishu: bool | None = None
+    """Whether to set up Feishu; None: if there is an app."""
+    feishu_app_id: str | None = None
+    feishu_app_secret: str | None = None
+    feishu_app_secret_file: str | None = None
+    feishu_encrypt_key: str | None = None
+    feishu_encrypt_key_file: str | None = None
+    feishu_events_url: str | None = None
+    feishu_url: str | None = None
+    feishu_channel: str | None = None
+    feishu_owner: str | None = None
     web_search: str | None = None
     """A provider, or none; None: not given."""
     web_key: str | None = None
@@ -73,6 +84,14 @@ class Flags:
         return bool(self.slack) or (self.slack is None and any(text is not None for text in given))
 
     @property
+    def for_feishu(self) -> bool:
+        """Whether an option about Feishu was given, so that Feishu is set up."""
+        secrets = (self.feishu_app_secret, self.feishu_app_secret_file)
+        keys = (self.feishu_encrypt_key, self.feishu_encrypt_key_file, self.feishu_events_url, self.feishu_url)
+        given = (self.feishu_app_id, *secrets, *keys, self.feishu_channel, self.feishu_owner)
+        return bool(self.feishu) or (self.feishu is None and any(text is not None for text in given))
+
+    @property
     def for_web(self) -> bool:
         """Whether an option about the web was given."""
         given = (self.web_search, self.web_key, self.web_key_file, self.web_url, self.web_fetch)
@@ -97,6 +116,14 @@ class Flags:
     def app_token(self) -> Secret | None:
         """Slack's app token. Raises: as ``given_secret``."""
         return given_secret("--slack-app-token", self.slack_app_token, self.slack_app_token_file)
+
+    def feishu_secret(self) -> Secret | None:
+        """The secret of Feishu's app. Raises: as ``given_secret``."""
+        return given_secret("--feishu-app-secret", self.feishu_app_secret, self.feishu_app_secret_file)
+
+    def encrypt_key(self) -> Secret | None:
+        """Feishu's Encrypt Key. Raises: as ``given_secret``."""
+        return given_secret("--feishu-encrypt-key", self.feishu_encrypt_key, self.feishu_encrypt_key_file)
 
     def signing_secret(self) -> Secret | None:
         """Slack's signing secret. Raises: as ``given_secret``."""

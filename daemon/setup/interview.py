@@ -12,6 +12,7 @@ from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.config_place import Place, strings
+from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine_defaults import language_here, time_zone_here
@@ -56,16 +57,18 @@ class Interview:
 
         Raises:
             ConfigError: an answer will not do, or is missing.
-            ModelError, TelegramSaysNo, SlackSaysNo: what was tried did not work, and there is nobody to ask about it.
+            ModelError, TelegramSaysNo, SlackSaysNo, FeishuSaysNo: a trial failed, and there is nobody to ask about it.
             click.Abort: the person does not want to go on.
         """
         bot = self._bot()
         language = self._language(bot)
         zone = self._time_zone(bot)
         model, telegram = self.model(bot), self.telegram(bot, language)
-        # Slack is asked for by itself when a person does without Telegram; else whoever wants it says --slack.
-        offered = telegram is None and self._flags.telegram is None
+        # Slack is asked for when a person does without Telegram, and Feishu of who speaks Chinese; else flags say so.
+        offered = telegram is None and self._flags.telegram is None and not self._flags.for_feishu
         slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
+        offered = offered and slack is None and self._flags.slack is None and language == "zh"
+        feishu = FeishuInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
         return Answers(
             bot=bot,
             language=language,
@@ -75,6 +78,7 @@ class Interview:
             model=model,
             telegram=telegram,
             slack=slack,
+            feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
         )
 
@@ -232,9 +236,9 @@ class Interview:
         where = ("channels", channel)
         known = self._place.secret("token", *where) or self._settings.token
         given = flags.token()
-        # Whoever names Slack is not asked for Telegram as well; what there is of it stays as it is.
+        # Whoever names Slack or Feishu is not asked for Telegram as well; what there is of it stays as it is.
         unsaid = flags.telegram is None and not given
-        if flags.telegram is False or (unsaid and (flags.for_slack or not (asker.asks or known))):
+        if flags.telegram is False or (unsaid and (flags.for_slack or flags.for_feishu or not (asker.asks or known))):
             return None
         base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
         if wrong := address_problem(base_url):

@@ -6,12 +6,21 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from daemon.config import Secret, SlackConfig, TelegramConfig
+from daemon.config import FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.address import SERVER, is_server
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.config_output import shown_url
-from daemon.setup.answers import Access, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import (
+    Access,
+    FeishuAnswer,
+    ModelAnswer,
+    SlackAnswer,
+    TelegramAnswer,
+    WebAnswer,
+    WebhookAnswer,
+)
 from daemon.setup.config_editor import Settings
+from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview
@@ -82,6 +91,17 @@ class SlackForm(ChannelForm, frozen=True, kw_only=True):
     owner: Text = ""
 
 
+class FeishuForm(ChannelForm, frozen=True, kw_only=True):
+    """The app in one tenant of Feishu or Lark."""
+
+    app_id: Text = ""
+    app_secret: Typed = None
+    encrypt_key: Typed = None
+    events_url: Text = ""
+    """Empty: a long connection."""
+    owner: Text = ""
+
+
 class WebhookForm(ChannelForm, frozen=True, kw_only=True):
     """A bridge to another platform."""
 
@@ -93,12 +113,13 @@ class OwnerForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The wait for the message with a code, by which the owner of a bot is known."""
 
     code: Annotated[str, Meta(pattern=r"^[A-HJ-KM-NP-TV-Z2-9]{12}\Z")]
-    kind: Literal["telegram", "slack"]
+    kind: Literal["telegram", "slack", "feishu"]
     bot: Text
     channel: Text
     url: Text = ""
     token: Typed = None
     app_token: Typed = None
+    app_id: Text = ""
 
 
 def model_answer(settings: Settings, form: ModelForm, environ: Mapping[str, str]) -> ModelAnswer | None:
@@ -168,6 +189,28 @@ def slack_answer(settings: Settings, form: SlackForm) -> SlackAnswer:
     answer = SlackInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
     if answer is None:
         raise AnswerRefused("--slack-token", "", "no token was given")
+    return answer
+
+
+def feishu_answer(settings: Settings, form: FeishuForm) -> FeishuAnswer:
+    """The app of Feishu of a form. Raises: as ``model_answer``."""
+    language = settings.loaded.config.bots[_bot(settings, form.bot)].language
+    flags = Flags(
+        feishu=True,
+        feishu_app_id=form.app_id.strip() or None,
+        feishu_app_secret=_stripped(form.app_secret),
+        feishu_encrypt_key=_stripped(form.encrypt_key),
+        feishu_events_url=form.events_url or "-",
+        feishu_url=_address(settings, form, FeishuConfig().base_url, [("feishu-app-secret", form.app_secret)]),
+        feishu_channel=form.channel,
+        feishu_owner=form.owner.strip() or None,
+        pair=False,
+        access=form.access,
+        test=False,
+    )
+    answer = FeishuInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
+    if answer is None:
+        raise AnswerRefused("--feishu-app-secret", "", "no secret was given")
     return answer
 
 

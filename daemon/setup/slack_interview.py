@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public
@@ -22,6 +22,7 @@ from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
 from daemon.setup.config_place import Place, strings
 from daemon.setup.flags import Flags
 from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
@@ -49,20 +50,6 @@ STEP_SOCKET = (
 STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Secret:
-    """A secret that is asked for."""
-
-    question: str
-    flag: str
-    given: Secret | None
-    known: Secret | None
-    problem: Callable[[Secret], str]
-    """The problem with its form."""
-    tried: Callable[[Secret], None]
-    """Raises SlackSaysNo when it does not work."""
-
-
 class SlackInterview:
     """Asks for everything that the configuration needs for Slack. Nothing is written."""
 
@@ -82,7 +69,8 @@ class SlackInterview:
         channel = flags.slack_channel or (there[0] if there else place.free_channel("slack", bot))
         if not is_name(channel):
             raise AnswerRefused("--slack-channel", channel, NAME_RULE)
-        known = bool(place.secret("bot_token", "channels", channel)) and not flags.for_telegram
+        unsaid = not (flags.for_telegram or flags.for_feishu)
+        known = bool(place.secret("bot_token", "channels", channel)) and unsaid
         wanted = flags.for_slack or known or (offered and asker.asks)
         if flags.slack is False or not wanted:
             return None
@@ -134,7 +122,9 @@ class SlackInterview:
                 )
 
         token = self._asked(
-            _Secret(
+            SecretQuestion(
+                refusal=SlackSaysNo,
+                platform="Slack",
                 question="Bot token (Enter: do not use Slack)",
                 flag="--slack-token",
                 given=self._flags.bot_token(),
@@ -159,7 +149,9 @@ class SlackInterview:
         where = ("channels", answer.channel)
         if answer.events_url:
             secret = self._asked(
-                _Secret(
+                SecretQuestion(
+                    refusal=SlackSaysNo,
+                    platform="Slack",
                     question="Signing secret",
                     flag="--slack-signing-secret",
                     given=self._flags.signing_secret(),
@@ -172,7 +164,9 @@ class SlackInterview:
                 self._go_without(f"--slack-signing-secret is not set: {WHERE_SECRET}.")
             return replace(answer, signing_secret=secret) if secret else None
         token = self._asked(
-            _Secret(
+            SecretQuestion(
+                refusal=SlackSaysNo,
+                platform="Slack",
                 question="App token",
                 flag="--slack-app-token",
                 given=self._flags.app_token(),
@@ -191,37 +185,8 @@ class SlackInterview:
             raise ConfigError(text)
         self._asker.say("  Continuing without Slack.")
 
-    def _asked(self, what: _Secret) -> Secret | None:
-        """A secret that works, or that the person keeps anyway; None: none."""
-        given, known = what.given, what.known
-        while True:
-            secret = self._asker.secret(what.question, flag=what.flag, given=given, default=known)
-            if not secret:
-                return None
-            tried = self._tried(what, secret)
-            if tried != "again":
-                return secret if tried == "keep" else None
-            given, known = None, None
-
-    def _tried(self, what: _Secret, secret: Secret) -> Literal["again", "keep", "skip"]:
-        if wrong := what.problem(secret):
-            if not self._asker.asks:
-                raise AnswerRefused(what.flag, "", wrong)
-            self._asker.say(f"  {wrong[0].upper()}{wrong[1:]}")
-            return "again"
-        if not self._flags.test:
-            return "keep"
-        try:
-            what.tried(secret)
-        except SlackSaysNo as error:
-            if not self._asker.asks:
-                raise
-            self._asker.say(f"  {printable(str(error))}")
-        else:
-            return "keep"
-        of = (("again", "ask again"), ("keep", "keep this value anyway"), ("skip", "continue without Slack"))
-        chosen = self._asker.choice("Next step", of, given=None, default="again")
-        return cast("Literal['again', 'keep', 'skip']", chosen)
+    def _asked(self, what: SecretQuestion) -> Secret | None:
+        return ask_secret(self._asker, what, test=self._flags.test)
 
     # People
 

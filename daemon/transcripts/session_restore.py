@@ -1,13 +1,13 @@
 """Restoring what was said as a new session, ``<key>~N``: the same messages, under the same indexes."""
 
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from daemon.bus import Bus, load_script
+from daemon.bus import Bus, Part, load_script
 from daemon.errors import ArchiveError, InboundError
 from daemon.memory import Memories
 from daemon.session.sessions import GREW_MAX
@@ -55,6 +55,12 @@ class Source:
     scope: str
     """Whose memory it has."""
     first: int
+    cursor: int = 0
+    """Index of the first message that is not in the memory yet; ``first`` if it is lower."""
+    start: int = 0
+    """Index of the first message that a model sees; the cursor if it is lower."""
+    fields: Mapping[str, Part] = field(default_factory=dict[str, Part])
+    """Fields of the session's hash that the new session has as well, as they are stored."""
 
 
 async def restore(
@@ -68,11 +74,13 @@ async def restore(
         ArchiveError: ``read`` raised it, or reading took so long that what was read first is gone.
         BusUnavailable: Redis is away.
     """
+    cursor = max(source.first, source.cursor)
+    source = replace(source, cursor=cursor, start=max(cursor, source.start))
     while True:
         key = await _free_key(bus, source.session)
-        if source.scope and source.first:
-            # Before there is such a session: nobody is to look for what lies before its first message.
-            await memories.begin_at(source.scope, key, source.first)
+        if source.scope and cursor:
+            # Before there is such a session: nobody is to add what lies before its cursor to the memory.
+            await memories.begin_at(source.scope, key, cursor)
         async with aclosing(read()) as parts:
             made = await _made(bus, key, source, parts)
         if made is not None:
@@ -94,20 +102,27 @@ async def _free_key(bus: Bus, session: str) -> str:
 async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequence[bytes]]) -> Restored | None:
     """The session, made under ``key``; None: somebody else was faster to take the name."""
     nonce, keys = secrets.token_hex(8), bus.keys
-    waiting, count, tokens = keys.restoring(key, nonce), 0, 0
+    waiting, count, tokens, tokens_start = keys.restoring(key, nonce), 0, 0, 0
     async for part in _cut(parts):
         status = await bus.run(KEEP, [waiting], [count, round(KEPT_S * 1000), *part])
         if status != b"done":
             raise _late(key)
+        for index, raw in enumerate(part, source.first + count):
+            size = _decode(raw).tokens
+            tokens += size if index >= source.cursor else 0
+            tokens_start += size if index >= source.start else 0
         count += len(part)
-        tokens += sum(_decode(raw).tokens for raw in part)
     if not count:
         raise InboundError(f"session {source.session} has no messages to restore")
     own = keys.of(key)
     status = await bus.run(
         RESTORE,
         [own.session, own.log, waiting, own.unsettled, own.grew],
-        [key, nonce, source.scope, source.first, count, tokens, GREW_MAX, keys.events(key)],
+        [
+            *(key, nonce, source.scope, source.first, count, tokens, GREW_MAX, keys.events(key)),
+            *(source.cursor, source.start, tokens_start),
+            *(part for name, value in source.fields.items() for part in (name, value)),
+        ],
     )
     if status == b"gone":
         raise _late(key)

@@ -248,7 +248,7 @@ CLIENT LIST|CLIENT KILL TYPE normal|SET mp:new x|MODULE LIST|FUNCTION LIST|GET m
 REFUSED = {
     "web": """
         HSET mp:{0}:lock:s a b|HSET mp:poller:{t} a b|HSET mp:access:{t} a b|HSET mp:paused:{p} a b
-        DEL mp:{0}:segments:s|XADD mp:{0}:grew * a b
+        DEL mp:{0}:segments:s
     """,
     "agent": """
         SET mp:visitor:{login}:x y|SET mp:login:{login}:x y|GET mp:visitor:{login}:x|XTRIM mp:audit MAXLEN 0
@@ -278,7 +278,6 @@ def test_the_user_of_a_role_can_do_nothing_else(server: Server) -> None:
             "HSET mp:{0}:lock:s a b",
             "HSET mp:poller:{t} a b",
             "DEL mp:{0}:segments:s",
-            "XADD mp:{0}:grew * a b",
         }
 
     assert set(REFUSED) == set(RIGHTS) == set(ROLES)

@@ -14,6 +14,7 @@ import pytest
 from openai import APIError, APIStatusError, AsyncOpenAI, NotFoundError
 
 from channels.web.completions import completion_answer as answers
+from channels.web.completions.completion_request import asked
 from channels.web.service import serve
 from daemon.config import AgentConfig, BotConfig, ModelConfig, Secret, WebConfig
 from daemon.events import Notice
@@ -97,6 +98,24 @@ PIXEL = b"\x89PNG\r\n\x1a\n of a pond"
 
 def picture(url: str = "data:image/png;base64," + b64encode(PIXEL).decode()) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+@each_row(
+    "contents, count",
+    [
+        ([[picture()], [picture()], "What are these?"], 2),
+        ([[picture()], "Not answered.", "What is this?"], 0),
+        (["Not answered.", [picture()]], 1),
+    ],
+)
+def test_pictures_directly_before_the_newest_message_belong_to_it(contents: list[Any], count: int) -> None:
+    """As Gradio sends them."""
+    messages = [{"role": "user", "content": content} for content in contents]
+    body = json.dumps({"model": "pond", "messages": messages}).encode()
+
+    found = asked(body, {}, bot="pond", channel="web")
+
+    assert (len(found.pictures), "Not answered" in found.text) == (count, False)
 
 
 async def test_a_picture_is_stored_with_its_message_and_shown_to_the_model(process: Process) -> None:

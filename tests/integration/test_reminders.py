@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -19,7 +20,8 @@ from tests.conftest import Lab, RecordingBus
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
 from tests.limits import HANG_S, until
 from tests.remindlab import RemindLab, place_of
-from workers.agent.reminder_sweep import ReminderSweep
+from workers.agent import reminder_sweep
+from workers.agent.reminder_sweep import LOOK_S, SOONEST_S, ReminderSweep
 
 
 @pytest.fixture
@@ -120,6 +122,35 @@ async def test_a_reminder_never_fires_before_its_time_on_the_servers_clock(remin
 
     assert fired == "early"
     assert (await remind.waiting(), await remind.kept()) == ([], [reminder])
+
+
+async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_second(
+    remind: RemindLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a reminder is never late by more than a pause and a look, however slow the machine is."""
+    await remind.met()
+    sweep, pauses = ReminderSweep(remind.with_bot()), list[float]()
+    looks: list[float | Exception] = [0.0, 0.3, 30.0, BusUnavailable("away"), 0.0]
+
+    async def look() -> float:
+        found = looks.pop(0)
+        if isinstance(found, Exception):
+            raise ExceptionGroup("away", [found])
+        return found
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if not looks:
+            raise LookupError
+
+    assert await sweep.look() == LOOK_S <= 0.5
+    await remind.set(when="1h")
+    assert 3_500 < await sweep.look() <= 3_600
+    monkeypatch.setattr(sweep, "look", look)
+    monkeypatch.setattr(reminder_sweep, "anyio", SimpleNamespace(sleep=sleep))
+    with pytest.raises(LookupError):
+        await sweep.run()
+    assert pauses == [SOONEST_S, 0.3, LOOK_S, LOOK_S, SOONEST_S]
 
 
 async def test_whatever_fails_while_a_reminder_fires_it_fires_once(remind: RemindLab) -> None:

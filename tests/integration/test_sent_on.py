@@ -3,16 +3,21 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 import aiohttp
 import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
+from channels import webhook
+from channels.base import Part
 from channels.slack import api as slack
 from channels.slack.socket_mode import _opened as open_socket
 from channels.slack.socket_mode import _session as socket_session
 from channels.telegram import api as telegram
+from channels.webhook.channel import WebhookChannel
 from daemon.clock import SystemClock
 from daemon.config import (
     EmbeddingsConfig,
@@ -21,13 +26,17 @@ from daemon.config import (
     Secret,
     SpeechConfig,
     TranscriptionConfig,
+    WebhookChannelConfig,
     WebToolsConfig,
 )
 from daemon.errors import MillpondError, ToolError
+from daemon.events import Attachment
 from daemon.model import Model, Request, connect
 from daemon.model.embeddings_client import Embeddings
 from daemon.model.speech_to_text import Transcriber
 from daemon.model.text_to_speech import SpeechSynthesizer
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
 from daemon.setup.slack_api import slack_api
 from daemon.setup.telegram_api import bot_api
 from tests.tables import each_row
@@ -195,6 +204,25 @@ async def a_page(base: str) -> None:
     await Fetcher(config, resolve=resolve).get(base.replace("127.0.0.1", "pond.example"))
 
 
+@asynccontextmanager
+async def a_bridge(base: str) -> AsyncGenerator[WebhookChannel]:
+    process = cast("Process", SimpleNamespace(clock=SystemClock()))
+    config = WebhookChannelConfig(url=f"{base}/hook", secret=Secret("whsec_" + "c2VjcmV0IG9mIGEgYnJpZGdl" * 2))
+    async with webhook.connect(process, "bridge", config) as channel:
+        yield channel
+
+
+async def a_bridges_messages(base: str) -> None:
+    async with a_bridge(base) as channel:
+        part = Part(reply="bridge:1#1", number=0, text="tide", attempt="1-0")
+        await channel.send(SessionKey(channel="bridge", chat="1"), part, timeout_s=TIMEOUT_S)
+
+
+async def a_bridges_files(base: str) -> None:
+    async with a_bridge(base) as channel:
+        await channel.fetch(Attachment(kind="document", source=f"{base}/files/1"), timeout_s=TIMEOUT_S)
+
+
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
     *(
         a_model,
@@ -206,6 +234,7 @@ CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
         a_search,
         a_page,
     ),
+    *(a_bridges_messages, a_bridges_files),
     *(telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )

@@ -1,5 +1,6 @@
 """Sentinels name the master: it is found, a failover is followed under load, and replicas confirm what was accepted."""
 
+import datetime as dt
 import os
 import signal
 from collections.abc import Iterator
@@ -15,13 +16,16 @@ from daemon.bus import open_bus
 from daemon.bus.sentinel import MasterPool
 from daemon.cli.database_checks import examine
 from daemon.cli.redis_cli import target_of
+from daemon.clock import stamp
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError, TooFewReplicas
+from daemon.reminders import Reminders, Wish, id_of, planned
 from tests.conftest import Lab
 from tests.fakes.tls import self_signed, tls_before
 from tests.integration.test_cluster import PATIENT, a_worker, publish_patiently, until_answered
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.ports import free_port
+from tests.remindlab import place_of
 from tests.servers import Watched, wait_until, watched_servers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.servers]
@@ -88,6 +92,42 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
     assert set(answers) == set(accepted) if min_replicas else set(answers) <= set(accepted)
     lost = {(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"}
     assert lost == set(accepted) - set(answers)
+
+
+async def test_reminders_fire_once_before_and_after_a_failover(prefix: str, tmp_path: Path) -> None:
+    """With a replica that has all of them; some fire before, some meanwhile, and some after."""
+    with watched_servers() as watched:
+        config = RedisConfig(url=Secret(watched.url), prefix=prefix, min_replicas=1)
+        async with open_bus(config, Path("/nowhere")) as bus:
+            lab, reminders, wanted = Lab(bus, QUEUE), Reminders(bus, QUEUE), set[str]()
+            for name in NAMES:
+                await lab.publish("hello", session=name)
+                base = await reminders.now()
+                for number in range(10):
+                    due, wish = base + dt.timedelta(seconds=0.3 * number), Wish(text="tea", when="1h", zone="UTC")
+                    reminder = planned(wish, place_of(name), reminder_id=id_of(name, str(number)), now=base)
+                    reminder = msgspec.structs.replace(reminder, due=stamp(due), local=stamp(due)[:-1])
+                    assert await reminders.create(reminder, asked_as=reminder.id, at_most=10) == "created"
+                    wanted.add(reminder.inbound(base).id)
+            first, second = watched.servers
+            async with a_worker(bus, QUEUE, tmp_path), a_worker(bus, QUEUE, tmp_path / "other"):
+                await until(lambda: _fired(lab, at_least=1))
+                first.kill()
+                await to_thread.run_sync(wait_until, lambda: watched.follow(second))
+                first.start()
+                await to_thread.run_sync(wait_until, lambda: first.follows(second))
+                await until(lambda: _fired(lab, at_least=len(wanted)))
+                await until_answered(lab, NAMES)
+            answers = [answer for name in NAMES for entry in await lab.log(name) for answer in entry.answers]
+
+    assert sorted(answer for answer in answers if answer != "hello") == sorted(wanted)
+
+
+async def _fired(lab: Lab, *, at_least: int) -> bool:
+    try:
+        return await lab.bus.call("ZCARD", lab.bus.keys.upcoming(0)) <= 10 * len(NAMES) - at_least
+    except BusError:
+        return False
 
 
 async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Watched, prefix: str) -> None:

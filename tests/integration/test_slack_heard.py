@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
+from channels import event_queue
 from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.slack import api as slack_api
-from channels.slack import envelopes
 from channels.slack.event_source import hear
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
@@ -174,7 +174,7 @@ async def test_files_and_slash_commands_arrive(process: Process, way: str) -> No
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_is_not_kept_is_said_again_and_nothing_is_lost(process: Process, way: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(envelopes, "REST_MIN_S", 0.01)
+    monkeypatch.setattr(event_queue, "REST_MIN_S", 0.01)
     async with fake_slack(repeat_s=0.05) as slack, hearing(process, slack, way=way) as heard:
         pond = slack.direct(slack.person("Ann"))
         heard.failing = 5

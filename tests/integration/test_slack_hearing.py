@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.slack import api_outcome, envelopes, events_endpoint
+from channels import event_queue
+from channels.slack import api_outcome, events_endpoint
 from channels.slack import event_source as slack_hearing
 from channels.slack import socket_mode as slack_socket
 from daemon.clock import SystemClock
@@ -32,8 +33,8 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "SILENT_S", 0.5)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
     monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
-    monkeypatch.setattr(envelopes, "REST_MIN_S", 0.01)
-    monkeypatch.setattr(envelopes, "REST_MAX_S", 0.05)
+    monkeypatch.setattr(event_queue, "REST_MIN_S", 0.01)
+    monkeypatch.setattr(event_queue, "REST_MAX_S", 0.05)
 
 
 def by_socket(slack: FakeSlack, bot: Bot | None = None, app: App | None = None) -> SlackConfig:

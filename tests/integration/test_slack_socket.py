@@ -12,7 +12,8 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
-from channels.slack import api_outcome, envelopes
+from channels import event_queue
+from channels.slack import api_outcome
 from channels.slack import event_source as slack_hearing
 from channels.slack import socket_mode as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
@@ -30,8 +31,8 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "DISABLED_S", 0.05)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
     monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
-    monkeypatch.setattr(envelopes, "REST_MIN_S", 0.01)
-    monkeypatch.setattr(envelopes, "REST_MAX_S", 0.05)
+    monkeypatch.setattr(event_queue, "REST_MIN_S", 0.01)
+    monkeypatch.setattr(event_queue, "REST_MAX_S", 0.05)
 
 
 def section(wire: Wire, name: str = "acme", **more: Any) -> SlackConfig:
@@ -77,7 +78,7 @@ async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process:
 
 
 async def test_what_cannot_be_kept_for_long_is_never_acknowledged(process: Process, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(envelopes, "HOLD_S", 0.05)
+    monkeypatch.setattr(event_queue, "HOLD_S", 0.05)
     heard = Heard(away=1_000_000)
     with capture_logs() as logs:
         async with slack_wire() as wire, hearing(process, wire, heard):
@@ -93,7 +94,7 @@ async def test_what_cannot_be_kept_for_long_is_never_acknowledged(process: Proce
 
 
 async def test_a_slow_chat_holds_up_no_other(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(envelopes, "CHAT_MAX", 200)
+    monkeypatch.setattr(event_queue, "CHAT_MAX", 200)
     heard = Heard(slow="D0SLOW")
     async with slack_wire() as wire, hearing(process, wire, heard):
         link = await wire.link()
@@ -102,17 +103,17 @@ async def test_a_slow_chat_holds_up_no_other(process: Process, monkeypatch: pyte
         await wire.acknowledged(*quick)
         acknowledged = set(link.acknowledged)
         heard.go.set()
-        await wire.acknowledged(*slow[: envelopes.CHAT_MAX])
+        await wire.acknowledged(*slow[: event_queue.CHAT_MAX])
 
     assert not acknowledged & set(slow)
     # What is too much of one chat is left to Slack to say again.
-    assert set(link.acknowledged) == {*quick, *slow[: envelopes.CHAT_MAX]}
+    assert set(link.acknowledged) == {*quick, *slow[: event_queue.CHAT_MAX]}
     said = [text for text in heard.texts if text.startswith("slow")]
-    assert said == [f"slow {number}" for number in range(envelopes.CHAT_MAX)]
+    assert said == [f"slow {number}" for number in range(event_queue.CHAT_MAX)]
 
 
 async def test_what_waits_has_a_limit_in_all(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(envelopes, "WAITING_MAX_BYTES", 30_000)
+    monkeypatch.setattr(event_queue, "WAITING_MAX_BYTES", 30_000)
     heard = Heard(slow="D0SLOW")
     async with slack_wire() as wire, hearing(process, wire, heard):
         link = await wire.link()

@@ -16,6 +16,8 @@ from daemon.access import Access, Pairing, Stranger
 from daemon.config import AccessConfig, TelegramConfig
 from daemon.people import People
 from daemon.process import Launch, Process
+from daemon.setup.bot_sections import with_bot
+from daemon.setup.config_editor import Editor
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.web_site import page, web_site
@@ -55,7 +57,18 @@ ADDRESSES = (
     ("PUT", ""),
     *(
         ("POST", path)
-        for path in ("/restart", "/model", "/model/names", "/web", "/telegram", "/slack", "/webhook", "/owner")
+        for path in (
+            "/restart",
+            "/bot",
+            "/bot/delete",
+            "/model",
+            "/model/names",
+            "/web",
+            "/telegram",
+            "/slack",
+            "/webhook",
+            "/owner",
+        )
     ),
     *(("POST", f"/people/{deed}") for deed in ("approve", "ban", "unban", "link", "unlink")),
 )
@@ -96,7 +109,8 @@ class Desk:
 async def desk(process: Process, tmp_path: Path) -> AsyncGenerator[Desk]:
     file = tmp_path / "millpond.toml"
     file.write_text(FILE)
-    launch = Launch(file=file, roles=("web",), environ={"MILLPOND_BOTS__POND__TIME_ZONE": "Asia/Tokyo"})
+    environ = {"MILLPOND_BOTS__POND__TIME_ZONE": "Asia/Tokyo", "MILLPOND_DATA_DIR": str(tmp_path / "data")}
+    launch = Launch(file=file, roles=("web",), environ=environ)
     beside = {"telegram": TelegramConfig(access=AccessConfig(policy="pairing"))}
     async with page_of(replace(process, launch=launch), beside=beside) as page:
         yield Desk(page=page, launch=launch, file=file)
@@ -145,7 +159,7 @@ async def test_no_secret_comes_back_only_whether_one_is_set(desk: Desk) -> None:
     found = response.json()
     assert found["bots"]["pond"]["key_set"]
     assert found["channels"]["telegram"]["set"] == ["token"]
-    assert found["locked"] == {"bots.pond.time_zone": "MILLPOND_BOTS__POND__TIME_ZONE"}
+    assert found["locked"]["bots.pond.time_zone"] == "MILLPOND_BOTS__POND__TIME_ZONE"
 
 
 async def test_a_process_without_a_configuration_of_its_own_changes_none(process: Process) -> None:
@@ -230,6 +244,66 @@ async def test_no_text_breaks_out_of_its_value(desk: Desk) -> None:
         headers = {"Content-Type": "application/json"}
         answer = await desk.page.client.put("/api/settings", content=body, headers=headers)
         assert answer.status_code in (400, 409), answer.text
+
+
+# Bots
+
+
+async def test_a_bot_is_created_with_the_model_of_another_one_and_deleted(desk: Desk, tmp_path: Path) -> None:
+    body = {"name": "heron", "like": "pond"}
+
+    done = await desk.post("/bot", {**body, "digest": await desk.digest()})
+
+    model = {"base_url": "http://127.0.0.1:9/v1", "name": "small", "api_key": "sk-inline-secret"}
+    assert desk.tables["bots"]["heron"] == {"language": "en", "model": model}
+    assert "# The bots of the mill" in desk.file.read_text()
+    assert ("settings.change", ", ".join(done["keys"]), f"copy {done['copy']}") in await desk.audit()
+    assert set((await desk.page.get("/api/settings"))["bots"]) == {"pond", "heron"}
+    assert (tmp_path / "data" / "bots" / "heron" / "AGENTS.md").is_file()
+    await desk.post("/bot/delete", {"bot": "heron", "digest": await desk.digest()})
+    assert desk.tables == tomllib.loads(FILE)
+
+
+def test_the_channels_keep_their_bot_when_there_is_a_second_one(tmp_path: Path) -> None:
+    file = tmp_path / "millpond.toml"
+    file.write_text(FILE.replace("bots.pond", "bots.otter"))
+    editor = Editor(file, {}, lambda _config: ())
+    settings = editor.read()
+
+    config = editor.change(settings, with_bot(settings.place.tables, settings.loaded.config, "pond", "otter")).config
+
+    assert list(config.bots) == ["otter", "pond"]
+    assert {name: channel.bot for name, channel in config.channels.items() if channel.enabled} == {
+        "web": "otter",
+        "terminal": "otter",
+    }
+
+
+@each_row(
+    "path, body, said",
+    [
+        ("/bot", {"name": "pond", "like": "pond"}, "already exists"),
+        ("/bot", {"name": "../etc", "like": "pond"}, "a name must begin with"),
+        ("/bot", {"name": "a]\n[redis", "like": "pond"}, "a name must begin with"),
+        ("/bot", {"name": "heron", "like": "nobody"}, "was not found"),
+        ("/bot/delete", {"bot": "pond"}, "the only bot"),
+        ("/bot/delete", {"bot": "nobody"}, "is not in the configuration file"),
+    ],
+)
+async def test_a_bot_that_will_not_do_is_refused(desk: Desk, path: str, body: dict[str, Any], said: str) -> None:
+    error = await desk.post(path, {**body, "digest": await desk.digest()}, 422)
+
+    assert said.lower() in error["message"].lower()
+    assert desk.file.read_text() == FILE
+
+
+async def test_a_bot_of_a_channel_is_not_deleted(desk: Desk) -> None:
+    await desk.post("/bot", {"name": "heron", "like": "pond", "digest": await desk.digest()})
+
+    error = await desk.post("/bot/delete", {"bot": "pond", "digest": await desk.digest()}, 422)
+
+    assert "web, terminal" in error["message"]
+    assert (await desk.post("/bot", {"name": "x", "like": "pond", "digest": "old"}, 409))["code"] == "settings_changed"
 
 
 # The model

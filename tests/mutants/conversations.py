@@ -12,6 +12,8 @@ _LABELS = "test_a_session_is_renamed_pinned_and_archived"
 _DELETED = "test_a_deleted_session_is_forgotten_with_its_labels"
 _WAITING = "test_waiting_messages_are_listed_with_the_reason"
 _SEARCH = "test_a_search_finds_what_was_said_and_noted_in_all_conversations"
+_BRANCHES = "integration/test_session_branch.py"
+_GOES_ON = "test_a_branch_goes_on_where_its_turn_ended"
 _TITLES = "integration/test_titles.py"
 
 MUTANTS = (
@@ -29,6 +31,44 @@ MUTANTS = (
             "return key.chat if owner == own else operator.person",
             "return operator.person",
             _OLDER,
+        ),
+    ),
+    *mutants_of(
+        "daemon/transcripts/session_branch.py",
+        _BRANCHES,
+        (
+            "A branch contains its last turn as a whole.",
+            "return turn, index + 1",
+            "return turn, turn + 1",
+            _GOES_ON,
+        ),
+        (
+            "A branch is not consolidated from its first message on.",
+            "cursor, start, fields = state.cursor, state.start,",
+            "cursor, start, fields = 0, state.start,",
+            _GOES_ON,
+        ),
+        (
+            "Messages behind the end of a branch are not in its memory.",
+            "if each.upto <= turn), default",
+            "), default",
+            _GOES_ON,
+        ),
+        (
+            "A branch from before /new begins before it.",
+            "start = start if start <= turn else 0",
+            "pass",
+            "test_a_branch_from_before_a_new_beginning_has_the_messages_before_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/transcripts/session_restore.py",
+        _BRANCHES,
+        (
+            "The memory of a branch begins at its cursor.",
+            "if source.scope and cursor:",
+            "if source.scope and source.first:",
+            "test_a_branch_leaves_out_of_the_memory_what_is_in_it_already",
         ),
     ),
     *mutants_of(

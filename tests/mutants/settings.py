@@ -22,6 +22,22 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/setup/bot_sections.py",
+        _TESTS,
+        (
+            "A bot that a channel uses is not deleted.",
+            "    if using:\n",
+            "    if False:\n",
+            "test_a_bot_of_a_channel_is_not_deleted",
+        ),
+        (
+            "A second bot takes no channel from the first one.",
+            "            if channel.enabled:\n",
+            "            if not channel.enabled:\n",
+            "test_the_channels_keep_their_bot_when_there_is_a_second_one",
+        ),
+    ),
+    *mutants_of(
         "daemon/setup/config_editor.py",
         _TESTS,
         (

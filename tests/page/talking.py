@@ -39,6 +39,14 @@ $$
 An unfinished one: $\frac{$ stays.
 """
 
+DOCKER = """\
+```docker
+FROM debian:13
+RUN apt-get install -y valkey
+```
+"""
+"""In a language whose colours are in a file of their own."""
+
 SENT = {"content": "Here is the picture.", "media": ["pond.png", "notes.txt"]}
 
 PICTURE = "https://evil.example/p.png"
@@ -55,6 +63,7 @@ ANSWERS = {
     "slow": Say("One word after the other, " * 8, delay_s=SLOW_S),
     "rich": Say(RICH),
     "formulas": Say(FORMULAS),
+    "a container": Say(DOCKER),
     "send a picture": Say(calls=[Call("message", json.dumps(SENT))]),
     "hostile": Say(HOSTILE),
     "much": Say("The mill turns as long as there is water. " * 60),

@@ -174,6 +174,11 @@ def test_the_chat_and_its_first_screen_fit_every_width(lived: Pond, browser: Bro
             assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), place
             field = page.get_by_label("Message", exact=True).bounding_box()
             assert field is not None and field["width"] > 120, place
+        links = [link.bounding_box() or {} for link in page.locator(".places a").all()]
+        if width > 390:
+            assert len({round(link["y"] + link["height"] / 2) for link in links}) == 1, links  # one row
+            side = page.locator(".side").bounding_box() or {}
+            assert max(link["x"] + link["width"] for link in links) < side["width"], links
 
 
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:

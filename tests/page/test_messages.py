@@ -56,9 +56,16 @@ def test_code_is_coloured_and_copied_as_it_is_written(chat: Page) -> None:
     expect(code.locator("code")).to_have_text(
         "def level(readings: list[float]) -> float:\n    recent = readings[-3:]\n    return sum(recent) / len(recent)"
     )
+    assert code.locator(".lines").evaluate("each => getComputedStyle(each, '::before').content") == r'"1\a 2\a 3"'
     code.get_by_role("button", name="Copy").click()
     expect(code.get_by_role("button", name="Copied")).to_be_visible()
     assert copied(chat).startswith("def level(readings: list[float]) -> float:\n    recent")
+
+
+def test_code_of_a_rare_language_is_coloured(chat: Page) -> None:
+    say(chat, "a container")
+
+    expect(chat.locator("article.assistant .code .hl-keyword")).to_have_text(["FROM", "RUN"])
 
 
 def test_formulas_are_drawn_and_prices_and_errors_stay_text(chat: Page) -> None:
@@ -69,6 +76,7 @@ def test_formulas_are_drawn_and_prices_and_errors_stay_text(chat: Page) -> None:
     expect(said.locator("p.formula math[display=block]")).to_have_count(1)
     expect(said).to_contain_text("costs $5 to $6")
     expect(said).to_contain_text(r"An unfinished one: $\frac{$ stays.")
+    chat.wait_for_function("[...document.fonts].some(each => each.family == 'STIX2' && each.status == 'loaded')")
 
 
 def test_a_wide_table_scrolls_by_itself(chat: Page) -> None:
@@ -102,6 +110,24 @@ def test_an_answer_is_given_once_more_by_a_turn_that_is_called_a_retry(chat: Pag
         "the depth of the pond",
         "[Retry: the person asks for another answer to this earlier message]\nthe depth of the pond",
     ]
+
+
+def test_a_conversation_is_branched_at_an_answer(chat: Page, millpond: Pond) -> None:
+    for number, text in enumerate(("the depth of the pond", "the width of the race"), 1):
+        say(chat, text)
+        expect(chat.locator("article.assistant > footer")).to_have_count(number)
+    old = chat.url
+
+    chat.locator("article.assistant > footer").first.get_by_role("button", name="Branch").click()
+
+    chat.wait_for_url(re.compile(re.escape(old) + "~1$"))
+    expect(chat.locator("article .markdown")).to_have_text(["the depth of the pond", "You said the depth of the pond"])
+    expect(chat.locator("li.session.here .name")).to_have_text("Branch: the depth of the pond")
+    say(chat, "the height of the dam")
+    expect(chat.locator("article.assistant > footer")).to_have_count(2)
+    assert len(millpond.daemon.messages(old.rpartition("/")[2])) == 4
+    states = [millpond.daemon.get(f"/api/sessions/{url.rpartition('/')[2]}") for url in (old, chat.url)]
+    assert states[0]["memory"] == states[1]["memory"]
 
 
 def test_pictures_and_files_of_the_bot_are_shown_at_once_and_after_a_reload(visit: Visit, millpond: Pond) -> None:

@@ -198,6 +198,25 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
     expect(page.get_by_role("row", name=re.compile("settings.change.*bots.pond.language"))).to_be_visible()
 
 
+def test_a_bot_is_created_and_deleted(visit: Visit) -> None:
+    visit.forgive("422")
+    page = visit.open("/settings/bots")
+    page.get_by_text("Create a bot", exact=True).click()
+    page.get_by_label("Name of the new bot").fill("Heron")
+    page.get_by_role("button", name="Create the bot").click()
+    expect(page.get_by_text("A name must begin with a letter a-z")).to_be_visible()
+    page.get_by_label("Name of the new bot").fill("heron")
+    page.get_by_role("button", name="Create the bot").click()
+
+    card = page.locator(".card").filter(has=page.get_by_role("heading", name="heron", exact=True))
+    expect(card.get_by_label("Language of the bot's own messages")).to_be_visible()
+    card.get_by_role("button", name="Delete this bot").click()
+    card.get_by_role("button", name="Delete heron?").click()
+
+    expect(card).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete this bot")).to_have_count(0)
+
+
 def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, millpond: Pond) -> None:
     visit.forgive("409")
     page = visit.open("/settings/bots")

@@ -1474,7 +1474,7 @@ _SECTION_PATHS = {
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack", "webhook")
+            for tag in ("testing", "telegram", "slack", "feishu", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),
@@ -1508,6 +1508,7 @@ def _sections():
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
     yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"
     yield "[channels.<name>.events]", daemon_config.SlackEventsConfig, "channels.slack.events"
+    yield "[channels.<name>.events] of Feishu", daemon_config.FeishuEventsConfig, "channels.feishu.events"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits]", daemon_config.LimitsConfig, "bots.pond.limits"

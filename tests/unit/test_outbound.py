@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.config.address import is_slacks
+from daemon.config.address import is_feishus, is_slacks
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,8 @@ CONNECTING = frozenset(
 """What connections are made with, in the libraries that are installed."""
 
 PLACES = {
+    "channels/feishu/api.py": {"http_client"},  # base_url
+    "channels/feishu/long_connection.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
     "channels/slack/socket_mode.py": {"ClientSession", "ws_connect"},  # at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
@@ -34,6 +36,8 @@ PLACES = {
     "daemon/model/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
     "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
+    "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
+    "daemon/setup/feishu_pairing.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
     "daemon/setup/model_trial.py": {"http_client"},  # the model's base_url
@@ -113,3 +117,17 @@ def test_any_text_is_judged(text: str) -> None:
         if is_slacks(scheme + text, HOME):
             host = (scheme + text).partition("://")[2].lower()
             assert host.partition("/")[0].partition("?")[0].partition("#")[0].partition(":")[0].endswith("slack.com")
+
+
+@each_row(
+    "url, fine",
+    [
+        ("wss://msg-frontier.feishu.cn/ws/v2?service_id=1", True),
+        ("wss://msg-frontier-sg.larksuite.com/ws", True),
+        ("ws://msg-frontier.feishu.cn/ws", False),
+        ("wss://feishu.cn.evil.example/", False),
+        ("wss://slack.com/", False),
+    ],
+)
+def test_what_is_feishus_is_told_apart(url: str, fine: bool) -> None:
+    assert is_feishus(url, "https://open.feishu.cn") is fine

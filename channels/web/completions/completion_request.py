@@ -83,7 +83,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True):
     role: str
-    # Raw: only the newest user message is read.
+    # Raw: only the newest user message is read, and pictures before it.
     content: msgspec.Raw = msgspec.Raw(b"null")
 
 
@@ -177,9 +177,11 @@ def _first(headers: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 def _newest(messages: list[_Message]) -> tuple[str, tuple[Picture, ...]]:
     """The text and the pictures of the newest user message."""
-    newest = next((message for message in reversed(messages) if message.role == "user"), None)
-    content = _decode_content(newest.content) if newest is not None else None
-    parts = content if isinstance(content, list) else [_Part(type="text", text=content or "")]
+    last = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].role == "user"), -1)
+    parts = _parts(messages[last]) if last >= 0 else []
+    # Some front ends (Gradio 6.31) send each picture of a message as a message of its own before the text.
+    while last > 0 and messages[last - 1].role == "user" and _is_pictures(before := _parts(messages[last - 1])):
+        parts, last = before + parts, last - 1
     texts = [part.text for part in parts if part.type in TEXTS]
     images = [part for part in parts if part.type in IMAGES]
     if strange := next((part.type for part in parts if part.type not in TEXTS | IMAGES), None):
@@ -190,6 +192,15 @@ def _newest(messages: list[_Message]) -> tuple[str, tuple[Picture, ...]]:
     if not text.strip() and not pictures:
         raise HTTPException(400, NO_TEXT)
     return text, pictures
+
+
+def _parts(message: _Message) -> list[_Part]:
+    content = _decode_content(message.content)
+    return content if isinstance(content, list) else [_Part(type="text", text=content or "")]
+
+
+def _is_pictures(parts: list[_Part]) -> bool:
+    return bool(parts) and all(part.type in IMAGES for part in parts)
 
 
 def _picture(part: _Part) -> Picture:

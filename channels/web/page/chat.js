@@ -1,11 +1,11 @@
 // The messages of a conversation and the field to write in. Messages are loaded as needed: the newest first, older and
 // newer ones on scrolling. Messages that are added above do not move the ones in view.
 
-import {counted, failed, fill, h, toast} from "/page/dom.js";
+import {counted, failed, fill, h} from "/page/dom.js";
 import {PAGE} from "/page/feed.js";
 import {Calls, ToolLine, ending, messageElement, noticeElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
-import {partsOf, sentBy} from "/page/files.js";
+import {sentBy} from "/page/files.js";
 import {firstScreen} from "/page/first.js";
 import {show} from "/page/markdown.js";
 import {keeping, shorten} from "/page/window.js";
@@ -113,7 +113,9 @@ export class Chat extends HTMLElement {
 
   drawn(messages) {
     return messages.map((each) => messageElement(each, {
-      calls: this.calls, session: this.feed.session, foreign: this.foreign, retry: (message) => this.retry(message),
+      calls: this.calls, session: this.feed.session, foreign: this.foreign,
+      retry: async (message) => (await import("/page/answers.js")).retry(this, message),
+      branch: async (message) => (await import("/page/answers.js")).branch(this.feed, message),
     }));
   }
 
@@ -287,19 +289,6 @@ export class Chat extends HTMLElement {
     this.showBusy();
     this.showNewest();
     this.scrolled();
-  }
-
-  /** Ask for another answer: what was asked in that turn is sent once more, and the log says that it is a retry. */
-  async retry({turn}) {
-    try {
-      const asked = (await this.feed.after(turn - 1)).filter((each) => each.turn === turn && each.role === "user" && each.id);
-      const said = asked.map((each) => partsOf(textOf(each.content)));
-      const files = said.at(-1)?.files;
-      if (asked.length) this.outbox.send(said.map((each) => each.text).join("\n\n"), {files, retryOf: asked.at(-1).id});
-      this.toEnd();
-    } catch (error) {
-      if (error.name !== "AbortError") toast(error.message, "bad");
-    }
   }
 
   piece({turn, fence, offset, text}) {

@@ -4,6 +4,7 @@ import {fill, h} from "/page/dom.js";
 
 const LIMITS = {throwOnError: true, trust: false, maxExpand: 500, maxSize: [20, 100]};
 
+document.head.append(h("link", {rel: "stylesheet", href: "/page/Temml-STIX2.css"}));
 // Temml is a classic script: it sets a variable of the window.
 await new Promise((done, failed) => {
   document.head.append(h("script", {src: "/page/temml.min.js", onload: done, onerror: failed}));

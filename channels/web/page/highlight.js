@@ -2,6 +2,7 @@
 
 import {fill, h} from "/page/dom.js";
 import library from "/page/highlight.min.js";
+import {fileOf} from "/page/languages.js";
 
 /** Longer code stays plain, so that it never keeps the page busy. */
 const CHARS_MAX = 50_000;
@@ -37,9 +38,11 @@ class Emitter {
 library.configure({__emitter: Emitter});
 
 /** Colour the text of a `code` element in a language that is known. */
-export function highlight(element, language) {
+export async function highlight(element, language) {
   const text = element.textContent;
-  if (text.length > CHARS_MAX || !library.getLanguage(language)) return;
+  const file = library.getLanguage(language) ? "" : fileOf(language);
+  if (text.length > CHARS_MAX || file === undefined) return;
+  if (file) library.registerLanguage(file, (await import(`/page/languages/${file}.min.js`)).default);
   const {_emitter: found, errorRaised} = library.highlight(text, {language, ignoreIllegals: true});
   if (!errorRaised) fill(element, drawn(found.children));
 }

@@ -220,11 +220,15 @@ export function copyButton(text) {
 
 function code({language, text}) {
   const body = h("code", null, text);
+  const lines = text.split("\n").length;
   if (language) later(body, async () => (await import("/page/highlight.js")).highlight(body, language.toLowerCase()));
   return h("div.code", null,
     h("div.code-head", null, h("span", null, language || t("text")), copyButton(text)),
-    h("pre", {tabindex: 0}, body));
+    h("pre", {tabindex: 0}, lines > 1 ? h("span.numbered", null, h("span.lines", {dataset: {lines: numbers(lines)}}), body) : body));
 }
+
+/** The numbers of lines, which are drawn by the style: selecting or copying the code leaves them out. */
+const numbers = (count) => Array.from({length: count}, (_, at) => at + 1).join("\n");
 
 /** A formula, which is shown as its `source` until it is drawn, and if it cannot be read. */
 function formulaOf(tex, source, alone) {

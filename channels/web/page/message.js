@@ -78,8 +78,11 @@ export class ToolLine {
   }
 }
 
-/** A message → the element that stands for its index. `retry(message)` asks for another answer. */
-export function messageElement(message, {calls, session, foreign, retry}) {
+/**
+ * A message → the element that stands for its index. `retry(message)` asks for another answer, `branch(message)` for a new
+ * conversation that begins with the messages up to this answer.
+ */
+export function messageElement(message, {calls, session, foreign, retry, branch}) {
   if (message.role === "tool") {
     const line = calls.line(message.turn, message.tool_call_id).done(textOf(message.content), message.time);
     const known = line.element.isConnected || line.element.parentNode;
@@ -100,7 +103,7 @@ export function messageElement(message, {calls, session, foreign, retry}) {
   if (message.stopped) add(element, h("p.remark", null, t("stopped")));
   if (message.silent) add(element, h("p.remark", null, t("The reminder had nothing to report.")));
   if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the list of failed messages"))));
-  if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, retry: !foreign && retry}));
+  if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, ...(foreign ? {} : {retry, branch})}));
   return element;
 }
 
@@ -119,7 +122,7 @@ function place(element, {index}) {
   return element;
 }
 
-function foot(message, {session, own, text, retry}) {
+function foot(message, {session, own, text, retry, branch}) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
   return h("footer", null,
@@ -127,7 +130,8 @@ function foot(message, {session, own, text, retry}) {
     message.tokens ? h("span", null, counted(message.tokens, "token")) : null,
     !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, t("Trace")),
     text && copyButton(text),
-    !own && last && retry && h("button.action", {type: "button", onclick: () => retry(message)}, t("Retry")));
+    !own && last && retry && h("button.action", {type: "button", onclick: () => retry(message)}, t("Retry")),
+    !own && last && branch && h("button.action", {type: "button", title: t("Start a new conversation with the messages up to here"), onclick: () => branch(message)}, t("Branch")));
 }
 
 /** A message outside the log: a reply to a command, or one that the bot sends before its answer. */

@@ -1,4 +1,4 @@
-// Channels in the settings: Telegram, Slack and webhooks are connected, tested and changed.
+// Channels in the settings: Telegram, Slack, Feishu and webhooks are connected, tested and changed.
 
 import {get, post, query} from "/page/api.js";
 import {fill, h, toast} from "/page/dom.js";
@@ -7,7 +7,7 @@ import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
 import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", webhook: t("Webhook")};
+const KINDS = {telegram: "Telegram", slack: "Slack", feishu: t("Feishu"), webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -60,11 +60,14 @@ function connection(view, kind, name, channel) {
     signing_secret: h("input", {type: "password", autocomplete: "off"}),
     events_url: h("input", {type: "url", spellcheck: "false", value: channel.events_url ?? ""}),
     secret: password("secret"),
+    app_id: h("input", {required: true, pattern: "cli_[A-Za-z0-9]+", spellcheck: "false", autocomplete: "off", value: channel.app_id ?? ""}),
+    app_secret: password("app_secret"),
+    encrypt_key: h("input", {type: "password", autocomplete: "off"}),
     port: h("input", {type: "number", min: 1, max: 65_535, value: channel.port ?? 8790}),
   };
-  const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret"];
+  const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret", "app_secret", "encrypt_key"];
   const used = {telegram: ["token", "url", "owner", "access"], slack: ["bot_token", "app_token", "signing_secret", "events_url", "url", "owner", "access"],
-    webhook: ["url", "secret", "port", "access"]}[kind];
+    feishu: ["app_id", "app_secret", "encrypt_key", "events_url", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
   const result = h("div.stack", {role: "status"});
   const answers = () => {
     const given = {bot: inputs.bot.input.value, channel: inputs.channel.value.trim()};
@@ -89,6 +92,14 @@ function connection(view, kind, name, channel) {
       named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
       named("signing_secret", t("Signing secret (only if Slack sends events to a URL)"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
+    ],
+    feishu: () => [
+      h("p.small", null, parts("Create a custom app at {link}. docs/feishu.md lists its permissions and events.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
+      named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
+      named("events_url", t("URL to which Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long connection, which needs no public address.")}),
+      named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
+      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
     ],
     webhook: () => [
       named("url", t("Address of the bridge"), {hint: t("Millpond sends the bot's messages to this address.")}),
@@ -131,7 +142,7 @@ function pairing(view, kind, given, {code, link}, owner) {
   const state = h("p.soft", {role: "status"}, "");
   const wait = async () => {
     fill(state, t("Waiting for your message for at most five minutes…"));
-    const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? null, app_token: given.app_token ?? null};
+    const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? given.app_secret ?? null, app_id: given.app_id ?? "", app_token: given.app_token ?? null};
     const until = Date.now() + OWNER_MS;
     while (Date.now() < until && state.isConnected) {
       const {owner: found} = await post("/api/settings/owner", body, view.signal);

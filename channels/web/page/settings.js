@@ -3,6 +3,7 @@
 import {get, post, put} from "/page/api.js";
 import {empty, fill, h, toast} from "/page/dom.js";
 import {showChannels} from "/page/settings-channels.js";
+import {deleteBot, newBot} from "/page/settings-bots.js";
 import {Form, choice, field} from "/page/settings-form.js";
 import {showPeople} from "/page/settings-people.js";
 import {View, press, tabs} from "/page/views.js";
@@ -163,7 +164,7 @@ const LIMITS = [["tokens_per_day", t("Tokens per day")], ["cost_per_day", t("Cos
 const WHOSE = [["person", t("per person")], ["chat", t("per conversation")], ["bot", t("for the whole bot")]];
 
 function showBots(view, settings) {
-  return Object.keys(settings.bots).map((bot) => {
+  return [...Object.keys(settings.bots).map((bot) => {
     const at = (key) => `bots.${bot}.${key}`;
     const make = (key, label, kind, more) => settingField(settings, at(key), label, kind, more);
     const fields = [
@@ -188,8 +189,8 @@ function showBots(view, settings) {
       make("model.prices.currency", t("Currency"), "text"),
     ];
     return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
-      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web));
-  });
+      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web), deleteBot(view, settings, bot));
+  }), newBot(view, settings)];
 }
 
 /** The form for web search and for reading pages. */

@@ -74,6 +74,7 @@ export default {
   "error:not_operator": "只有运维人员可以这样做。",
   "error:cross_site": "请求来自其他网站，已被拒绝。请使用本服务器的页面。",
   "error:not_found": "这个地址不存在。",
+  "error:no_message": "没有找到这条消息。",
   "error:no_session": "这段对话还没有消息。",
   "error:model_not_found": "没有这个模型。",
   "error:no_trace": "没有保存这一轮的跟踪记录。",

@@ -4,6 +4,7 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.message_endpoints import Messages
+from channels.web.session.branch_endpoint import Branching
 from channels.web.session.pending_endpoint import Waiting
 from channels.web.session.prompt_endpoints import Filled
 from channels.web.session.reminder_endpoints import ReminderPages
@@ -39,6 +40,7 @@ def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
         Route(f"{OF_SESSION}/file", only(files.read)),
         Route(f"{OF_SESSION}/file", only(files.upload), methods=["POST"]),
         Route("/api/trace/{name:path}", only(turns.trace)),
+        Route(f"{OF_SESSION}/branch", only(Branching(site).branch), methods=["POST"]),
         Route(f"{OF_SESSION}/join", only(changing.join), methods=["POST"]),
         # Last: the router does not know that the key of a session has no /.
         Route(OF_SESSION, only(changing.read), methods=["GET"]),

@@ -1,4 +1,4 @@
-"""``POST /api/settings/model``, ``…/telegram``, ``…/slack`` and ``…/webhook``: the questions of ``millpond init``.
+"""``POST /api/settings/model``, and one for each type of channel: the questions of ``millpond init``.
 
 The questions, their checks and the trials are those of ``daemon.setup``. Without ``digest`` the answers are tried; with
 it they are written, without a trial.
@@ -21,19 +21,23 @@ from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, WEB_SEARCH, load
-from daemon.setup.answers import ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import FeishuAnswer, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
 from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
+from daemon.setup.feishu_interview import me_at as feishu_me_at
+from daemon.setup.feishu_interview import pair as pair_feishu
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.settings_forms import (
     BotForm,
+    FeishuForm,
     ModelForm,
     OwnerForm,
     SlackForm,
     TelegramForm,
     WebForm,
     WebhookForm,
+    feishu_answer,
     model_answer,
     slack_answer,
     telegram_answer,
@@ -95,6 +99,11 @@ class Connecting:
         form = await decoded(request, SlackForm, FORM)
         return await self._handled(request, form, slack_answer, set_channel, _tried_slack)
 
+    async def feishu(self, request: Request) -> Response:
+        """Try or save a channel of Feishu."""
+        form = await decoded(request, FeishuForm, FORM)
+        return await self._handled(request, form, feishu_answer, set_channel, _tried_feishu)
+
     async def webhook(self, request: Request) -> Response:
         """Check or save a channel of type ``webhook``."""
         form = await decoded(request, WebhookForm, FORM)
@@ -122,6 +131,9 @@ class Connecting:
                 settings, TelegramForm(bot=form.bot, channel=form.channel, url=form.url, token=form.token)
             )
             found = await pair_telegram(bot, form.code, language, say=_unsaid, wait_s=OWNER_S)
+        elif form.kind == "feishu":
+            feishu = feishu_answer(settings, _feishu_app(form))
+            found = await pair_feishu(feishu, form.code, language, say=_unsaid, wait_s=OWNER_S)
         else:
             app = slack_answer(settings, _app(form))
             me = await me_at(app.base_url, app.bot_token)
@@ -157,6 +169,10 @@ def _drafted(
 def _app(form: OwnerForm) -> SlackForm:
     token, app_token = form.token, form.app_token
     return SlackForm(bot=form.bot, channel=form.channel, url=form.url, bot_token=token, app_token=app_token)
+
+
+def _feishu_app(form: OwnerForm) -> FeishuForm:
+    return FeishuForm(bot=form.bot, channel=form.channel, url=form.url, app_id=form.app_id, app_secret=form.token)
 
 
 def _named(form: ModelForm) -> ModelForm:
@@ -207,6 +223,12 @@ async def _tried_slack(answer: SlackAnswer) -> dict[str, object]:
     findings = [f"the app lacks permissions: {', '.join(missing)}"] if missing else []
     code = new_code() if answer.app_token else ""
     return {"name": f"{me.user}, {me.team}", "link": link_of(me), "code": code, "findings": findings}
+
+
+async def _tried_feishu(answer: FeishuAnswer) -> dict[str, object]:
+    me = await feishu_me_at(answer.base_url, answer.app_id, answer.app_secret)
+    findings = [f"the app lacks permissions: {', '.join(me.missing)}"] if me.missing else []
+    return {"name": me.name, "link": "", "code": "" if answer.events_url else new_code(), "findings": findings}
 
 
 async def _untried(_answer: WebhookAnswer) -> dict[str, object]:

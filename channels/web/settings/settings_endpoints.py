@@ -15,6 +15,7 @@ from channels.web.site import Site
 from daemon.config import (
     BotConfig,
     ChannelConfig,
+    FeishuConfig,
     PushConfig,
     Secret,
     SlackConfig,
@@ -64,7 +65,7 @@ class Reading:
                 "bots": {name: _bot(bot) for name, bot in config.bots.items()},
                 "channels": {name: _channel(channel) for name, channel in config.channels.items()},
                 "apis": {api: {"url": each.url, "model": each.model} for api, each in APIS.items()},
-                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "webhook")},
+                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "feishu", "webhook")},
             }
         )
 
@@ -120,6 +121,10 @@ def _channel(channel: ChannelConfig) -> dict[str, object]:
         case SlackConfig():
             secrets = {key: getattr(channel, key) for key in ("bot_token", "app_token", "signing_secret")}
             found |= {"url": shown_url(channel.base_url), "events_url": channel.events.url, "set": _set(**secrets)}
+        case FeishuConfig():
+            secrets = {key: getattr(channel, key) for key in ("app_secret", "encrypt_key")}
+            found |= {"url": shown_url(channel.base_url), "events_url": channel.events.url, "set": _set(**secrets)}
+            found["app_id"] = channel.app_id
         case WebhookChannelConfig():
             found |= {"url": shown_url(channel.url), "port": channel.port, "set": _set(secret=channel.secret)}
         case _:

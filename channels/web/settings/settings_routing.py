@@ -3,6 +3,7 @@
 from starlette.routing import Route
 
 from channels.web.access import Only
+from channels.web.settings.bot_endpoints import Bots
 from channels.web.settings.connection_endpoints import Connecting
 from channels.web.settings.people_settings import People
 from channels.web.settings.settings_endpoints import Reading
@@ -13,13 +14,16 @@ from channels.web.site import Site
 def settings_routes(site: Site, only: Only) -> list[Route]:
     """Addresses of the configuration and of people, for operators ``only``."""
     file = SettingsFile(site)
-    reading, connecting, people = Reading(site, file), Connecting(file), People(site)
+    reading, connecting, people, bots = Reading(site, file), Connecting(file), People(site), Bots(file)
     forms = {
+        "bot": bots.create,
+        "bot/delete": bots.delete,
         "model": connecting.model,
         "model/names": connecting.names,
         "web": connecting.web,
         "telegram": connecting.telegram,
         "slack": connecting.slack,
+        "feishu": connecting.feishu,
         "webhook": connecting.webhook,
         "owner": connecting.owner,
     }

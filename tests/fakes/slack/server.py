@@ -15,8 +15,9 @@ from tests.fakes.slack.bringing import Pressing
 from tests.fakes.slack.calls import Call, Failed
 from tests.fakes.slack.faults import Fault, Floods, Refuse
 from tests.fakes.slack.methods import Methods
-from tests.fakes.slack.sockets import PING, Bringing, Socket, accepted
+from tests.fakes.slack.sockets import Bringing, Socket
 from tests.fakes.slack.world import Channel, File, Message, Person, Team, World
+from tests.fakes.websockets import PING, accepted
 from tests.fakes.wire import Garbage, Request, Wire
 from tests.limits import HANG_S
 

@@ -1,8 +1,6 @@
 """The WebSockets of Socket Mode, as much of RFC 6455 as a server needs, and what is brought on them."""
 
-import base64
 import contextlib
-import hashlib
 import json
 import struct
 import uuid
@@ -14,28 +12,10 @@ import anyio
 from tests.fakes.faults import Cut, Faults, Garbled, Hang, Slow, reset
 from tests.fakes.slack.apps import App, Delivery
 from tests.fakes.slack.calls import Call
-from tests.fakes.wire import GONE, Request, Wire
+from tests.fakes.websockets import CLOSE, PING, PONG, TEXT, frame, read_message
+from tests.fakes.wire import GONE, Wire
 
-GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
-TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 LIVES_S = 18_060  # how long Slack says that a connection will stand; the fake ends none by itself
-
-
-def accepted(request: Request) -> dict[str, str]:
-    key = request.headers.get("sec-websocket-key", "") + GUID
-    answer = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
-    return {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-accept": answer}
-
-
-def frame(kind: int, content: bytes) -> bytes:
-    length = len(content)
-    if length < 126:
-        head = struct.pack("!BB", 0x80 | kind, length)
-    elif length < 1 << 16:
-        head = struct.pack("!BBH", 0x80 | kind, 126, length)
-    else:
-        head = struct.pack("!BBQ", 0x80 | kind, 127, length)
-    return head + content
 
 
 @dataclass(eq=False)
@@ -113,7 +93,7 @@ class Socket:
     async def listen(self) -> None:
         try:
             while not self.closed.is_set():
-                kind, content = await self._read()
+                kind, content = await read_message(self.wire)
                 if kind == CLOSE:
                     await self.send(CLOSE, content[:2])
                     return
@@ -133,26 +113,6 @@ class Socket:
             if self in self.app.sockets:
                 self.app.sockets.remove(self)
             self.app.arrive()
-
-    async def _read(self) -> tuple[int, bytes]:
-        kind, whole = 0, b""
-        while True:
-            first, second = await self.wire.exactly(2)
-            length = second & 0x7F
-            if length == 126:
-                (length,) = struct.unpack("!H", await self.wire.exactly(2))
-            elif length == 127:
-                (length,) = struct.unpack("!Q", await self.wire.exactly(8))
-            if not second & 0x80:
-                raise anyio.EndOfStream  # RFC 6455, 5.1: what clients send is masked
-            mask = await self.wire.exactly(4)
-            masked = await self.wire.exactly(length)
-            content = bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked))
-            if first & 0x0F >= CLOSE:
-                return first & 0x0F, content
-            kind, whole = kind or first & 0x0F, whole + content
-            if first & 0x80:
-                return kind, whole
 
     async def _heard(self, content: bytes) -> None:
         try:

@@ -1,0 +1,130 @@
+"""Signed and encrypted events over HTTP: every process serves the address, and responds once an event is stored."""
+
+import math
+from collections.abc import Awaitable, Callable
+from urllib.parse import unquote, urlsplit
+
+import anyio
+import msgspec
+import structlog
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from channels.feishu.event_signature import SIGNATURE, decrypted, problem_of
+from channels.http import listen, read_body, serving
+from channels.log_throttle import Seldom
+from daemon import metrics
+from daemon.clock import Clock
+from daemon.config import FeishuConfig
+
+TAKE_S = 2.5
+"""Time limit for storing an event: Feishu waits 3 s for a response, and then sends it again ("Event overview")."""
+
+LAST_S = 0.5
+"""The same limit once the process stops; Feishu sends events again that are not stored by then."""
+
+EVENT_MAX_BYTES = 4_194_304
+"""Largest body that is read; the largest real ones have some 300 kB."""
+
+RETRY_AFTER_S = 5
+"""``Retry-After`` while Redis is unavailable; Feishu repeats after 15 s, 5 minutes, 1 hour and 6 hours."""
+
+_log = structlog.get_logger()
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    type: str = ""
+    challenge: str = ""
+
+
+_read_asked = msgspec.json.Decoder(_Asked).decode
+
+
+class EventsEndpoint:
+    """The endpoint of one app."""
+
+    def __init__(
+        self, name: str, config: FeishuConfig, take: Callable[[bytes], Awaitable[bool]], *, clock: Clock
+    ) -> None:
+        """``take``: whether an event, as JSON, need not be said again."""
+        self._name = name
+        self._config = config
+        self._take = take
+        self._clock = clock
+        self._seldom = Seldom()
+        self._takes: set[anyio.CancelScope] = set()
+        self._until = math.inf
+
+    async def run(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            ConfigError: it cannot listen where it is configured to.
+        """
+        events = self._config.events
+        listening = await listen(f"channels.{self._name}.events", events.host, events.port)
+        with listening:
+            async with serving(self.application(), listening):
+                _log.info("events.started", channel=self._name)
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    self._end_soon()
+
+    def _end_soon(self) -> None:
+        # The same moment for all events, also for later ones: no event is stored without the events before it.
+        self._until = anyio.current_time() + LAST_S
+        for take in self._takes:
+            take.deadline = min(take.deadline, self._until)
+
+    def application(self) -> Starlette:
+        """The application that answers Feishu's calls."""
+        # Compared instead of routed, so that special characters of the address have no meaning.
+        path = unquote(urlsplit(self._config.events.url).path) or "/"
+
+        async def delivered(request: Request) -> Response:
+            if request.url.path != path:
+                return Response(status_code=404)
+            body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
+            return await self._answered(request, body)
+
+        return Starlette(routes=[Route("/{path:path}", delivered, methods=["POST"])])
+
+    async def _answered(self, request: Request, body: bytes) -> Response:
+        key = self._config.encrypt_key
+        problem = problem_of(key, request.headers, body, now_s=self._clock.now().timestamp())
+        try:
+            payload = decrypted(key, body)
+        except ValueError as error:
+            self._note(problem or str(error))
+            return PlainTextResponse(f"{problem or error}. Check encrypt_key.\n".replace("..", "."), 403)
+        if challenge := _challenge(payload):
+            # It is encrypted with our key, and Feishu signs no request of this kind.
+            return JSONResponse({"challenge": challenge})
+        if problem:
+            self._note(problem)
+            return PlainTextResponse(f"{problem}\n", 403 if SIGNATURE in request.headers else 401)
+        with anyio.move_on_at(min(anyio.current_time() + TAKE_S, self._until)) as take:
+            self._takes.add(take)
+            try:
+                if await self._take(payload):
+                    return JSONResponse({})
+            finally:
+                self._takes.remove(take)
+        return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+    def _note(self, problem: str) -> None:
+        metrics.UPDATES.labels(self._name, "refused").inc()
+        if self._seldom.now(problem):  # anyone may call, at any rate
+            _log.warning("events.refused", channel=self._name, reason=problem)
+
+
+def _challenge(payload: bytes) -> str:
+    """The challenge that Feishu sends when the address is entered in the app's settings; empty for other requests."""
+    try:
+        asked = _read_asked(payload)
+    except (ValueError, RecursionError):
+        return ""
+    return asked.challenge if asked.type == "url_verification" else ""

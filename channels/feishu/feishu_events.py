@@ -1,0 +1,141 @@
+"""The meaning of Feishu's events: a message for the intake, or nothing. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from channels.arrival import Arrival, Sender
+from channels.feishu.api_types import Body, Item, Message
+from channels.feishu.message_content import said_in
+from channels.name_directory import name_in
+from daemon.events import Quote
+
+SAID, RECALLED = "im.message.receive_v1", "im.message.recalled_v1"
+"""The types of events that are of use here."""
+
+NOBODY: Mapping[str, str] = {}
+"""No names are known."""
+
+RECALLED_MARK = "recalled"
+
+_is_id = re.compile(r"[A-Za-z0-9_-]{1,100}").fullmatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Me:
+    """The bot's identity."""
+
+    open_id: str
+    """``ou_…``: the id in mentions."""
+    app_id: str
+    """``cli_…``: the id in its own messages."""
+    name: str = ""
+
+
+def me_of(found: Mapping[str, Any], app_id: str) -> Me:
+    """The bot's identity, from ``bot/v3/info``.
+
+    Raises:
+        ValueError: it does not tell.
+    """
+    bot = found.get("bot")
+    told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
+    open_id, name = told.get("open_id"), told.get("app_name")
+    if not isinstance(open_id, str) or not _is_id(open_id):
+        raise ValueError("Feishu's answer to bot/v3/info lacks the bot. Add the bot capability to the app")
+    return Me(open_id=open_id, app_id=app_id, name=name_in(name) if isinstance(name, str) else "")
+
+
+def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, original: Item | None = None) -> Arrival | None:
+    """The message of an event for the bot ``me``; None: no message, or one of the bot itself.
+
+    ``names`` are those of people by ``open_id``; ``original`` is the message that is answered, if it is known.
+    """
+    event = body.event
+    message = event.message if event else None
+    sender = event.sender if event else None
+    if message is None or sender is None or sender.sender_id is None:
+        return None
+    who = sender.sender_id.open_id
+    if not (_is_id(who) and _is_id(message.message_id) and _is_id(message.chat_id)) or who == me.open_id:
+        return None
+    direct = message.chat_type == "p2p"
+    named = any(each.open_id == me.open_id for each in message.mentions)
+    said = said_in(
+        message.message_type, message.content, message.mentions, message_id=message.message_id, me=me.open_id
+    )
+    answers = answered_by(message)
+    is_ours = original is not None and is_of(original, me)
+    return Arrival(
+        seen_as=message.message_id,
+        id=message.message_id,
+        order=_milliseconds(message.create_time),
+        chat=message.chat_id,
+        thread=thread_of(message),
+        chat_kind="direct" if direct else "group",
+        sender=Sender(id=who, name=names.get(who, ""), is_bot=sender.sender_type not in ("", "user")),
+        text=said.text.strip(),
+        mentioned=direct or named or is_ours,
+        attachments=said.attachments,
+        reply_to=answers,
+        quote=_quote(original, names) if original is not None and not is_ours else None,
+    )
+
+
+def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
+    """A message was taken back; ``item`` is what Feishu still tells of it."""
+    event = body.event
+    if event is None or not (_is_id(event.message_id) and _is_id(event.chat_id)):
+        return None
+    if item is not None and is_of(item, me):
+        return None
+    author = item.sender.id if item and item.sender else ""
+    return Arrival(
+        seen_as=f"{event.message_id}:{RECALLED_MARK}",
+        id=event.message_id,
+        order=_milliseconds(item.create_time if item else ""),
+        chat=event.chat_id,
+        thread=thread_of(item) if item else "",
+        chat_kind="group",
+        sender=Sender(id=author),
+        deleted=True,
+        original=event.message_id,
+    )
+
+
+def thread_of(message: Message | Item) -> str:
+    """The conversation that it is in: the thread's first message, by which it is answered; empty: the chat itself."""
+    return (message.root_id or message.message_id) if message.thread_id else ""
+
+
+def answered_by(message: Message) -> str:
+    """The message that it answers. In a thread each one answers the first, which says nothing."""
+    parent = message.parent_id if _is_id(message.parent_id) else ""
+    return "" if message.thread_id and parent == message.root_id else parent
+
+
+def is_of(item: Item, me: Me) -> bool:
+    """Whether a message is the bot's own."""
+    return item.sender is not None and item.sender.id == me.app_id
+
+
+def people_of(body: Body, original: Item | None = None) -> Iterator[str]:
+    """The ids of people whose names the event does not contain."""
+    sender = body.event.sender if body.event else None
+    if sender is not None and sender.sender_id is not None:
+        yield sender.sender_id.open_id
+    if original is not None and original.sender is not None and original.sender.id_type == "open_id":
+        yield original.sender.id
+
+
+def _quote(original: Item, names: Mapping[str, str]) -> Quote | None:
+    if original.deleted or original.sender is None or original.body is None:
+        return None
+    said = said_in(original.msg_type, original.body.content, original.mentions, message_id=original.message_id)
+    who = original.sender.id
+    return Quote(text=said.text, sender_name=names.get(who) or who, sender_id=who) if said.text.strip() else None
+
+
+def _milliseconds(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0.0

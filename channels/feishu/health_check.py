@@ -1,0 +1,79 @@
+"""How an app fares at Feishu, in sentences for people."""
+
+from typing import Any
+
+from channels.feishu.api import Api
+from channels.feishu.api_outcome import Rejected, Unauthorized
+from channels.feishu.feishu_events import me_of
+from channels.remark import Remark
+from channels.shapes import objects_in
+from daemon.config import FeishuConfig
+from daemon.errors import ChannelError
+from daemon.setup.feishu_scopes import missing_of
+
+TIMEOUT_S = 10.0
+
+ACTIVE = 2
+"""``activate_status`` of a bot that people of the tenant can use."""
+
+
+async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]:
+    """Feishu's report on the app of the channel ``name``, and problems of the app.
+
+    Never raises what ``send`` raises.
+    """
+    where = f"channels.{name}"
+    try:
+        answer = await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S)
+        me = me_of(answer, api.app_id)
+    except Unauthorized as error:
+        text = f"{error} The app ID and the secret are set in {where}.app_id and {where}.app_secret_file."
+        return [Remark(state="error", text=text)]
+    except Rejected as error:
+        text = f"{error}. Add the bot capability to the app and publish a version of the app. See {where}."
+        return [Remark(state="error", text=text)]
+    except ChannelError as error:
+        return [Remark(state="error", text=f"{error}. See {where}.base_url.")]
+    except ValueError as error:
+        return [Remark(state="error", text=f"{error}. See {where}.")]
+    bot = answer.get("bot")
+    told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
+    remarks = [Remark(state="ok", text=f"{me.name} ({me.app_id}) at {config.base_url}")]
+    if told.get("activate_status") not in (None, ACTIVE):
+        text = "the app is not active. Publish a version of the app, and have an administrator of the tenant approve it"
+        remarks.append(Remark(state="warning", text=text))
+    return [*remarks, *await _lacking(api), await _hearing(api, config)]
+
+
+async def _lacking(api: Api) -> list[Remark]:
+    try:
+        answer = await api.call("GET", "/application/v6/scopes", timeout_s=TIMEOUT_S)
+    except ChannelError:
+        return []  # not every server tells
+    data = answer.get("data")
+    scopes = objects_in(data.get("scopes") if isinstance(data, dict) else None)  # pyright: ignore
+    granted = [str(each.get("scope_name")) for each in scopes if each.get("grant_status") == 1]
+    if not granted or not (missing := missing_of(granted)):
+        return []
+    text = (
+        f"the app lacks permissions: {', '.join(missing)}. Add the permissions under Permissions & Scopes in the "
+        "developer console, and publish a version of the app."
+    )
+    return [Remark(state="warning", text=text)]
+
+
+async def _hearing(api: Api, config: FeishuConfig) -> Remark:
+    """The way in which the app receives events, and whether it works."""
+    if config.events.url:
+        text = (
+            f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address under "
+            "Events & Callbacks, Event Configuration."
+        )
+        return Remark(state="ok", text=text)
+    from channels.feishu.long_connection import endpoint_of  # noqa: PLC0415 - it needs aiohttp
+
+    try:
+        endpoint_of(await api.endpoint(timeout_s=TIMEOUT_S), api.address)
+    except ChannelError as error:
+        return Remark(state="error", text=f"{error}. The long connection for events cannot be opened.")
+    return Remark(state="ok", text="the app receives events over a long connection")

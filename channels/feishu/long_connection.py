@@ -1,0 +1,303 @@
+"""Receiving an app's events over long connections: a connection is opened, watched and replaced when it ends.
+
+Feishu gives an event to one of the app's connections, at most fifty, and gives it again when it was not acknowledged.
+So every process opens one, and none of them has to lead.
+"""
+
+import random
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+import anyio
+import anyio.abc
+import msgspec
+import structlog
+
+from channels.event_queue import EventQueue, QueuedEvent
+from channels.feishu.api import Api
+from channels.feishu.event_inlet import chat_of
+from daemon import metrics
+from daemon.config.address import is_feishus
+from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
+from daemon.proxies import connector_of, http_proxy_of
+from daemon.setup.feishu_frames import CONTROL, DATA, Frame, decoded, encoded, ping
+
+OPEN_S = 10.0
+"""How long asking for an address may take, and connecting to it."""
+
+PING_S = 120.0
+"""Interval of our pings, unless Feishu says otherwise (lark-oapi)."""
+
+PING_MIN_S, PING_MAX_S = 5.0, 300.0
+"""What Feishu may say."""
+
+SILENT_PINGS = 2.5
+"""A connection that is silent for so many intervals of pings is dead, though the system may not notice for hours."""
+
+WRITE_S = 5.0
+"""How long the other side may take to let something be written."""
+
+CLOSE_S = 0.5
+"""How long closing may take: the other side may read nothing any more."""
+
+MESSAGE_MAX_BYTES = 4_194_304
+"""Largest frame that is read; Feishu cuts larger events into several."""
+
+STEADY_S = 30.0
+"""A connection that lasted so long was a good one: its end is no failure."""
+
+PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 60.0
+"""Rest after a failure, doubled with each one more, less up to a half."""
+
+DISABLED_S = 60.0
+"""Rest when only a person can help."""
+
+PARTIAL_MAX = 100
+"""Events of which parts are missing; a part that is lost is said again with all others."""
+
+LIVELY = frozenset({aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.PING, aiohttp.WSMsgType.PONG, aiohttp.WSMsgType.TEXT})
+"""Messages behind which others come."""
+
+Take = Callable[[bytes], Awaitable[bool]]
+"""Whether an event, as JSON, need not be said again."""
+
+_Socket = "aiohttp.ClientWebSocketResponse[Literal[False]]"
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_OK = b'{"code":200}'
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """Where a connection is opened."""
+
+    url: str
+    """A secret."""
+    service: int
+    ping_s: float = PING_S
+
+
+class LongConnection:
+    """Receiving one app's events: a connection is open, or being opened."""
+
+    def __init__(self, api: Api, take: Take, tg: anyio.abc.TaskGroup, *, channel: str) -> None:
+        """``tg`` has a task for each chat with something that waits."""
+        self._api = api
+        self._take = take
+        self._queue = EventQueue(tg, channel=channel)
+        self._channel = channel
+        self._failures = 0
+
+    async def run(self) -> None:
+        """Receive events until cancelled."""
+        connector = connector_of(self._api.address)
+        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+            while True:
+                try:
+                    endpoint = await self._endpoint()
+                    ws = await _opened(session, endpoint)
+                except ChannelError as error:
+                    rest_s = self._failed(error)
+                else:
+                    began_at = anyio.current_time()
+                    await self._serve(ws, endpoint)
+                    rest_s = self._rest_after(began_at)
+                await anyio.sleep(rest_s)
+
+    async def _serve(self, ws: Any, endpoint: Endpoint) -> None:
+        """Pass on events until the connection ends, which is never an error."""
+        connection = Connection(ws, endpoint, self._put, channel=self._channel)
+        _log.info("socket.opened", channel=self._channel)
+        try:
+            await connection.serve()
+        finally:
+            _log.info("socket.closed", channel=self._channel, reason=connection.reason)
+
+    def _put(self, payload: bytes, acknowledge: Callable[[], Awaitable[None]]) -> None:
+        self._queue.put(
+            QueuedEvent(
+                chat=_chat(payload),
+                size_bytes=len(payload),
+                take=lambda: self._take(payload),
+                acknowledge=acknowledge,
+            )
+        )
+
+    async def _endpoint(self) -> Endpoint:
+        found = await self._api.endpoint(timeout_s=OPEN_S)
+        return endpoint_of(found, self._api.address)
+
+    def _failed(self, error: ChannelError) -> float:
+        """How long to rest after no connection was opened."""
+        rest_s = self._backoff()
+        if isinstance(error, SendRejected):
+            rest_s = DISABLED_S
+        elif isinstance(error, SendRefused):
+            rest_s = max(rest_s, error.retry_after_s or 0.0)
+        _log.warning("socket.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=brief(error))
+        return rest_s
+
+    def _rest_after(self, began_at: float) -> float:
+        if anyio.current_time() - began_at < STEADY_S:
+            return self._backoff()
+        self._failures = 0
+        return 0.0
+
+    def _backoff(self) -> float:
+        rest_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2.0 ** min(self._failures, 30))
+        self._failures += 1
+        return rest_s
+
+
+class Connection:
+    """One connection, from its opening to its end."""
+
+    def __init__(
+        self,
+        ws: Any,
+        endpoint: Endpoint,
+        put: Callable[[bytes, Callable[[], Awaitable[None]]], None],
+        *,
+        channel: str,
+    ) -> None:
+        self.reason = "closed"
+        """Why it is over."""
+        self._ws = ws
+        self._endpoint = endpoint
+        self._put = put
+        self._channel = channel
+        self._ping_s = endpoint.ping_s
+        self._partial: OrderedDict[str, dict[int, bytes]] = OrderedDict()
+        """Parts of events, by the event's id."""
+
+    async def serve(self) -> None:
+        """Pass on events until the connection ends."""
+        try:
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(self._ping)
+                await self._listen()
+                tg.cancel_scope.cancel()
+        finally:
+            with anyio.move_on_after(CLOSE_S, shield=True):
+                await self._ws.close()
+
+    async def _listen(self) -> None:
+        there_is_more = True
+        while there_is_more:
+            with anyio.move_on_after(SILENT_PINGS * self._ping_s) as patience:
+                message = await self._ws.receive()
+                there_is_more = message.type in LIVELY
+                if message.type is aiohttp.WSMsgType.BINARY:
+                    self._hear(message.data)
+            if patience.cancelled_caught:
+                self.reason, there_is_more = "silent", False
+                metrics.UPDATES.labels(self._channel, "silent").inc()
+                _log.warning("socket.silent", channel=self._channel, waited_s=SILENT_PINGS * self._ping_s)
+
+    async def _ping(self) -> None:
+        while True:
+            await self._written(ping(self._endpoint.service))
+            await anyio.sleep(self._ping_s)
+
+    def _hear(self, content: bytes) -> None:
+        try:
+            frame = decoded(content)
+            if frame.method == CONTROL:
+                self._ping_s = ping_s_of(frame.payload, self._ping_s)
+            elif frame.method == DATA and frame.kind == "event":
+                payload = self._whole(frame)
+                if payload is not None:
+                    self._put(payload, lambda: self._acknowledge(frame))
+        except UNREADABLE as error:
+            metrics.UPDATES.labels(self._channel, "unreadable").inc()
+            _log.warning("event.unreadable", channel=self._channel, reason=type(error).__name__)
+
+    def _whole(self, frame: Frame) -> bytes | None:
+        """The event of a frame; None: parts of it are missing."""
+        count, number = frame.parts
+        if count == 1:
+            return frame.payload
+        parts = self._partial.setdefault(frame.headers.get("message_id", ""), {})
+        parts[number] = frame.payload
+        while len(self._partial) > PARTIAL_MAX:
+            self._partial.popitem(last=False)
+        if len(parts) < count:
+            return None
+        self._partial.pop(frame.headers.get("message_id", ""), None)
+        return b"".join(parts[each] for each in sorted(parts))
+
+    async def _acknowledge(self, frame: Frame) -> None:
+        # By a connection that has ended nothing can be acknowledged: Feishu says it again, and it is a repetition.
+        answer = Frame(
+            seq_id=frame.seq_id,
+            log_id=frame.log_id,
+            service=frame.service,
+            method=frame.method,
+            headers={**frame.headers, "biz_rt": "0"},
+            payload_encoding=frame.payload_encoding,
+            payload_type=frame.payload_type,
+            payload=_OK,
+            log_id_new=frame.log_id_new,
+        )
+        await self._written(encoded(answer))
+
+    async def _written(self, content: bytes) -> None:
+        """Send a frame; the reader soon notices a broken connection."""
+        with anyio.move_on_after(WRITE_S), suppress(aiohttp.ClientError, OSError):
+            await self._ws.send_bytes(content)
+
+
+def endpoint_of(found: dict[str, Any], base_url: str) -> Endpoint:
+    """Where a connection is opened, from the answer to ``callback/ws/endpoint``.
+
+    Raises:
+        SendRefused: it does not tell, or names an address of somebody else's.
+    """
+    data = found.get("data")
+    told: dict[str, Any] = data if isinstance(data, dict) else {}  # pyright: ignore
+    url = told.get("URL")
+    if not isinstance(url, str) or not url.startswith(("wss://", "ws://")):
+        raise SendRefused("Feishu returned no WebSocket address")
+    if not is_feishus(url, base_url):
+        raise SendRefused("Feishu returned a WebSocket address that does not belong to Feishu")
+    service = parse_qs(urlsplit(url).query).get("service_id", [""])[0]
+    config = told.get("ClientConfig")
+    ping_s = ping_s_of(msgspec.json.encode(config), PING_S) if isinstance(config, dict) else PING_S
+    return Endpoint(url=url, service=int(service) if service.isdecimal() else 0, ping_s=ping_s)
+
+
+def ping_s_of(payload: bytes, usual_s: float) -> float:
+    """How often Feishu wants a ping, in the answer to one or to the question for an address."""
+    try:
+        told_s = _decode(payload).get("PingInterval") if payload else None
+    except UNREADABLE:
+        return usual_s
+    return min(max(float(told_s), PING_MIN_S), PING_MAX_S) if isinstance(told_s, int) and told_s > 0 else usual_s
+
+
+async def _opened(session: aiohttp.ClientSession, endpoint: Endpoint) -> Any:
+    """A connection. Raises: SendRefused."""
+    failure = f"Feishu did not accept the connection within {OPEN_S:g} s"
+    # A socket begins as a request, and the proxies of the environment are named for these.
+    url = endpoint.url.replace("ws", "http", 1)
+    with anyio.move_on_after(OPEN_S):
+        try:
+            return await session.ws_connect(url, proxy=http_proxy_of(url), max_msg_size=MESSAGE_MAX_BYTES)
+        except aiohttp.WSServerHandshakeError as error:
+            said = error.headers.get("handshake-msg", "") if error.headers else ""
+            failure = f"status {error.status} {said[:200]}".strip()
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = type(error).__name__
+    raise SendRefused(f"the WebSocket cannot be opened: {failure}")
+
+
+def _chat(payload: bytes) -> bytes:
+    try:
+        return chat_of(_decode(payload)).encode()
+    except UNREADABLE:
+        return b""

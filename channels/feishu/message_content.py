@@ -1,0 +1,130 @@
+"""What a message says: its text, and the files that come with it. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from channels.feishu.api_types import Mention
+from channels.feishu.files import source_of
+from channels.name_directory import name_in
+from channels.text.surrogates import sound
+from daemon.errors import UNREADABLE
+from daemon.events import Attachment
+
+NAME_MAX_CHARS = 200
+
+_MENTION = re.compile(r"@_(?:user_\d+|all)")
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a message says."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id: str, me: str = "") -> Said:
+    """What a message of the type ``kind`` says; ``me``: whose mention at the beginning is left out, by ``open_id``."""
+    try:
+        found = _decode(content.encode("utf-8", "replace"))
+    except UNREADABLE:
+        found = {}
+    names = {each.key: _named(each, me) for each in mentions if each.key}
+    if kind == "text":
+        return Said(text=_readable(_text(found, "text"), names, mentions, me))
+    if kind in ("post", "interactive"):
+        files: list[Attachment] = []
+        lines = [sound(_text(found, "title")), *_lines(_content(found), names, message_id, files)]
+        text = _without_call("\n".join(filter(None, lines)).strip(), names, mentions, me)
+        return Said(text=text, attachments=tuple(files))
+    attachment = _attachment(kind, found, message_id)
+    if attachment is not None:
+        return Said(text="", attachments=(attachment,))
+    return Said(text=_instead(kind, found))
+
+
+def _named(mention: Mention, me: str) -> str:
+    return f"@{name_in(mention.name) or ('bot' if me and mention.open_id == me else mention.open_id)}"
+
+
+def _readable(text: str, names: Mapping[str, str], mentions: Sequence[Mention], me: str) -> str:
+    for each in mentions:
+        if me and each.open_id == me and each.key and text.lstrip().startswith(each.key):
+            text = text.lstrip().removeprefix(each.key).lstrip(" \t\u00a0,:，：")
+            break
+    return sound(_MENTION.sub(lambda found: names.get(found[0], "@all" if found[0] == "@_all" else found[0]), text))
+
+
+def _without_call(text: str, names: Mapping[str, str], mentions: Sequence[Mention], me: str) -> str:
+    for each in mentions:
+        called = names.get(each.key, "")
+        if me and each.open_id == me and called and text.startswith(called):
+            return text.removeprefix(called).lstrip(" \t\u00a0,:，：")
+    return text
+
+
+def _content(found: Mapping[str, Any]) -> Any:
+    """The lines of a rich text or of a card; one that is sent has a language around it."""
+    if "content" not in found and "elements" not in found:
+        inner = next((each for each in found.values() if isinstance(each, dict)), {})
+        found = cast("dict[str, Any]", inner)
+    return found.get("content", found.get("elements"))
+
+
+def _lines(content: Any, names: Mapping[str, str], message_id: str, files: list[Attachment]) -> Iterator[str]:
+    for line in _list(content):
+        elements = _list(line) if isinstance(line, list) else [line]
+        yield "".join(_element(each, names, message_id, files) for each in elements if isinstance(each, dict))
+
+
+def _element(found: Mapping[str, Any], names: Mapping[str, str], message_id: str, files: list[Attachment]) -> str:
+    tag, text = _text(found, "tag"), sound(_text(found, "text"))
+    if tag == "at":
+        who = _text(found, "user_id")
+        return names.get(who) or f"@{name_in(_text(found, 'user_name')) or ('all' if who == '@_all' else who)}"
+    if tag == "a":
+        href = sound(_text(found, "href"))
+        return f"[{text}]({href})" if text and text != href else href
+    if tag == "code_block":
+        return f"```{_text(found, 'language').lower()}\n{text}\n```"
+    if tag in ("hr", "emotion"):
+        return "---" if tag == "hr" else f":{sound(_text(found, 'emoji_type'))}:"
+    kind = {"img": "image", "media": "media"}.get(tag)
+    if kind and (attachment := _attachment(kind, found, message_id)) is not None:
+        files.append(attachment)
+    return _MENTION.sub(lambda each: names.get(each[0], each[0]), text)
+
+
+def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachment | None:
+    key = _text(found, "image_key" if kind == "image" else "file_key")
+    if not key or kind not in ("image", "file", "audio", "media"):
+        return None
+    name = sound(_text(found, "file_name"))[-NAME_MAX_CHARS:]
+    source = source_of(message_id, key, "image" if kind == "image" else "file")
+    if kind == "image":
+        return Attachment(kind="image", name=f"{key[-40:]}.jpg", source=source)
+    if kind == "audio":
+        return Attachment(kind="voice", name=name or f"{key[-40:]}.opus", source=source)
+    if kind == "media":
+        return Attachment(kind="video", name=name or f"{key[-40:]}.mp4", source=source)
+    return Attachment(kind="document", name=name or f"file-{key[-40:]}", source=source)
+
+
+def _instead(kind: str, found: Mapping[str, Any]) -> str:
+    """The line that stands for something that has no text."""
+    told = next((text for name in ("summary", "name", "topic", "text") if (text := _text(found, name).strip())), "")
+    return f"[{sound(kind)[:64]}: {sound(told)[:NAME_MAX_CHARS]}]" if told else f"[unsupported: {sound(kind)[:64]}]"
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    value = found.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _list(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []  # pyright: ignore[reportUnknownVariableType] - whatever is said

@@ -1,0 +1,110 @@
+"""Sending, changing and taking back one message; nothing is sent again here that may have arrived."""
+
+from typing import Any
+
+import anyio
+
+from channels.base import Part
+from channels.feishu.api import Api, left_s
+from channels.feishu.api_outcome import Rejected
+from channels.feishu.card_streams import CardStreams
+from channels.feishu.files import Files, Sent
+from channels.feishu.text_forms import NO_FORM, card_of, clean, forms_of, uuid_of
+from daemon.errors import SendRejected
+from daemon.sessionkey import SessionKey
+
+MESSAGE = "om_"
+"""Begins the id of every message."""
+
+GONE = frozenset({230011, 230110, 230003})
+"""The message was taken back or deleted."""
+
+NOT_THERE = GONE | {230019, 230050, 18113}
+"""What is to be answered cannot be: the message or its thread is gone."""
+
+LIKE_NEW = frozenset({230099, 230054})
+"""The card of a message cannot be replaced as a whole; it may be in streaming mode."""
+
+
+class Sending:
+    """Sends the messages of one bot."""
+
+    def __init__(self, api: Api, files: Files, streams: CardStreams) -> None:
+        self._api = api
+        self._files = files
+        self._streams = streams
+
+    async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
+        """Send a part; Feishu's id of its first message. Errors as for ``Channel.send``.
+
+        A part with a text and a file is two messages. Each has a ``uuid`` of its own, so that a repetition of the part
+        sends only what is missing.
+        """
+        deadline = anyio.current_time() + timeout_s
+        files = await self._files.uploaded(part, deadline)
+        sent = ""
+        if part.text.strip() or not files:
+            forms = forms_of(part.text, streaming=part.preview and self._streams.are_there)
+            sent = await self._taken(chat, part, forms, "text", deadline)
+        for number, file in enumerate(files):
+            sent_file = await self._taken(chat, part, [file], f"file {number}", deadline)
+            sent = sent or sent_file
+        return sent
+
+    async def edit(self, chat: SessionKey, message_id: str, part: Part, *, timeout_s: float) -> None:
+        """Replace a message's text with that of ``part``. Errors as for ``Channel.edit``."""
+        if not message_id.startswith(MESSAGE):
+            raise SendRejected(f"message {message_id[:80]!r} cannot be edited: it was not found")
+        deadline = anyio.current_time() + timeout_s
+        is_stream = part.preview or self._streams.knows(message_id)
+        if is_stream and await self._streams.went_on(message_id, part, deadline):
+            return
+        try:
+            await self._replace(message_id, part, deadline)
+        except Rejected as no:
+            if no.code not in LIKE_NEW or is_stream or not await self._streams.went_on(message_id, part, deadline):
+                raise
+
+    async def remove(self, message_id: str, *, timeout_s: float) -> None:
+        """Take a message back. Errors as for ``Channel.remove``."""
+        if not message_id.startswith(MESSAGE):
+            return
+        self._streams.forget(message_id)
+        try:
+            await self._api.call("DELETE", f"/im/v1/messages/{message_id}", timeout_s=timeout_s)
+        except Rejected as no:
+            if no.code not in GONE:
+                raise
+
+    async def _replace(self, message_id: str, part: Part, deadline: float) -> None:
+        card = card_of(clean(part.text), streaming=part.preview and self._streams.are_there)
+        await self._api.call("PATCH", f"/im/v1/messages/{message_id}", {"content": card}, timeout_s=left_s(deadline))
+
+    async def _taken(self, chat: SessionKey, part: Part, forms: list[Sent], piece: str, deadline: float) -> str:
+        """The id of a message in the first form that Feishu takes, in the thread or chat where it takes one."""
+        uuid = uuid_of(chat, part, piece)
+        answers = chat.thread or (part.reply_to if piece in ("text", "file 0") else "")
+        while True:
+            try:
+                return await self._posted(chat, forms[0], uuid, answers, deadline)
+            except Rejected as no:
+                if answers and no.code in NOT_THERE:
+                    answers = ""  # what was asked there is answered in the chat itself
+                elif no.code in NO_FORM and len(forms) > 1:
+                    forms = forms[1:]
+                else:
+                    raise
+
+    async def _posted(self, chat: SessionKey, form: Sent, uuid: str, answers: str, deadline: float) -> str:
+        body: dict[str, Any] = {**form, "uuid": uuid}
+        if answers.startswith(MESSAGE):
+            body["reply_in_thread"] = bool(chat.thread)
+            path = f"/im/v1/messages/{answers}/reply"
+            answer = await self._api.call("POST", path, body, timeout_s=left_s(deadline))
+        else:
+            body["receive_id"] = chat.chat
+            query = {"receive_id_type": "chat_id"}
+            answer = await self._api.call("POST", "/im/v1/messages", body, timeout_s=left_s(deadline), query=query)
+        data = answer.get("data")
+        sent = data.get("message_id") if isinstance(data, dict) else None  # pyright: ignore
+        return sent if isinstance(sent, str) else ""

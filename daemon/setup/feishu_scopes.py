@@ -1,0 +1,26 @@
+"""The permissions of a Feishu app, and why it needs them. Pure."""
+
+from collections.abc import Collection
+
+SCOPES = {
+    "im:message": "read, edit and recall messages of its chats, download files and add reactions",
+    "im:message:send_as_bot": "send messages",
+    "im:message.p2p_msg:readonly": "receive direct messages",
+    "im:message.group_at_msg:readonly": "receive messages of groups that mention the bot",
+    "im:resource": "upload images and files",
+    "cardkit:card:write": "show answers while they are written",
+    "contact:user.base:readonly": "names of people",
+    "contact:contact.base:readonly": "names of people",
+}
+"""What everything needs."""
+
+GROUP_SCOPE = "im:message.group_msg"
+"""All messages of groups, for ``access.groups = "all"`` and the history of threads; an administrator grants it."""
+
+EVENTS = ("im.message.receive_v1", "im.message.recalled_v1")
+"""Events that the app subscribes to."""
+
+
+def missing_of(granted: Collection[str]) -> list[str]:
+    """The permissions that an app lacks."""
+    return [scope for scope in SCOPES if scope not in granted]

@@ -1,0 +1,321 @@
+"""The adapter of Feishu where the contract does not look: tokens, cards, long connections, events by HTTP, health."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from channels.feishu import FeishuChannel
+from daemon.errors import BusUnavailable, SendRefused, SendRejected
+from daemon.events import Attachment
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
+from tests.contract.lab import Heard, Said
+from tests.contract.suite import a_part, receiving
+from tests.contract.test_feishu import FeishuLab, a_lab
+from tests.fakes.feishu import Refuse
+from tests.limits import HANG_S
+from tests.loop_clock import put_forward
+from tests.tables import each_row
+
+
+@pytest.fixture
+async def lab(process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FeishuLab]:
+    monkeypatch.setattr("channels.feishu.long_connection.PAUSE_MIN_S", 0.02)
+    async with a_lab(process) as lab:
+        yield lab
+
+
+@pytest.fixture
+async def by_http(process: Process) -> AsyncIterator[FeishuLab]:
+    async with a_lab(process, by_http=True) as lab:
+        yield lab
+
+
+def texts(lab: FeishuLab, chat: SessionKey | None = None) -> list[str]:
+    return [shown.text for shown in lab.shown(chat or lab.chat)]
+
+
+# Tokens
+
+
+async def test_a_token_is_bought_once_and_again_when_it_is_not_accepted(lab: FeishuLab) -> None:
+    await lab.channel.send(lab.chat, a_part("one"), timeout_s=HANG_S)
+    await lab.channel.send(lab.chat, a_part("two", number=1), timeout_s=HANG_S)
+    before = len(lab.feishu.called("token"))
+    lab.feishu.app.tokens.clear()
+    async with lab.again() as other:
+        await other.send(lab.chat, a_part("three", number=2), timeout_s=HANG_S)
+
+    assert (before, len(lab.feishu.called("token"))) == (1, 2)
+    assert texts(lab) == ["one", "two", "three"]
+
+
+async def test_a_token_that_is_never_accepted_is_told_and_not_asked_for_without_end(lab: FeishuLab) -> None:
+    lab.feishu.faults.on("messages.create", always=Refuse(99991663))
+
+    with pytest.raises(SendRefused, match="99991663"):
+        await lab.channel.send(lab.chat, a_part(), timeout_s=HANG_S)
+
+    assert len(lab.feishu.called("messages.create")) == 2
+
+
+async def test_no_secret_is_in_an_error(lab: FeishuLab) -> None:
+    lab.feishu.faults.on("messages.create", Refuse(230002))
+    with pytest.raises(SendRejected) as failed:
+        await lab.channel.send(lab.chat, a_part(), timeout_s=HANG_S)
+
+    for secret in (lab.feishu.app.secret, *lab.feishu.app.tokens):
+        assert secret not in str(failed.value)
+
+
+# Sending
+
+
+async def test_a_repeated_part_is_shown_once(lab: FeishuLab) -> None:
+    lab.workspace.mkdir(parents=True, exist_ok=True)
+    (lab.workspace / "tides.png").write_bytes(b"\x89PNG")
+    image = Attachment(kind="image", name="tides.png", path="tides.png", size_bytes=4)
+    for attempt in ("one", "two"):
+        await lab.channel.send(lab.chat, a_part("beginning", document="whole", attempt=attempt), timeout_s=HANG_S)
+        part = a_part("", number=1, attachments=(image,), attempt=attempt)
+        await lab.channel.send(lab.chat, part, timeout_s=HANG_S)
+
+    assert [(shown.text, shown.files) for shown in lab.shown(lab.chat)] == [
+        ("beginning", ()), ("", ("reply.md",)), ("", ("tides.png",)),
+    ]  # fmt: skip
+
+
+@each_row("code", [230099, 230025, 230054])
+async def test_what_is_refused_as_a_card_goes_as_text(lab: FeishuLab, code: int) -> None:
+    lab.feishu.faults.on("messages.create", Refuse(code))
+
+    await lab.channel.send(lab.chat, a_part(f"refused with {code}", number=code), timeout_s=HANG_S)
+
+    message = next(reversed(lab.feishu.world.chats[lab.chat.chat].messages.values()))
+    assert (message.kind, message.text) == ("text", f"refused with {code}")
+
+
+async def test_a_picture_that_feishu_does_not_take_goes_as_a_file(lab: FeishuLab) -> None:
+    lab.workspace.mkdir(parents=True, exist_ok=True)
+    (lab.workspace / "odd.png").write_bytes(b"no picture")
+    image = Attachment(kind="image", name="odd.png", path="odd.png", size_bytes=10)
+
+    await lab.channel.send(lab.chat, a_part("", attachments=(image,)), timeout_s=HANG_S)
+
+    [message] = lab.feishu.world.chats[lab.chat.chat].messages.values()
+    assert (message.kind, lab.shown(lab.chat)[0].files) == ("file", ("odd.png",))
+
+
+async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat(lab: FeishuLab) -> None:
+    thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+    lab.feishu.world.message(thread.thread).deleted = True
+
+    await lab.channel.send(thread, a_part("still here"), timeout_s=HANG_S)
+
+    assert texts(lab, lab.group) == ["still here"]
+
+
+async def test_a_rate_limit_says_when_to_come_again(lab: FeishuLab) -> None:
+    lab.feishu.faults.on("messages.create", Refuse(99991400, retry_after=52))
+
+    with pytest.raises(SendRefused) as failed:
+        await lab.channel.send(lab.chat, a_part(), timeout_s=HANG_S)
+
+    assert failed.value.retry_after_s == 52
+
+
+# Texts being written
+
+
+async def test_a_text_that_is_being_written_streams_into_one_card_and_ends_streaming(lab: FeishuLab) -> None:
+    chat = lab.feishu.world.chats[lab.chat.chat]
+    sent = await lab.channel.send(lab.chat, a_part("High", preview=True), timeout_s=HANG_S)
+    streaming = chat.messages[sent].is_streaming
+    for text in ("High at", "High at noon"):
+        await lab.channel.edit(lab.chat, sent, a_part(text, preview=True), timeout_s=HANG_S)
+    await lab.channel.edit(lab.chat, sent, a_part("High at noon."), timeout_s=HANG_S)
+
+    assert (streaming, chat.messages[sent].is_streaming) == (True, False)
+    assert texts(lab) == ["High at noon."]
+    assert [call.method for call in lab.feishu.called("cards.")] == [
+        "cards.id_convert", "cards.content", "cards.content", "cards.update",
+    ]  # fmt: skip
+    assert not lab.feishu.called("messages.patch")
+
+
+async def test_an_app_that_may_not_change_cards_replaces_the_message(lab: FeishuLab) -> None:
+    lab.feishu.app.scopes.discard("cardkit:card:write")
+    sent = await lab.channel.send(lab.chat, a_part("High", preview=True), timeout_s=HANG_S)
+    for text in ("High at", "High at noon"):
+        await lab.channel.edit(lab.chat, sent, a_part(text, preview=True), timeout_s=HANG_S)
+    await lab.channel.edit(lab.chat, sent, a_part("High at noon."), timeout_s=HANG_S)
+
+    assert texts(lab) == ["High at noon."]
+    assert (len(lab.feishu.called("cards.")), len(lab.feishu.called("messages.patch"))) == (1, 3)
+
+
+@each_row("code", [300309, 200850, 300317])
+async def test_a_card_that_streams_no_more_is_replaced(lab: FeishuLab, code: int) -> None:
+    sent = await lab.channel.send(lab.chat, a_part("High", number=code, preview=True), timeout_s=HANG_S)
+    lab.feishu.faults.on("cards.content", Refuse(code))
+
+    await lab.channel.edit(lab.chat, sent, a_part("High at", number=code, preview=True), timeout_s=HANG_S)
+
+    assert texts(lab)[-1] == "High at"
+
+
+# Marks
+
+
+async def test_another_process_takes_the_mark_of_this_bot_away(lab: FeishuLab) -> None:
+    message = await lab.say(Said())
+    lab.feishu.world.message(message).reactions["theirs"] = ("GLANCE", "ou_1001")
+    await lab.channel.react(lab.chat, message, "👀", timeout_s=HANG_S)
+
+    async with lab.again() as other:
+        await other.react(lab.chat, message, "", timeout_s=HANG_S)
+        await other.react(lab.chat, message, "", timeout_s=HANG_S)
+
+    assert list(lab.feishu.world.message(message).reactions) == ["theirs"]
+
+
+# Long connections
+
+
+async def test_a_large_event_comes_in_parts(lab: FeishuLab) -> None:
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text="潮" * 5_000))
+        await heard.count(1)
+        await lab.settled()
+
+    assert heard.texts == ["潮" * 5_000]
+
+
+async def test_a_connection_that_is_silent_is_replaced_and_nothing_is_lost(lab: FeishuLab) -> None:
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text="before"))
+        await heard.count(1)
+        await lab.settled()
+        lab.feishu.sockets[0].mute = True
+        await lab.say(Said(text="after"))
+        while "after" not in heard.texts:
+            put_forward()
+            await anyio.sleep(0.01)
+        await lab.settled()
+
+    assert heard.texts == ["before", "after"]
+
+
+async def test_events_of_another_app_are_passed_over(lab: FeishuLab) -> None:
+    heard = Heard()
+    body = {"header": {"event_type": "im.message.receive_v1", "app_id": "cli_other"}, "event": {}}
+    async with receiving(lab.channel, heard):
+        lab.feishu.world.push_raw(json.dumps(body).encode())
+        await lab.say(Said(text="ours"))
+        await heard.count(1)
+        await lab.settled()
+
+    assert heard.texts == ["ours"]
+
+
+async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_was(lab: FeishuLab) -> None:
+    thread = await lab.begin_thread()
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        said = await lab.say(Said(text="at noon", chat=lab.group.chat, thread=thread))
+        await heard.count(1)
+        await lab.settled()
+        lab.feishu.faults.on("messages.get", Refuse(1500, status=500), Refuse(1500, status=500))
+        await lab.say(Said(deletes=said, chat=lab.group.chat, thread=thread))
+        await heard.count(2)
+
+    assert (heard.arrivals[1].deleted, heard.arrivals[1].thread) == (True, thread)
+
+
+# Events by HTTP
+
+
+async def test_the_address_answers_the_question_of_the_developer_console(by_http: FeishuLab) -> None:
+    question = json.dumps({"challenge": "ajls384k", "token": "t", "type": "url_verification"}).encode()
+    async with receiving(by_http.channel, heard := Heard()):
+        await by_http.say(Said(text="first"))
+        await heard.count(1)
+        signed = await by_http.feishu.post(question)
+        unsigned = await by_http.feishu.post(question, signed=False)
+
+    assert signed == unsigned == (200, b'{"challenge":"ajls384k"}')
+
+
+@each_row(
+    "change, status",
+    [
+        ({}, 200), ({"signed": False}, 401), ({"key": "another key"}, 403),
+        ({"X-Lark-Signature": "0" * 64}, 403), ({"X-Lark-Request-Timestamp": "1"}, 403),
+    ],
+)  # fmt: skip
+async def test_only_events_with_a_valid_signature_are_accepted(
+    by_http: FeishuLab, change: dict[str, str], status: int
+) -> None:
+    heard = Heard()
+    async with receiving(by_http.channel, heard):
+        await by_http.say(Said(text="first"))
+        await heard.count(1)
+        await by_http.settled()
+        message = {
+            "message_id": "om_9",
+            "chat_id": "oc_9",
+            "chat_type": "p2p",
+            "message_type": "text",
+            "content": '{"text":"x"}',
+        }
+        event = {"sender": {"sender_id": {"open_id": "ou_1001"}}, "message": message}
+        body = {"header": {"event_type": "im.message.receive_v1"}, "event": event}
+        found, _ = await by_http.feishu.post(json.dumps(body).encode(), **change)  # type: ignore[arg-type]
+
+    assert found == status
+    assert heard.texts[1:] == (["x"] if status == 200 else [])
+
+
+async def test_an_event_that_is_not_stored_is_to_be_sent_again(by_http: FeishuLab) -> None:
+    refusals = [BusUnavailable("away")]
+
+    def away(_arrival: object) -> None:
+        if refusals:
+            raise refusals.pop()
+
+    async with receiving(by_http.channel, heard := Heard(before=away)):
+        await by_http.say(Said(text="stored later"))
+        await heard.count(1)
+        await by_http.settled()
+
+    assert [each for each in by_http.feishu.answers if each] == [503, 200]
+
+
+# How it fares
+
+
+@each_row(
+    "change, ok, words",
+    [
+        ({}, True, "over a long connection"),
+        ({"status": 1}, True, "the app is not active"),
+        ({"secret": "other"}, False, "channels.lake.app_id"),
+        ({"scopes": {"im:message"}}, True, "lacks permissions: im:message:send_as_bot"),
+    ],
+)
+async def test_health_says_what_to_do(lab: FeishuLab, change: dict[str, object], ok: bool, words: str) -> None:
+    app = lab.feishu.world.app
+    lab.feishu.world.app = replace(app, tokens={}, **change)  # type: ignore[arg-type]
+    try:
+        async with lab.again() as channel:
+            health = await channel.health()
+    finally:
+        lab.feishu.world.app = app
+
+    assert isinstance(channel, FeishuChannel)
+    assert (health.ok, words in health.text) == (ok, True), health.text
