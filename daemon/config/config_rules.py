@@ -92,10 +92,8 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be lower than the value of lease_s. Otherwise, leases expire while workers still hold "
-            "them. Got "
-            f"{queue.renew_s} "
-            f"and {queue.lease_s}"
+            "the value must be lower than the value of lease_s, because leases otherwise expire while workers still "
+            f"hold them. Got {queue.renew_s} and {queue.lease_s}"
         )
         yield Finding("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
