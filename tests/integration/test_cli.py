@@ -287,7 +287,7 @@ def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_pat
         done = place(command, "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
 
         assert done.returncode == 78
-        assert "contains no data of Millpond yet" in done.stderr
+        assert "does not contain Millpond data yet" in done.stderr
         assert not (tmp_path / "mistyped").exists()
 
 
