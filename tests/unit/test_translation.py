@@ -15,7 +15,10 @@ SAID = frozenset(["say", "tell", "echo", "_say", "UsageError", "BadParameter", "
 """Functions whose first argument a person reads."""
 FINDINGS = frozenset(["ok", "warning", "error"])
 """Functions of the doctor whose second argument a person reads."""
-RAISING = ("bus", "cli", "config", "jobs", "operators", "people", "session", "transcripts", "sessionkey.py")
+RAISING = (
+    *("archive", "bus", "cli", "config", "data", "jobs", "operators", "people", "server", "session", "transcripts"),
+    "sessionkey.py",
+)
 """Rooms whose errors the command line prints."""
 
 SENTENCE = re.compile(r"[A-Za-z]{3,} [a-z{(]")
@@ -24,7 +27,7 @@ CODE = re.compile(
     r"(?:millpond|Valkey|Redis) \{\}.*|bots\.\{\}.*|the script \{\}|messages \{\} to \{\} of session .*|"
     r"values of type \{\} cannot be encoded|\{\} is not a type of the configuration|"
     r"only \{\} of these \{\} messages can be oversized.*|\{\}\. Choose fewer oversized messages.*|"
-    r"millpond: \{\}|channels\.\{\}.*"
+    r"millpond: \{\}|channels\.\{\}.*|module \{\} has no attribute \{\}"
 )
 """Names, versions and errors of programmers stay English."""
 
