@@ -27,7 +27,7 @@ WORDS = re.compile(r"[A-Za-z’']{2,}[,.:;]? +[A-Za-z(]{2,}|^[A-Z][a-z]+\b(?!/)"
 OURS = re.compile(
     r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
     r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
-    r"calm clear .*|Telegram|Slack|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
+    r"calm clear .*|Telegram|Slack|Discord|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
     r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs|"
     r"\s+1c abnf [\s\S]*"
 )
