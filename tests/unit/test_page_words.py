@@ -107,3 +107,12 @@ def test_each_error_code_of_the_api_has_a_translation() -> None:
         codes |= set(re.findall(r'problem\(\s*\d+,\s*"(\w+)"', path.read_text()))
 
     assert sorted(codes - {key.removeprefix("error:") for key in tables()["zh-api.js"]}) == []
+
+
+def test_each_action_of_the_audit_log_has_a_translation() -> None:
+    deeds = {
+        deed for path in FILES.parent.rglob("*.py") for deed in re.findall(r'request, "(\w+\.\w+)"', path.read_text())
+    }
+
+    assert {"session.branch", "memory.edit"} <= deeds
+    assert sorted(deeds - set(tables()["zh-api.js"])) == []

@@ -87,7 +87,7 @@ export default {
 
   "enabled": "已启用",
   "disabled": "已停用",
-  "Webhook": "网络钩子",
+  "Webhook": "Webhook",
   "No chat platform is connected. The page and the terminal work without a chat platform.": "没有连接聊天平台。本页面和终端不需要聊天平台。",
   "Enabled": "启用",
   "Allowed people": "允许的人",
