@@ -11,6 +11,7 @@ from channels.intake import Intake, receive
 from channels.intake.receive_loop import REST_S
 from channels.outbox import Outbox
 from daemon.config import (
+    DiscordConfig,
     FeishuConfig,
     PushConfig,
     SlackConfig,
@@ -28,6 +29,7 @@ ADAPTERS: dict[type[PushConfig], str] = {
     TestingConfig: "channels.testing:connect",
     TelegramConfig: "channels.telegram:connect",
     SlackConfig: "channels.slack:connect",
+    DiscordConfig: "channels.discord:connect",
     FeishuConfig: "channels.feishu:connect",
     WebhookChannelConfig: "channels.webhook:connect",
 }

@@ -46,6 +46,14 @@ def _fitting(kind: Any, found: Any) -> Any:
     return lenient(shape, msgspec.convert(found, dict[str, Any]))
 
 
+def nested(found: Any, *keys: str) -> Any:
+    """What stands under ``keys`` in objects within objects; None: nothing."""
+    for key in keys:
+        fields: dict[str, Any] = found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+        found = fields.get(key)
+    return found
+
+
 def objects_in(found: Any) -> list[dict[str, Any]]:
     """The objects in ``found``, if it is a list; what else is in it is left out."""
     several: list[Any] = msgspec.convert(found, list[Any]) if isinstance(found, list) else []

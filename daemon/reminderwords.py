@@ -69,7 +69,11 @@ ENGLISH: Mapping[str, str] = {
     "message.",
     "remind_empty": "The reminder has no text. Add a text to the reminder.",
     "remind_long": "The text has {count} characters, but a reminder can have at most {most}. Shorten the text.",
-    "remind_when": ("“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, or 2026-12-24 18:00."),
+    "remind_when": (
+        "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, 2026-12-24 18:00, or daily 08:00."
+    ),
+    "remind_words": "You can also ask me in your own words, without /remind.",
+    "remind_day": "“{text}” is a day without a time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. It is now {now}. Choose a later time.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
@@ -137,7 +141,9 @@ CHINESE: Mapping[str, str] = {
     "remind_proactive": "提醒不能设置或更改提醒。请让对方自己提出。",
     "remind_empty": "提醒没有内容。请说明要提醒什么。",
     "remind_long": "内容有 {count} 个字符，提醒最多 {most} 个字符。请缩短内容。",
-    "remind_when": "“{text}”不是时间。可以写：20分钟、18:30、明天 09:00、2026-12-24 18:00。",
+    "remind_when": ("“{text}”不是时间。可以写：20分钟、18:30、明天 09:00、2026-12-24 18:00、每天 08:00。"),
+    "remind_words": "也可以不用 /remind，直接用自己的话告诉我。",
+    "remind_day": "“{text}”没有写明几点。请加上时间，例如 {text} 09:00。",
     "remind_past": "{time} 已经过去，现在是 {now}。请选择以后的时间。",
     "remind_far": "这个时间在十年以后。请选择更早的时间。",
     "remind_zone": "没有找到时区“{name}”。请使用 Europe/Berlin 或 Asia/Shanghai 这样的名称。",

@@ -165,6 +165,8 @@ _ENGLISH: dict[str, str] = {
     "status_queued": "This conversation is waiting for a free worker process.",
     "status_idle": "I am not working on an answer right now.",
     "typing": "is writing …",
+    "command_text": "The text after the command",
+    "command_received": "I received your command.",
     "session_full": (
         "This conversation has too many unanswered messages, so your message was not accepted. Please send the message "
         "again in {seconds} s."
@@ -325,6 +327,8 @@ _CHINESE: dict[str, str] = {
     "status_queued": "这个对话正在等待空闲的工作进程。",
     "status_idle": "现在没有正在生成的回答。",
     "typing": "正在输入……",
+    "command_text": "命令后面的文字",
+    "command_received": "我收到了你的命令。",
     "session_full": "这个对话里待回答的消息太多，你的消息没有被接收。请在 {seconds} 秒后重新发送。",
     "partition_full": "服务器上待回答的消息太多，你的消息没有被接收。请在 {seconds} 秒后重新发送。",
     "too_large": "这条消息太大：{size} 字节。一条消息最多 {limit} 字节。请分成几条发送。",

@@ -5,7 +5,7 @@ Nearly nothing must be there: what has another shape than today is left out fiel
 
 from typing import Any
 
-from channels.shapes import Shape
+from channels.shapes import Shape, nested
 
 
 class Ids(Shape, frozen=True):
@@ -28,7 +28,7 @@ class Mention(Shape, frozen=True):
     @property
     def open_id(self) -> str:
         """Empty: not known."""
-        found = self.id.get("open_id") if isinstance(self.id, dict) else self.id  # pyright: ignore
+        found = nested(self.id, "open_id") or self.id
         return found if isinstance(found, str) else ""
 
 

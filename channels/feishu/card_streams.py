@@ -13,6 +13,7 @@ from channels.base import Part
 from channels.feishu.api import Api, left_s
 from channels.feishu.api_outcome import MissingScope, Rejected
 from channels.feishu.text_forms import ELEMENT, card_of, clean, markdown_of
+from channels.shapes import nested
 from daemon.clock import Clock
 from daemon.errors import SendRefused, SendUnknown, brief
 
@@ -98,8 +99,7 @@ class CardStreams:
             timeout_s=left_s(deadline),
             shows=False,
         )
-        found = answer.get("data")
-        card_id = found.get("card_id") if isinstance(found, dict) else None  # pyright: ignore
+        card_id = nested(answer, "data", "card_id")
         if not isinstance(card_id, str) or not card_id.isalnum():
             raise SendRefused("Feishu returned no ID for a card")
         card = self._cards[message_id] = _Card(card_id)

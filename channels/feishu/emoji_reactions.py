@@ -5,7 +5,7 @@ from collections import OrderedDict
 from channels.feishu.api import Api, left_s
 from channels.feishu.api_outcome import Rejected
 from channels.feishu.message_sender import GONE, MESSAGE
-from channels.shapes import objects_in
+from channels.shapes import nested, objects_in
 
 KEPT_MAX = 1_000
 """Marks of which the id is known."""
@@ -62,8 +62,7 @@ class Reactions:
             return
         body = {"reaction_type": {"emoji_type": name_of(sign)}}
         answer = await self._api.call("POST", _path(message_id), body, timeout_s=left_s(deadline))
-        data = answer.get("data")
-        put = data.get("reaction_id") if isinstance(data, dict) else None  # pyright: ignore
+        put = nested(answer, "data", "reaction_id")
         if isinstance(put, str):
             self._put[message_id] = put
             while len(self._put) > KEPT_MAX:
@@ -89,11 +88,9 @@ class Reactions:
             if no.code not in DONE:
                 raise
             return ""
-        data = answer.get("data")
-        for each in objects_in(data.get("items") if isinstance(data, dict) else None):  # pyright: ignore
-            who, put = each.get("operator"), each.get("reaction_id")
-            is_ours = isinstance(who, dict) and who.get("operator_id") == self._api.app_id  # pyright: ignore
-            if is_ours and isinstance(put, str):
+        for each in objects_in(nested(answer, "data", "items")):
+            put = each.get("reaction_id")
+            if nested(each, "operator", "operator_id") == self._api.app_id and isinstance(put, str):
                 return put
         return ""
 

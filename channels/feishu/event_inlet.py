@@ -14,7 +14,7 @@ from channels.feishu.api_types import Body, Item
 from channels.feishu.feishu_events import RECALLED, SAID, Me, answered_by, people_of, read, recalled
 from channels.feishu.user_directory import People
 from channels.log_throttle import Seldom
-from channels.shapes import lenient, objects_in
+from channels.shapes import lenient, nested, objects_in
 from daemon import metrics
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
 
@@ -107,15 +107,11 @@ class Inlet:
 async def message_of(api: Api, message_id: str, *, timeout_s: float) -> Item | None:
     """A message; None: there is none. Errors as for ``Api.call``, but nothing is in doubt."""
     answer = await api.call("GET", f"/im/v1/messages/{message_id}", timeout_s=timeout_s)
-    data = answer.get("data")
-    items = objects_in(data.get("items") if isinstance(data, dict) else None)  # pyright: ignore
+    items = objects_in(nested(answer, "data", "items"))
     return lenient(Item, items[0]) if items else None
 
 
 def chat_of(found: dict[str, Any]) -> str:
     """The chat that an event is about; empty: none, or it cannot be told."""
-    event = found.get("event")
-    told: dict[str, Any] = event if isinstance(event, dict) else {}  # pyright: ignore
-    message = told.get("message")
-    chat = message.get("chat_id") if isinstance(message, dict) else told.get("chat_id")  # pyright: ignore
+    chat = nested(found, "event", "message", "chat_id") or nested(found, "event", "chat_id")
     return chat if isinstance(chat, str) else ""

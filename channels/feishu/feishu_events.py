@@ -9,6 +9,7 @@ from channels.arrival import Arrival, Sender
 from channels.feishu.api_types import Body, Item, Message
 from channels.feishu.message_content import said_in
 from channels.name_directory import name_in
+from channels.shapes import nested
 from daemon.events import Quote
 
 SAID, RECALLED = "im.message.receive_v1", "im.message.recalled_v1"
@@ -39,9 +40,7 @@ def me_of(found: Mapping[str, Any], app_id: str) -> Me:
     Raises:
         ValueError: it does not tell.
     """
-    bot = found.get("bot")
-    told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
-    open_id, name = told.get("open_id"), told.get("app_name")
+    open_id, name = nested(found, "bot", "open_id"), nested(found, "bot", "app_name")
     if not isinstance(open_id, str) or not _is_id(open_id):
         raise ValueError("Feishu's answer to bot/v3/info lacks the bot. Add the bot capability to the app")
     return Me(open_id=open_id, app_id=app_id, name=name_in(name) if isinstance(name, str) else "")

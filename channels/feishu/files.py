@@ -10,6 +10,7 @@ from channels.base import Part
 from channels.feishu.api import Api, Upload, left_s
 from channels.feishu.api_outcome import Rejected
 from channels.outgoing_files import content_of
+from channels.shapes import nested
 from daemon.errors import SendRefused, SendRejected
 from daemon.events import Attachment
 
@@ -99,8 +100,7 @@ def _is_image(attachment: Attachment, content: bytes) -> bool:
 
 
 def _keyed(name: str, answer: dict[str, Any]) -> str:
-    data = answer.get("data")
-    key = data.get(name) if isinstance(data, dict) else None  # pyright: ignore
+    key = nested(answer, "data", name)
     if not isinstance(key, str) or not key:
         raise SendRefused("Feishu returned no key for a file")
     return _encode({name: key}).decode()

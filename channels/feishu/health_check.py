@@ -1,12 +1,10 @@
 """How an app fares at Feishu, in sentences for people."""
 
-from typing import Any
-
 from channels.feishu.api import Api
 from channels.feishu.api_outcome import Rejected, Unauthorized
 from channels.feishu.feishu_events import me_of
 from channels.remark import Remark
-from channels.shapes import objects_in
+from channels.shapes import nested, objects_in
 from daemon.config import FeishuConfig
 from daemon.errors import ChannelError
 from daemon.setup.feishu_scopes import missing_of
@@ -36,10 +34,8 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         return [Remark(state="error", text=f"{error}. See {where}.base_url.")]
     except ValueError as error:
         return [Remark(state="error", text=f"{error}. See {where}.")]
-    bot = answer.get("bot")
-    told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
     remarks = [Remark(state="ok", text=f"{me.name} ({me.app_id}) at {config.base_url}")]
-    if told.get("activate_status") not in (None, ACTIVE):
+    if nested(answer, "bot", "activate_status") not in (None, ACTIVE):
         text = "the app is not active. Publish a version of the app, and have an administrator of the tenant approve it"
         remarks.append(Remark(state="warning", text=text))
     return [*remarks, *await _lacking(api), await _hearing(api, config)]
@@ -50,8 +46,7 @@ async def _lacking(api: Api) -> list[Remark]:
         answer = await api.call("GET", "/application/v6/scopes", timeout_s=TIMEOUT_S)
     except ChannelError:
         return []  # not every server tells
-    data = answer.get("data")
-    scopes = objects_in(data.get("scopes") if isinstance(data, dict) else None)  # pyright: ignore
+    scopes = objects_in(nested(answer, "data", "scopes"))
     granted = [str(each.get("scope_name")) for each in scopes if each.get("grant_status") == 1]
     if not granted or not (missing := missing_of(granted)):
         return []

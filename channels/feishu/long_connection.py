@@ -21,6 +21,7 @@ import structlog
 from channels.event_queue import EventQueue, QueuedEvent
 from channels.feishu.api import Api
 from channels.feishu.event_inlet import chat_of
+from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
 from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
@@ -258,25 +259,25 @@ def endpoint_of(found: dict[str, Any], base_url: str) -> Endpoint:
     Raises:
         SendRefused: it does not tell, or names an address of somebody else's.
     """
-    data = found.get("data")
-    told: dict[str, Any] = data if isinstance(data, dict) else {}  # pyright: ignore
-    url = told.get("URL")
+    url = nested(found, "data", "URL")
     if not isinstance(url, str) or not url.startswith(("wss://", "ws://")):
         raise SendRefused("Feishu returned no WebSocket address")
     if not is_feishus(url, base_url):
         raise SendRefused("Feishu returned a WebSocket address that does not belong to Feishu")
     service = parse_qs(urlsplit(url).query).get("service_id", [""])[0]
-    config = told.get("ClientConfig")
-    ping_s = ping_s_of(msgspec.json.encode(config), PING_S) if isinstance(config, dict) else PING_S
+    ping_s = _ping_s(nested(found, "data", "ClientConfig", "PingInterval"), PING_S)
     return Endpoint(url=url, service=int(service) if service.isdecimal() else 0, ping_s=ping_s)
 
 
 def ping_s_of(payload: bytes, usual_s: float) -> float:
-    """How often Feishu wants a ping, in the answer to one or to the question for an address."""
+    """How often Feishu wants a ping, in its answer to one."""
     try:
-        told_s = _decode(payload).get("PingInterval") if payload else None
+        return _ping_s(_decode(payload).get("PingInterval") if payload else None, usual_s)
     except UNREADABLE:
         return usual_s
+
+
+def _ping_s(told_s: Any, usual_s: float) -> float:
     return min(max(float(told_s), PING_MIN_S), PING_MAX_S) if isinstance(told_s, int) and told_s > 0 else usual_s
 
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from channels.feishu.api_types import Mention
 from channels.feishu.files import source_of
 from channels.name_directory import name_in
+from channels.shapes import objects_in
 from channels.text.surrogates import sound
 from daemon.errors import UNREADABLE
 from daemon.events import Attachment
@@ -71,15 +72,14 @@ def _without_call(text: str, names: Mapping[str, str], mentions: Sequence[Mentio
 def _content(found: Mapping[str, Any]) -> Any:
     """The lines of a rich text or of a card; one that is sent has a language around it."""
     if "content" not in found and "elements" not in found:
-        inner = next((each for each in found.values() if isinstance(each, dict)), {})
-        found = cast("dict[str, Any]", inner)
+        found = next(iter(objects_in(list(found.values()))), {})
     return found.get("content", found.get("elements"))
 
 
 def _lines(content: Any, names: Mapping[str, str], message_id: str, files: list[Attachment]) -> Iterator[str]:
     for line in _list(content):
-        elements = _list(line) if isinstance(line, list) else [line]
-        yield "".join(_element(each, names, message_id, files) for each in elements if isinstance(each, dict))
+        elements = objects_in(line if isinstance(line, list) else [line])
+        yield "".join(_element(each, names, message_id, files) for each in elements)
 
 
 def _element(found: Mapping[str, Any], names: Mapping[str, str], message_id: str, files: list[Attachment]) -> str:

@@ -10,6 +10,7 @@ from channels.feishu.api_outcome import Rejected
 from channels.feishu.card_streams import CardStreams
 from channels.feishu.files import Files, Sent
 from channels.feishu.text_forms import NO_FORM, card_of, clean, forms_of, uuid_of
+from channels.shapes import nested
 from daemon.errors import SendRejected
 from daemon.sessionkey import SessionKey
 
@@ -105,6 +106,5 @@ class Sending:
             body["receive_id"] = chat.chat
             query = {"receive_id_type": "chat_id"}
             answer = await self._api.call("POST", "/im/v1/messages", body, timeout_s=left_s(deadline), query=query)
-        data = answer.get("data")
-        sent = data.get("message_id") if isinstance(data, dict) else None  # pyright: ignore
+        sent = nested(answer, "data", "message_id")
         return sent if isinstance(sent, str) else ""

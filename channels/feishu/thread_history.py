@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections import deque
-from typing import Any
 
 import anyio
 
@@ -13,7 +12,7 @@ from channels.feishu.event_inlet import message_of
 from channels.feishu.message_content import said_in
 from channels.feishu.message_sender import MESSAGE
 from channels.feishu.user_directory import People
-from channels.shapes import lenient, objects_in
+from channels.shapes import lenient, nested, objects_in
 from daemon.clock import stamp
 from daemon.errors import SendRejected
 from daemon.events import Inbound, Overheard
@@ -61,15 +60,13 @@ class ThreadHistory:
         query = {"container_id_type": "thread", "container_id": root.thread_id, "page_size": str(PAGE)}
         for _ in range(PAGES_MAX):
             answer = await self._api.call("GET", "/im/v1/messages", timeout_s=left_s(deadline), query=query)
-            data = answer.get("data")
-            page: dict[str, Any] = data if isinstance(data, dict) else {}  # pyright: ignore
-            for each in objects_in(page.get("items")):
+            for each in objects_in(nested(answer, "data", "items")):
                 item = lenient(Item, each)
                 if item.message_id == inbound.id:
                     return kept
                 kept.append(item)
-            token = page.get("page_token")
-            if not page.get("has_more") or not isinstance(token, str) or not token:
+            token = nested(answer, "data", "page_token")
+            if not nested(answer, "data", "has_more") or not isinstance(token, str) or not token:
                 break
             query["page_token"] = token
         return kept

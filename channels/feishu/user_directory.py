@@ -2,6 +2,7 @@
 
 from channels.feishu.api import Api
 from channels.name_directory import CALL_S, NameDirectory
+from channels.shapes import nested
 
 
 class People(NameDirectory):
@@ -14,7 +15,5 @@ class People(NameDirectory):
     async def _asked(self, who: str) -> str:
         query = {"user_id_type": "open_id"}
         answer = await self._api.call("GET", f"/contact/v3/users/{who}", timeout_s=CALL_S, query=query)
-        data = answer.get("data")
-        user = data.get("user") if isinstance(data, dict) else None  # pyright: ignore
-        name = user.get("name") if isinstance(user, dict) else None  # pyright: ignore
+        name = nested(answer, "data", "user", "name")
         return name if isinstance(name, str) else ""

@@ -19,6 +19,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from channels.slack.api_outcome import LONG_REST_S, Answer, TooMany, Unreached, judged
+from channels.websocket_client import Redirected, unredirected
 from daemon.config.address import is_slacks
 from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
@@ -251,14 +252,6 @@ async def connect(base_url: str, token: Secret) -> AsyncGenerator[Api]:
         await api.aclose()
 
 
-class Redirected(Exception):
-    """Slack never sends a request on: it would be made twice, and somewhere else."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
 class _Cut(aiohttp.ClientError):
     """A connection was cut; the library repeats a request after some of its own exceptions of this kind."""
 
@@ -317,18 +310,6 @@ async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerTy
 async def _note_connected(_session: object, _context: object, _params: object) -> None:
     if request := _request.get(None):
         request.connected, request.scope.deadline = True, request.deadline
-
-
-def unredirected() -> aiohttp.TraceConfig:
-    """Has every request of a session that is sent on end with ``Redirected``."""
-    tracing = aiohttp.TraceConfig()
-    tracing.on_request_redirect.append(_refuse_redirect)
-    return tracing
-
-
-async def _refuse_redirect(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
-    params.response.close()
-    raise Redirected(params.response.status)
 
 
 def _named(error: Exception) -> str:

@@ -8,7 +8,6 @@ by one connection Slack says again by another.
 import random
 from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Literal
 
 import aiohttp
 import anyio
@@ -16,11 +15,11 @@ import anyio.abc
 import msgspec
 import structlog
 
-from channels.slack.api import Api, Redirected, unredirected
+from channels.slack.api import Api
 from channels.slack.envelopes import Envelope, Envelopes
+from channels.websocket_client import WebSocket, opened, websocket_session
 from daemon import metrics
 from daemon.errors import ChannelError, SendRefused, SendRejected, brief
-from daemon.proxies import connector_of, http_proxy_of
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""
@@ -70,9 +69,7 @@ _log = structlog.get_logger()
 class Connection:
     """One connection, from its opening to its end."""
 
-    def __init__(
-        self, ws: "aiohttp.ClientWebSocketResponse[Literal[False]]", envelopes: Envelopes, *, channel: str
-    ) -> None:
+    def __init__(self, ws: WebSocket, envelopes: Envelopes, *, channel: str) -> None:
         self.over = anyio.Event()
         """Set when another connection is needed: at the latest when this one has ended."""
         self.welcome = anyio.Event()
@@ -169,7 +166,7 @@ class Socket:
 
     async def run(self) -> None:
         """Receive events until cancelled."""
-        async with _session(self._api.address) as session, anyio.create_task_group() as tg:
+        async with websocket_session(self._api.address) as session, anyio.create_task_group() as tg:
             while True:
                 try:
                     connection: Connection = await tg.start(self._connected, session)
@@ -184,7 +181,9 @@ class Socket:
         self, session: aiohttp.ClientSession, *, task_status: anyio.abc.TaskStatus[Connection]
     ) -> None:
         """Open a connection and serve it. Raises: ChannelError, before it is there."""
-        ws = await _opened(session, await self._address())
+        ws = await opened(
+            session, await self._address(), platform="Slack", timeout_s=OPEN_S, max_bytes=MESSAGE_MAX_BYTES
+        )
         connection = Connection(ws, self._envelopes, channel=self._channel)
         self._connections.add(connection)
         try:
@@ -240,29 +239,3 @@ class Socket:
         rest_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2.0 ** min(self._failures, 30))
         self._failures += 1
         return rest_s
-
-
-def _session(address: str) -> aiohttp.ClientSession:
-    connector = connector_of(address)
-    return aiohttp.ClientSession(
-        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[unredirected()]
-    )
-
-
-async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.ClientWebSocketResponse[Literal[False]]":
-    """A connection to ``address``, which is a secret. Raises: SendRefused."""
-    failure = f"Slack did not accept the connection within {OPEN_S:g} s"
-    # A socket begins as a request, and the proxies of the environment are named for these.
-    url = address.replace("ws", "http", 1)
-    with anyio.move_on_after(OPEN_S):
-        try:
-            return await session.ws_connect(
-                url,
-                proxy=http_proxy_of(url),
-                autoping=False,
-                max_msg_size=MESSAGE_MAX_BYTES,
-                decode_text=False,
-            )
-        except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
-            failure = type(error).__name__
-    raise SendRefused(f"the WebSocket cannot be opened: {failure}")

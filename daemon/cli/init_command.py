@@ -68,6 +68,16 @@ if TYPE_CHECKING:
 )
 @click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
+@click.option(
+    "--discord/--no-discord", default=None, help="Connect the bot to Discord (default if a Discord token is set)."
+)
+@click.option("--discord-token", metavar="TOKEN", help="Token of the Discord bot. A file is safer.")
+@click.option("--discord-token-file", metavar="FILE", help="File with the token. It is copied.")
+@click.option("--discord-url", metavar="URL", help="API to use instead of https://discord.com/api/v10, for tests.")
+@click.option(
+    "--discord-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: discord."
+)
+@click.option("--discord-owner", metavar="ID", help="Your Discord user ID. Default: the owner of the app.")
 @click.option("--feishu/--no-feishu", default=None, help="Connect the bot to Feishu or Lark.")
 @click.option("--feishu-app-id", metavar="ID", help="App ID of the Feishu app, cli_….")
 @click.option("--feishu-app-secret", metavar="SECRET", help="App Secret of the Feishu app. A file is safer.")
@@ -107,8 +117,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing settings are
     offered as default answers, and are kept unless you change them. Existing files are copied before they are changed.
-    --slack sets up Slack, and --feishu sets up Feishu. Without --slack and --feishu, init sets up
-    Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
+    --slack sets up Slack, --discord sets up Discord, and --feishu sets up Feishu. Without these three flags, init sets
+    up Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
     """
     from daemon.setup.flags import Flags
     from daemon.setup.questions import Nobody, Person
@@ -303,6 +313,8 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     if answers.slack and answers.slack.name:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
         click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
+    if answers.discord and answers.discord.link:
+        click.echo(f"Then add the bot to a Discord server, or write to it directly: {answers.discord.link}")
     if answers.model is None:
         click.echo("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:
@@ -315,6 +327,8 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
             "The bot has no administrator on Slack yet. Identify yourself with --slack-owner ID, or run `millpond init "
             "--slack` again to identify yourself in a chat."
         )
+    if answers.discord and answers.discord.owner is None:
+        click.echo("The bot has no administrator on Discord yet. Identify yourself with --discord-owner ID.")
 
 
 def _own_name() -> str:

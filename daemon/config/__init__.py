@@ -7,6 +7,7 @@ from daemon.config.channel_plugins import Adapter, connect_of
 from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
+    DiscordConfig,
     FeishuConfig,
     FeishuEventsConfig,
     PushConfig,
@@ -79,6 +80,7 @@ __all__ = [
     "ConsolidationConfig",
     "ContextConfig",
     "CostConfig",
+    "DiscordConfig",
     "EachConfig",
     "EmbeddingsConfig",
     "ExecConfig",

@@ -9,6 +9,8 @@ PUBLIC = "expected https://host/path, an address that the platform can reach, wi
 
 SLACK = "slack.com"
 """Below it lies all that Slack names in its answers; see its pages on ``url_private`` and Socket Mode."""
+DISCORD = ("discord.com", "discord.gg", "discordapp.com", "discordapp.net", "discord.media")
+"""Below them are Discord's API, its gateway and its files."""
 FEISHU = ("feishu.cn", "larksuite.com")
 """Below them lie the servers of long connections."""
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
@@ -32,6 +34,11 @@ def is_slacks(text: str, base_url: str) -> bool:
     ``base_url``, or below them, and is spoken to under TLS, which holds a name to its owner whatever it resolves to.
     """
     return _is_platforms(text, base_url, (SLACK,))
+
+
+def is_discords(text: str, base_url: str) -> bool:
+    """As ``is_slacks``, for an address in a response of Discord."""
+    return _is_platforms(text, base_url, DISCORD)
 
 
 def is_feishus(text: str, base_url: str) -> bool:

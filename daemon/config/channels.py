@@ -221,6 +221,21 @@ class FeishuConfig(PushConfig, frozen=True, tag="feishu"):
         return True
 
 
+class DiscordConfig(PushConfig, frozen=True, tag="discord"):
+    """A Discord bot."""
+
+    token: Secret = NO_SECRET
+    """From the page Bot of the app; better in a file."""
+    token_file: PathText = ""
+    base_url: str = "https://discord.com/api/v10"
+    """The REST API."""
+
+    @property
+    def looks_back(self) -> bool:
+        """A bot is asked in the middle of a thread."""
+        return True
+
+
 class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
     """Any other platform by HTTP: a bridge posts the messages of people, and gets the messages of the bot posted."""
 
@@ -246,5 +261,12 @@ class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
 
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.
 ChannelConfig = (
-    TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig | FeishuConfig | WebhookChannelConfig
+    TerminalConfig
+    | WebConfig
+    | TestingConfig
+    | TelegramConfig
+    | SlackConfig
+    | DiscordConfig
+    | FeishuConfig
+    | WebhookChannelConfig
 )

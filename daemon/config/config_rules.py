@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_keys import join
 from daemon.config.config_reader import Finding
+from daemon.config.discord_rules import discord_findings
 from daemon.config.exec_rules import exec_findings
 from daemon.config.feishu_rules import feishu_findings
 from daemon.config.limit_rules import limit_findings
@@ -77,6 +78,7 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)
+    yield from discord_findings(config)
     yield from webhook_findings(config)
     yield from feishu_findings(config)
 

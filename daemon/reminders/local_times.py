@@ -19,6 +19,7 @@ _UNITS = {
 }
 _DURATION = re.compile(r"(\d{1,6}) ?([a-z]+|分钟|小时|天)后?", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d|today|tomorrow|今天|明天)[T ])?(\d{1,2}:\d\d(?::\d\d)?)", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|today|tomorrow|今天|明天", re.IGNORECASE)
 _DAYS = {"today": 0, "今天": 0, "tomorrow": 1, "明天": 1}
 
 
@@ -59,15 +60,20 @@ def on_clock(local: dt.datetime, zone: ZoneInfo) -> Moment:
     return Moment(local=local, utc=utc, clock="missing" if is_missing else "twice")
 
 
-def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime) -> Moment:
+def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime, takes_days: bool = False) -> Moment:
     """The time that ``text`` names: ``09:00``, ``tomorrow 09:00``, ``2026-11-27 09:00``, ISO 8601, or ``90m`` from now.
+
+    A day without a time of day is its first moment if ``takes_days``.
 
     Raises:
         ReminderRefused: it names none, or one that is past or too far ahead.
     """
-    found = _moment(text.strip(), zone, now)
+    text = text.strip().replace("：", ":")
+    if not takes_days and _DAY.fullmatch(text):
+        raise ReminderRefused("remind_day", text=text)
+    found = _moment(text, zone, now)
     if found is None:
-        raise ReminderRefused("remind_when", text=text.strip()[:60])
+        raise ReminderRefused("remind_when", text=text[:60])
     if found.utc <= now:
         raise ReminderRefused("remind_past", time=shown(found.utc, zone), now=shown(now, zone))
     if (found.utc - now).total_seconds() > FAR_S:

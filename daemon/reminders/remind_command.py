@@ -29,9 +29,11 @@ _DAY = r"\d{4}-\d\d-\d\d|today|tomorrow|今天|明天"
 _REPEATS = "|".join(WORDS)
 _WHEN = re.compile(
     rf"(?:(?P<cron>cron(?:\s+\S+){{5}})|(?P<word>{_REPEATS})\s*)?"
-    rf"(?P<when>(?:(?:{_DAY})[T ]?\s*)?\d{{1,2}}:\d\d|\d{{1,6}}\s?(?:[a-z]+\b|(?:分钟|小时|天)后?))?",
+    rf"(?P<when>(?:(?:{_DAY})[T ]?\s*)?\d{{1,2}}[:：]\d\d(?![0-9a-z:])|\d{{1,6}}\s?(?:[a-z]+\b|(?:分钟|小时|天)后?))?",
     re.IGNORECASE,
 )
+_LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")
+"""How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,10 @@ def parsed(text: str, *, zone: str) -> Commanded:
     if found and found[0].strip():
         rule, when = found["cron"] or found["word"] or "", " ".join((found["when"] or "").split())
         said = text.strip()[found.end() :].strip()
+        if found["word"] and not when and _LIKE_TIME.match(said):
+            # Otherwise it would begin now, with the time as its text.
+            first, _, said = said.partition(" ")
+            rule, when = "", f"{found[0]}{first}"
     else:
         when, _, said = text.strip().partition(" ")
     return Commanded(action="set", wish=Wish(text=said, when=when, kind=kind, rule=rule, zone=zone))

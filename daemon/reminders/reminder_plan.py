@@ -88,7 +88,7 @@ def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> 
         start = moment_from(wish.when, zone, now=now) if wish.when else _whole_minute(now, wish.zone)
         first = first_of(parsed, start, zone)
         end = parsed.until
-        until = moment_from(wish.until, zone, now=now).utc if wish.until else None
+        until = moment_from(wish.until, zone, now=now, takes_days=True).utc if wish.until else None
         if until is None and end is not None:
             until = end.astimezone(dt.UTC) if end.tzinfo else on_clock(end, zone).utc
         if until is not None and until < first.utc:

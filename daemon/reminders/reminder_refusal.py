@@ -10,8 +10,8 @@ class ReminderRefused(MillpondError):
 
     def __init__(self, key: str, **values: object) -> None:
         super().__init__(say(key, "en", **values))
-        self._key, self._values = key, values
+        self.key, self._values = key, values
 
     def said(self, language: Language) -> str:
         """The same in a bot's language."""
-        return say(self._key, language, **self._values)
+        return say(self.key, language, **self._values)

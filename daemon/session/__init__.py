@@ -15,7 +15,7 @@ from daemon.session.message_edits import Amended, Amendments, Withdrawn
 from daemon.session.pending_messages import pending_of
 from daemon.session.release import Word
 from daemon.session.session_census import Standing, oldest_s, overdue_s, standings
-from daemon.session.session_labels import NO_LABEL, Label, Labels, title_of
+from daemon.session.session_labels import NO_LABEL, Label, Labels, title_of, without_files
 from daemon.session.session_notices import tell
 from daemon.session.session_reader import SessionReader, SessionState, raws_of_log
 from daemon.session.session_scopes import all_sessions, sessions_of, sessions_where
@@ -63,4 +63,5 @@ __all__ = [
     "standings",
     "tell",
     "title_of",
+    "without_files",
 ]

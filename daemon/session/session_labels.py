@@ -4,6 +4,7 @@ The hash ``labels`` has a field ``<session> <name>`` for each label, so each is 
 no space.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,10 @@ TITLE_CHARS = 80
 """Longest title; longer ones are cut at a word."""
 
 Mark = Literal["pinned", "archived"]
+
+_FILE = re.compile(
+    r"^\[(?:image|document|audio|video|voice message): [^\n]*, [\d.]+ (?:bytes|kB|MB)[^\n]*\]$", re.MULTILINE
+)
 
 NAMES = ("title", "pinned", "archived")
 
@@ -76,9 +81,14 @@ class Labels:
             await self.remove(session, (name,))
 
 
+def without_files(text: str) -> str:
+    """The text of a message without the lines that describe its files. Pure."""
+    return _FILE.sub("", text)
+
+
 def title_of(text: str) -> str:
     """A text as a title: its first words in one line, without the marks of Markdown. Pure."""
-    line = " ".join(text.replace("*", "").replace("`", "").split()).lstrip("#> -").strip()
+    line = " ".join(without_files(text).replace("*", "").replace("`", "").split()).lstrip("#> -").strip()
     if len(line) <= TITLE_CHARS:
         return line
     cut = line[:TITLE_CHARS]

@@ -91,6 +91,27 @@ class SlackAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiscordAnswer:
+    """The bot at Discord."""
+
+    channel: str
+    """Name of the channel's section."""
+    token: Secret
+    base_url: str
+    name: str = ""
+    """The app's name; empty: not asked."""
+    link: str = ""
+    """The address at which the bot is added to a server; empty: not known."""
+    owner: Owner | None = None
+    access: Access = "pairing"
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """How the bot's configuration names its owner."""
+        return _admins(self.channel, self.owner)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FeishuAnswer:
     """The app in one tenant of Feishu or Lark."""
 
@@ -144,7 +165,7 @@ def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
 
-PlatformAnswer = TelegramAnswer | SlackAnswer | FeishuAnswer
+PlatformAnswer = TelegramAnswer | SlackAnswer | DiscordAnswer | FeishuAnswer
 """Platforms on which an owner is known."""
 
 
@@ -165,6 +186,8 @@ class Answers:
     """None: no channel of Telegram is added or changed."""
     slack: SlackAnswer | None = None
     """None: no channel of Slack is added or changed."""
+    discord: DiscordAnswer | None = None
+    """None: no channel of Discord is added or changed."""
     feishu: FeishuAnswer | None = None
     """None: no channel of Feishu is added or changed."""
     web: WebAnswer | None = None
@@ -183,4 +206,4 @@ class Answers:
     @property
     def platforms(self) -> "tuple[PlatformAnswer, ...]":
         """The channels that are added or changed."""
-        return tuple(each for each in (self.telegram, self.slack, self.feishu) if each)
+        return tuple(each for each in (self.telegram, self.slack, self.discord, self.feishu) if each)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import TOOLS, FeishuConfig, Secret, SlackConfig, TelegramConfig
+from daemon.config import TOOLS, DiscordConfig, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
 from daemon.setup.answers import (
     POLICIES,
     Answers,
+    DiscordAnswer,
     FeishuAnswer,
     ModelAnswer,
     PlatformAnswer,
@@ -58,6 +59,8 @@ def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[Secre
 def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretFile]:
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
     _add(_inner(tables, "bots", bot), "admins", answer.admins)
+    if isinstance(answer, DiscordAnswer):
+        return [_discord(tables, bot, answer)]
     if isinstance(answer, FeishuAnswer):
         return _feishu(tables, bot, answer)
     return [_telegram(tables, bot, answer)] if isinstance(answer, TelegramAnswer) else _slack(tables, bot, answer)
@@ -111,6 +114,15 @@ def _telegram(tables: Table, bot: str, answer: TelegramAnswer) -> SecretFile:
     file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
     _secret(channel, "token", file)
     _access(channel, answer, answer.allow)
+    return file
+
+
+def _discord(tables: Table, bot: str, answer: DiscordAnswer) -> SecretFile:
+    channel = _channel(tables, answer.channel, "discord", bot)
+    _address(channel, answer.base_url, usual=DiscordConfig().base_url)
+    file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
+    _secret(channel, "token", file)
+    _access(channel, answer, ())
     return file
 
 

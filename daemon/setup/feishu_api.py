@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 import msgspec
@@ -17,7 +16,38 @@ from daemon.setup.feishu_scopes import missing_of
 TIMEOUT_S = 15.0
 """How long an answer may take."""
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+class _Bot(msgspec.Struct, frozen=True):
+    app_name: str = ""
+    open_id: str = ""
+
+
+class _Scope(msgspec.Struct, frozen=True):
+    scope_name: str = ""
+    grant_status: int = 0
+
+
+class _User(msgspec.Struct, frozen=True):
+    name: str = ""
+
+
+class _Data(msgspec.Struct, frozen=True):
+    url: str = msgspec.field(default="", name="URL")
+    scopes: tuple[_Scope, ...] = ()
+    user: _User = _User()
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What any of the methods answers."""
+
+    code: int
+    msg: str = ""
+    tenant_access_token: str = ""
+    bot: _Bot = _Bot()
+    data: _Data = _Data()
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
 
 
 class FeishuSaysNo(MillpondError):
@@ -49,43 +79,33 @@ class FeishuApi:
         """
         body = {"app_id": app_id, "app_secret": app_secret.reveal()}
         found = await self._asked("POST", "/open-apis/auth/v3/tenant_access_token/internal", body=body)
-        token = found.get("tenant_access_token")
-        if not isinstance(token, str):
+        if not found.tenant_access_token:
             raise FeishuSaysNo("Feishu returned no access token")
-        return Secret(token)
+        return Secret(found.tenant_access_token)
 
     async def me(self, token: Secret) -> Me:
         """Who the app is. Raises: FeishuSaysNo."""
         found = await self._asked("GET", "/open-apis/bot/v3/info", token=token)
-        bot = found.get("bot")
-        told: dict[str, Any] = bot if isinstance(bot, dict) else {}  # pyright: ignore
-        name, open_id = told.get("app_name"), told.get("open_id")
-        if not isinstance(open_id, str):
+        if not found.bot.open_id:
             raise FeishuSaysNo(
                 "the app has no bot. Add the bot capability to the app, and publish a version of the app"
             )
-        return Me(name=name if isinstance(name, str) else "", open_id=open_id, missing=await self._missing(token))
+        return Me(name=found.bot.app_name, open_id=found.bot.open_id, missing=await self._missing(token))
 
     async def _missing(self, token: Secret) -> tuple[str, ...]:
         try:
             found = await self._asked("GET", "/open-apis/application/v6/scopes", token=token)
         except FeishuSaysNo:
             return ()
-        data = found.get("data")
-        scopes = data.get("scopes") if isinstance(data, dict) else None  # pyright: ignore
-        listed: list[Any] = scopes if isinstance(scopes, list) else []  # pyright: ignore
-        granted = [
-            str(each.get("scope_name")) for each in listed if isinstance(each, dict) and each.get("grant_status") == 1
-        ]
+        granted = [each.scope_name for each in found.data.scopes if each.grant_status == 1]
         return tuple(missing_of(granted)) if granted else ()
 
     async def socket_url(self, app_id: str, app_secret: Secret) -> str:
         """Where a long connection is opened; a secret. Raises: FeishuSaysNo."""
         body = {"AppID": app_id, "AppSecret": app_secret.reveal()}
         found = await self._asked("POST", "/callback/ws/endpoint", body=body)
-        data = found.get("data")
-        url = data.get("URL") if isinstance(data, dict) else None  # pyright: ignore
-        if not isinstance(url, str) or not url.startswith(("ws://", "wss://")) or not is_feishus(url, self._base):
+        url = found.data.url
+        if not url.startswith(("ws://", "wss://")) or not is_feishus(url, self._base):
             raise FeishuSaysNo("Feishu returned no address for a long connection")
         return url
 
@@ -95,10 +115,7 @@ class FeishuApi:
             found = await self._asked("GET", f"/open-apis/contact/v3/users/{open_id}?user_id_type=open_id", token=token)
         except FeishuSaysNo:
             return ""
-        data = found.get("data")
-        user = data.get("user") if isinstance(data, dict) else None  # pyright: ignore
-        name = user.get("name") if isinstance(user, dict) else None  # pyright: ignore
-        return name if isinstance(name, str) else ""
+        return found.data.user.name
 
     async def say(self, token: Secret, *, chat: str, text: str) -> None:
         """Send a text. Raises: FeishuSaysNo."""
@@ -108,7 +125,7 @@ class FeishuApi:
 
     async def _asked(
         self, verb: str, path: str, *, body: Mapping[str, str] | None = None, token: Secret | None = None
-    ) -> dict[str, Any]:
+    ) -> _Answer:
         headers = {"Authorization": f"Bearer {token.reveal()}"} if token else {}
         try:
             answer = await self._client.request(verb, self._base + path, json=body, headers=headers, timeout=TIMEOUT_S)
@@ -117,10 +134,9 @@ class FeishuApi:
             raise FeishuSaysNo(f"{self._base} cannot be reached: {type(error).__name__}") from None
         except UNREADABLE:
             raise FeishuSaysNo(f"{self._base} is not the address of Feishu's API. Check the address.") from None
-        if (code := found.get("code")) != 0:
-            said = found.get("msg")
-            detail = f" ({said[:200]})" if isinstance(said, str) and said else ""
-            raise FeishuSaysNo(f"Feishu answered with the error {code}{detail}")
+        if found.code != 0:
+            detail = f" ({found.msg[:200]})" if found.msg else ""
+            raise FeishuSaysNo(f"Feishu answered with the error {found.code}{detail}")
         return found
 
 

@@ -102,7 +102,9 @@ class FeishuInterview:
             check=lambda text: text and app_id_problem(text),
         )
         if not app_id:
-            return self._go_without(f"--feishu-app-id is not set: {WHERE_APP}.") if flags.for_feishu else None
+            if flags.for_feishu:
+                self._go_without(f"--feishu-app-id is not set: {WHERE_APP}.")
+            return None
 
         def tried(secret: Secret) -> None:
             me = run(lambda: me_at(answer.base_url, app_id, secret))
@@ -113,7 +115,8 @@ class FeishuInterview:
 
         secret = self._asked("App Secret", "--feishu-app-secret", flags.feishu_secret(), "app_secret", answer, tried)
         if secret is None:
-            return self._go_without(f"--feishu-app-secret is not set: {WHERE_APP}.")
+            self._go_without(f"--feishu-app-secret is not set: {WHERE_APP}.")
+            return None
         return replace(answer, app_id=app_id, app_secret=secret)
 
     def _heard(self, answer: FeishuAnswer) -> FeishuAnswer | None:
@@ -122,7 +125,8 @@ class FeishuInterview:
             flag, given = "--feishu-encrypt-key", self._flags.encrypt_key()
             key = self._asked("Encrypt Key", flag, given, "encrypt_key", answer, lambda _: None)
             if key is None:
-                return self._go_without(f"--feishu-encrypt-key is not set: {WHERE_KEY}.")
+                self._go_without(f"--feishu-encrypt-key is not set: {WHERE_KEY}.")
+                return None
             return replace(answer, encrypt_key=key)
         if self._asker.asks:
             self._asker.say(STEP_HEARD)

@@ -42,6 +42,13 @@ class Flags:
     slack_url: str | None = None
     slack_channel: str | None = None
     slack_owner: str | None = None
+    discord: bool | None = None
+    """Whether to set up Discord; None: if there is a token."""
+    discord_token: str | None = None
+    discord_token_file: str | None = None
+    discord_url: str | None = None
+    discord_channel: str | None = None
+    discord_owner: str | None = None
     feishu: bool | None = None
     """Whether to set up Feishu; None: if there is an app."""
     feishu_app_id: str | None = None
@@ -84,6 +91,12 @@ class Flags:
         return bool(self.slack) or (self.slack is None and any(text is not None for text in given))
 
     @property
+    def for_discord(self) -> bool:
+        """Whether an option about Discord was given, so that Discord is set up."""
+        given = (self.discord_token, self.discord_token_file, self.discord_channel, self.discord_owner)
+        return bool(self.discord) or (self.discord is None and any(text is not None for text in given))
+
+    @property
     def for_feishu(self) -> bool:
         """Whether an option about Feishu was given, so that Feishu is set up."""
         secrets = (self.feishu_app_secret, self.feishu_app_secret_file)
@@ -112,6 +125,10 @@ class Flags:
     def bot_token(self) -> Secret | None:
         """Slack's bot token. Raises: as ``given_secret``."""
         return given_secret("--slack-token", self.slack_token, self.slack_token_file)
+
+    def discord_bot_token(self) -> Secret | None:
+        """Discord's token. Raises: as ``given_secret``."""
+        return given_secret("--discord-token", self.discord_token, self.discord_token_file)
 
     def app_token(self) -> Secret | None:
         """Slack's app token. Raises: as ``given_secret``."""

@@ -12,6 +12,7 @@ from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.config_place import Place, strings
+from daemon.setup.discord_interview import DiscordInterview
 from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
@@ -57,7 +58,7 @@ class Interview:
 
         Raises:
             ConfigError: an answer will not do, or is missing.
-            ModelError, TelegramSaysNo, SlackSaysNo, FeishuSaysNo: a trial failed, and there is nobody to ask about it.
+            ModelError, MillpondError: a trial failed, and there is nobody to ask about it.
             click.Abort: the person does not want to go on.
         """
         bot = self._bot()
@@ -65,7 +66,8 @@ class Interview:
         zone = self._time_zone(bot)
         model, telegram = self.model(bot), self.telegram(bot, language)
         # Slack is asked for when a person does without Telegram, and Feishu of who speaks Chinese; else flags say so.
-        offered = telegram is None and self._flags.telegram is None and not self._flags.for_feishu
+        unsaid = self._flags.telegram is None and not (self._flags.for_discord or self._flags.for_feishu)
+        offered = telegram is None and unsaid
         slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
         offered = offered and slack is None and self._flags.slack is None and language == "zh"
         feishu = FeishuInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
@@ -78,6 +80,7 @@ class Interview:
             model=model,
             telegram=telegram,
             slack=slack,
+            discord=DiscordInterview(self._asker, self._flags, self._place).answer(bot),
             feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
         )
@@ -236,9 +239,10 @@ class Interview:
         where = ("channels", channel)
         known = self._place.secret("token", *where) or self._settings.token
         given = flags.token()
-        # Whoever names Slack or Feishu is not asked for Telegram as well; what there is of it stays as it is.
+        # Whoever names another platform is not asked for Telegram as well; what there is of it stays as it is.
         unsaid = flags.telegram is None and not given
-        if flags.telegram is False or (unsaid and (flags.for_slack or flags.for_feishu or not (asker.asks or known))):
+        elsewhere = flags.for_slack or flags.for_discord or flags.for_feishu
+        if flags.telegram is False or (unsaid and (elsewhere or not (asker.asks or known))):
             return None
         base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
         if wrong := address_problem(base_url):

@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from daemon.config import FeishuConfig, Secret, SlackConfig, TelegramConfig
+from daemon.config import DiscordConfig, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.address import SERVER, is_server
 from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.config_output import shown_url
 from daemon.setup.answers import (
     Access,
+    DiscordAnswer,
     FeishuAnswer,
     ModelAnswer,
     SlackAnswer,
@@ -20,6 +21,7 @@ from daemon.setup.answers import (
     WebhookAnswer,
 )
 from daemon.setup.config_editor import Settings
+from daemon.setup.discord_interview import DiscordInterview
 from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
@@ -88,6 +90,13 @@ class SlackForm(ChannelForm, frozen=True, kw_only=True):
     signing_secret: Typed = None
     events_url: Text = ""
     """Empty: Socket Mode."""
+    owner: Text = ""
+
+
+class DiscordForm(ChannelForm, frozen=True, kw_only=True):
+    """The bot at Discord."""
+
+    token: Typed = None
     owner: Text = ""
 
 
@@ -189,6 +198,24 @@ def slack_answer(settings: Settings, form: SlackForm) -> SlackAnswer:
     answer = SlackInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
     if answer is None:
         raise AnswerRefused("--slack-token", "", "no token was given")
+    return answer
+
+
+def discord_answer(settings: Settings, form: DiscordForm) -> DiscordAnswer:
+    """The bot at Discord of a form. Raises: as ``model_answer``."""
+    flags = Flags(
+        discord=True,
+        discord_token=_stripped(form.token),
+        discord_url=_address(settings, form, DiscordConfig().base_url, [("discord-token", form.token)]),
+        discord_channel=form.channel,
+        discord_owner=form.owner.strip() or None,
+        pair=False,
+        access=form.access,
+        test=False,
+    )
+    answer = DiscordInterview(Form(), flags, settings.place).answer(_bot(settings, form.bot))
+    if answer is None:
+        raise AnswerRefused("--discord-token", "", "no token was given")
     return answer
 
 

@@ -119,6 +119,8 @@ def _read(content_type: str, body: bytes) -> tuple[dict[str, Any], dict[str, Upl
             read = json.loads(body)
         except ValueError:
             raise Garbage("Bad Request: can't parse JSON object") from None
+        if isinstance(read, list):
+            return {"[]": read}, {}
         if not isinstance(read, dict):
             raise Garbage("Bad Request: object expected")
         return read, {}

@@ -213,7 +213,9 @@ async def test_a_connection_that_is_silent_is_replaced_and_nothing_is_lost(lab: 
 
 async def test_events_of_another_app_are_passed_over(lab: FeishuLab) -> None:
     heard = Heard()
-    body = {"header": {"event_type": "im.message.receive_v1", "app_id": "cli_other"}, "event": {}}
+    message = {"message_id": "om_9", "chat_id": "oc_9", "message_type": "text", "content": '{"text":"theirs"}'}
+    event = {"sender": {"sender_id": {"open_id": "ou_1001"}}, "message": message}
+    body = {"header": {"event_type": "im.message.receive_v1", "app_id": "cli_other"}, "event": event}
     async with receiving(lab.channel, heard):
         lab.feishu.world.push_raw(json.dumps(body).encode())
         await lab.say(Said(text="ours"))

@@ -30,6 +30,7 @@ from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
 from daemon.memory.stored_memory import Stored
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
+from tests.loop_clock import put_forward_when
 
 SCOPE = "pond:person:web:ann"
 FOLDER = "pond%3aperson%3aweb%3aann"
@@ -804,10 +805,10 @@ async def test_the_bot_is_found_by_the_name_in_the_scope(memory: Memory, tmp_pat
 async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.memory.memory_files.LIMIT_S", 0.05)
-    sync, ended = Projection.sync, threading.Event()
+    sync, begun, ended = Projection.sync, threading.Event(), threading.Event()
 
     def until_ended(projection: Projection, stored: Stored) -> None:
+        begun.set()
         try:
             sync(projection, stored)
         finally:
@@ -817,11 +818,12 @@ async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     await memory.consolidated("one")
     memory.folder.mkdir(parents=True)
     with folder_below(memory.folder, make=False) as folder, folder_lock(folder, wait_s=1):
+        put_forward_when(begun.is_set)
         await memory.sync()
 
     assert log[0]["reason"] == "the disk is too slow"
     # Its thread goes on once the disk does: not while the event loop is closed.
-    assert await to_thread.run_sync(ended.wait, 10)
+    assert await to_thread.run_sync(ended.wait, HANG_S)
 
 
 texts = st.lists(st.text("ab \n", min_size=1, max_size=6).filter(lambda text: text.strip("\n")), min_size=1, max_size=5)

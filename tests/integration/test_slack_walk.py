@@ -571,7 +571,10 @@ async def test_servers_that_fail_for_a_while_lose_nothing(process: Process, slac
         await walk.shows(ann, "echo: still there?")
 
 
-async def test_an_app_with_too_many_sockets_hears_when_one_is_free(process: Process, slack: FakeSlack) -> None:
+async def test_an_app_with_too_many_sockets_hears_when_one_is_free(
+    process: Process, slack: FakeSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_mode, "CROWDED_S", 0.05)
     ann = slack.direct(slack.person("Ann"))
     slack.app.sockets_max = 0
     async with walking(process, slack) as walk:

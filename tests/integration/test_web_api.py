@@ -265,7 +265,7 @@ async def test_a_body_above_the_bound_is_refused_before_it_is_read(data_dir: Pat
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_body, "BODY_TIMEOUT_S", 0.05)
+    monkeypatch.setitem(request_body.read_body.__kwdefaults__, "within_s", 0.05)
 
     answer = await sent(web, "POST /api/messages HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9", "{")
 

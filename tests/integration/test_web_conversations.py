@@ -126,6 +126,7 @@ async def test_an_older_conversation_keeps_its_memory_until_it_is_joined(web: We
     [
         ("  How wide\nis the *race*? ", "How wide is the race?"), ("# Herons", "Herons"), ("", ""),
         ("word " * 30, "word " * 15 + "word…"), ("水" * 100, "水" * 79 + "…"),
+        ("What is it?\n[image: 水车.png, 80 bytes]", "What is it?"),
     ],
 )  # fmt: skip
 def test_a_title_is_one_line_of_the_first_words(text: str, title: str) -> None:
@@ -279,7 +280,7 @@ async def test_the_command_line_renames_a_session_and_names_the_person_of_a_link
 async def test_a_line_does_not_contain_the_names_of_files(page: Page, lab: Lab) -> None:
     await lab.publish("m1")
     claim = await lab.claim()
-    said = "What is this?\n[image: pond.png, 50 kB, saved as inbox/2026-11-26-pond-m1.png]"
+    said = "What is this?\n[image: pond.png, 50 kB, saved as inbox/2026-11-26-pond-m1.png]\n[image: b.png, 80 bytes]"
     wire = msgspec.Raw(msgspec.json.encode({"role": "user", "content": said}))
     await lab.commit(claim)
     entry = LogEntry(time="2026-11-20T09:00:00.000Z", turn=0, tokens=10, wire=wire, id="m1")

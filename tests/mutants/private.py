@@ -462,10 +462,10 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/mrkdwn.py",
+        "channels/name_directory.py",
         "unit/test_hidden_characters.py",
         (
-            "A name on Slack is cleaned.",
+            "A name on Slack or Feishu is cleaned.",
             "one_line(sound(text[: 4 * NAME_MAX_CHARS]))",
             "sound(text[: 4 * NAME_MAX_CHARS])",
             _HIDDEN,

@@ -56,7 +56,9 @@ def test_code_is_coloured_and_copied_as_it_is_written(chat: Page) -> None:
     expect(code.locator("code")).to_have_text(
         "def level(readings: list[float]) -> float:\n    recent = readings[-3:]\n    return sum(recent) / len(recent)"
     )
-    assert code.locator(".lines").evaluate("each => getComputedStyle(each, '::before').content") == r'"1\a 2\a 3"'
+    assert (
+        code.locator(".line-numbers").evaluate("each => getComputedStyle(each, '::before').content") == r'"1\a 2\a 3"'
+    )
     code.get_by_role("button", name="Copy").click()
     expect(code.get_by_role("button", name="Copied")).to_be_visible()
     assert copied(chat).startswith("def level(readings: list[float]) -> float:\n    recent")
@@ -87,6 +89,19 @@ def test_a_wide_table_scrolls_by_itself(chat: Page) -> None:
     expect(table).to_be_visible()
     assert table.evaluate("each => each.scrollWidth > each.clientWidth")
     assert chat.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_picture_that_the_bot_cannot_save_is_named_and_not_in_the_title(chat: Page) -> None:
+    """A bot without tools for files gets the picture alone; its log names no file."""
+    picture = {"name": "水车.png", "mimeType": "image/png", "buffer": PNG}
+    chat.locator("mp-composer input[type=file]").set_input_files(picture)  # type: ignore[arg-type]
+    expect(chat.get_by_role("button", name="Remove 水车.png")).to_be_visible()
+    say(chat, "what is on it?")
+
+    sent = chat.locator("article.user:not(.pending)")
+    expect(sent.locator(".file")).to_have_text("水车.png")
+    expect(sent.locator(".markdown")).to_have_text("what is on it?")
+    expect(chat.locator("h1")).to_have_text("what is on it?")
 
 
 def test_the_source_of_an_answer_is_copied(chat: Page) -> None:

@@ -1474,7 +1474,7 @@ _SECTION_PATHS = {
         "channels.web.limits",
         *(
             f"channels.{tag}.{part}"
-            for tag in ("testing", "telegram", "slack", "feishu", "webhook")
+            for tag in ("testing", "telegram", "slack", "discord", "feishu", "webhook")
             for part in ("access", "webhook", "events")
         ),
     ),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.config import FeishuConfig, PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
+from daemon.config import DiscordConfig, FeishuConfig, PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
 from daemon.errors import ConfigError
 from tests.tables import each_row
 
@@ -17,13 +17,22 @@ SECRETS = (
     *("secrets/model.key", "secrets/telegram.token", "secrets/web.token"),
 )
 OF_SLACK = {"slack.bot.token": "xoxb-123-456-AbCdEf", "slack.app.token": "xapp-1-A0123456789-987-abcdef"}
+OF_DISCORD = {"discord.token": "MTIzNDU2Nzg5MDEyMzQ1Njc4.Gabcde.abcdefghijklmnopqrstuvwxyz0123456789AB"}
 OF_FEISHU = {"feishu.app.secret": "dskLLdkasdjlasdKKdskLLdkasdjlasd"}
 
 
 def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
-    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack", "feishu", "servers"}
+    assert {path.stem for path in EXAMPLES} == {
+        "private",
+        "community",
+        "two-bots",
+        "slack",
+        "discord",
+        "feishu",
+        "servers",
+    }
     linked = set(re.findall(r"\]\((?!\.\.|#)([^)]+)\)", page))
     for path in (ROOT / "deploy").rglob("*"):
         name = path.relative_to(ROOT / "deploy").as_posix()
@@ -38,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     for number, name in enumerate(SECRETS):
         (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")
         (tmp_path / name).chmod(0o600)
-    for name, text in (OF_SLACK | OF_FEISHU).items():
+    for name, text in (OF_SLACK | OF_DISCORD | OF_FEISHU).items():
         (tmp_path / name).write_text(f"{text}\n")
         (tmp_path / name).chmod(0o600)
     return tmp_path
@@ -56,7 +65,7 @@ def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: 
     for channel in pushed:
         assert channel.access.policy
         match channel:
-            case TelegramConfig():
+            case TelegramConfig() | DiscordConfig():
                 assert channel.token
             case SlackConfig():
                 assert channel.bot_token and channel.app_token

@@ -133,11 +133,19 @@ def test_a_module_is_one_noun_and_no_catch_all() -> None:
     assert [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 400] == []
 
 
-PLATFORMS = frozenset({"feishu", "slack", "telegram", "terminal", "testing", "webhook"})
+PLATFORMS = frozenset({"discord", "feishu", "slack", "telegram", "terminal", "testing", "webhook"})
 PARALLELS = frozenset(
     {"api", "api_outcome", "api_types", "attachments", "channel", "event_inlet", "files", "health_check", "markdown"}
-    | {"emoji_reactions", "event_source", "events_endpoint", "message_sender", "text_forms", "thread_history"}
-    | {"updates", "user_directory"}
+    | {
+        "emoji_reactions",
+        "event_source",
+        "events_endpoint",
+        "message_lookup",
+        "message_sender",
+        "text_forms",
+        "thread_history",
+    }
+    | {"slash_commands", "updates", "user_directory"}
 )
 """Modules with the same task for different platforms."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.config.address import is_feishus, is_slacks
+from daemon.config.address import is_discords, is_feishus, is_slacks
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -23,18 +23,20 @@ CONNECTING = frozenset(
 """What connections are made with, in the libraries that are installed."""
 
 PLACES = {
+    "channels/discord/api.py": {"http_client"},  # base_url; files at Discord's alone
     "channels/feishu/api.py": {"http_client"},  # base_url
     "channels/feishu/long_connection.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
-    "channels/slack/socket_mode.py": {"ClientSession", "ws_connect"},  # at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connector.py": {"AsyncClient"},  # the channel's url
+    "channels/websocket_client.py": {"ClientSession", "ws_connect"},  # at the platform's alone
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/openai_sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
     "daemon/model/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
+    "daemon/setup/discord_api.py": {"http_client"},  # Discord, or what was typed
     "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
     "daemon/setup/feishu_pairing.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
@@ -109,6 +111,21 @@ ELSEWHERE = [
 @each_row("base", [HOME, NEAR])
 def test_what_is_not_is_refused(url: str, base: str) -> None:
     assert not is_slacks(url, base)
+
+
+@each_row(
+    "url, base, ours",
+    [
+        ("wss://gateway.discord.gg", "https://discord.com/api/v10", True),
+        ("https://cdn.discordapp.com/attachments/1/2/a.png?hm=3", "https://discord.com/api/v10", True),
+        ("http://cdn.discordapp.com/attachments/1/2/a.png", "https://discord.com/api/v10", False),
+        ("https://discord.gg.evil.example/", "https://discord.com/api/v10", False),
+        ("https://files.slack.com/x", "https://discord.com/api/v10", False),
+        ("ws://127.0.0.1:8080/gateway", NEAR, True),
+    ],
+)
+def test_what_is_discords_is_told_apart(url: str, base: str, ours: bool) -> None:
+    assert is_discords(url, base) == ours
 
 
 @given(st.text(st.sampled_from("hts:/@.#?%[]\\ \n\tslack.comevil0123456789"), max_size=40))

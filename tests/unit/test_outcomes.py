@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from channels.discord import api_outcome as discord
 from channels.outbox.leader_term import REST_MAX_S, rest_s
 from channels.slack import api_outcome as slack
 from channels.telegram import api_outcome as telegram
@@ -81,6 +82,32 @@ def test_what_the_web_api_refuses(
 
     with pytest.raises(kind) as refused:
         slack.judged(answer, method="chat.postMessage", base="http://s", reads=reads)
+
+    assert getattr(refused.value, "retry_after_s", None) == rest
+    assert "Anna" not in brief(refused.value)
+
+
+@each_row(
+    "status, content, headers, kind, rest",
+    [
+        (429, b'{"message": "Anna", "retry_after": 7.5, "global": false}', {}, discord.TooMany, 7.5),
+        (429, b"<html>", {"retry-after": "7"}, discord.TooMany, 7.0),
+        *((429, b"", {"retry-after": told}, discord.TooMany, None) for told in ("", "soon", "-1", "inf", "nan")),
+        *((status, b"", {}, SendRefused, None) for status in (500, 502, 503)),
+        (504, b"", {}, SendUnknown, None),
+        (401, b'{"message": "401: Unauthorized", "code": 0}', {}, discord.Unauthorized, LONG),
+        *((status, b"<html>Anna</html>", {}, SendRefused, LONG) for status in (302, 400, 403, 404)),
+        *(
+            (status, b'{"message": "Anna", "code": 50001}', {}, discord.Rejected, None)
+            for status in (400, 403, 404, 413)
+        ),
+    ],
+)
+def test_what_discord_refuses(
+    status: int, content: bytes, headers: dict[str, str], kind: Outcome, rest: float | None
+) -> None:
+    with pytest.raises(kind) as refused:
+        discord.judged(status, content, headers, action="POST /channels/*/messages", base="http://d")
 
     assert getattr(refused.value, "retry_after_s", None) == rest
     assert "Anna" not in brief(refused.value)

@@ -27,7 +27,7 @@ WORDS = re.compile(r"[A-Za-z’']{2,}[,.:;]? +[A-Za-z(]{2,}|^[A-Z][a-z]+\b(?!/)"
 OURS = re.compile(
     r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
     r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
-    r"calm clear .*|Telegram|Slack|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
+    r"calm clear .*|Telegram|Slack|Discord|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
     r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs|"
     r"\s+1c abnf [\s\S]*"
 )
@@ -107,3 +107,12 @@ def test_each_error_code_of_the_api_has_a_translation() -> None:
         codes |= set(re.findall(r'problem\(\s*\d+,\s*"(\w+)"', path.read_text()))
 
     assert sorted(codes - {key.removeprefix("error:") for key in tables()["zh-api.js"]}) == []
+
+
+def test_each_action_of_the_audit_log_has_a_translation() -> None:
+    deeds = {
+        deed for path in FILES.parent.rglob("*.py") for deed in re.findall(r'request, "(\w+\.\w+)"', path.read_text())
+    }
+
+    assert {"session.branch", "memory.edit"} <= deeds
+    assert sorted(deeds - set(tables()["zh-api.js"])) == []

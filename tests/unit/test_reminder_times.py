@@ -80,6 +80,10 @@ def plan(**wish: object) -> str:
         ({"when": "soon"}, "“soon” is not a time. Write, for example, 20m"),
         ({"when": "2026-02-30 10:00"}, "“2026-02-30 10:00” is not a time."),
         ({"when": "25:00"}, "“25:00” is not a time."),
+        ({"when": "tomorrow"}, "“tomorrow” is a day without a time. Add a time, for example tomorrow 09:00."),
+        ({"when": "2026-12-24"}, "“2026-12-24” is a day without a time."),
+        ({"when": "明天 09：00"}, "It fires on 2026-11-27 09:00"),
+        ({"rule": "daily", "when": "10:00", "until": "2026-12-01"}, ", until 2026-12-01 00:00"),
         ({"when": "9" * 40 + "d"}, "is not a time."),
         ({"when": "20m", "zone": "Europe/Berln"}, "The time zone “Europe/Berln” was not found. Use a name such as"),
         ({"when": "20m", "text": " \n"}, "The reminder has no text."),
@@ -207,6 +211,16 @@ def test_whatever_is_written_after_remind_is_read(text: str) -> None:
         ("明天 09:00 给牙医打电话", "明天 09:00", "", "给牙医打电话", "text"),
         ("20分钟后喝茶", "20分钟后", "", "喝茶", "text"),
         ("每天08:00起床", "08:00", "每天", "起床", "text"),
+        ("18：30 喝茶", "18：30", "", "喝茶", "text"),
+        ("daily tea", "", "daily", "tea", "text"),
+        ("每天天气预报", "", "每天", "天气预报", "text"),
+        # Times that cannot be read are refused as times: the reminder would begin now otherwise.
+        ("monthly 31 09:00 rent", "monthly 31", "", "09:00 rent", "text"),
+        ("daily meeting at 9:00", "daily meeting", "", "at 9:00", "text"),
+        ("每月31号 09:00 房租", "每月31号", "", "09:00 房租", "text"),
+        ("每周一 9:00 开会", "每周一", "", "9:00 开会", "text"),
+        ("每天早上8点 喝茶", "每天早上8点", "", "喝茶", "text"),
+        ("9:00pm tea", "9:00pm", "", "tea", "text"),
     ],
 )
 def test_a_command_names_the_time_and_the_text(text: str, when: str, rule: str, said: str, kind: str) -> None:

@@ -178,7 +178,8 @@ class ReminderDesk:
                 stored = await self._stored(str(inbound.session), command.argument)
                 return await self._changed(command.action, stored, bot.language)
         except ReminderRefused as error:
-            return error.said(bot.language)
+            hint = [say("remind_words", bot.language)] if error.key == "remind_when" else []
+            return "\n".join([error.said(bot.language), *hint])
         return say("remind_usage", bot.language, zone=zone)
 
     async def _prefer(self, command: Commanded, inbound: Inbound, bot: BotConfig) -> str:

@@ -5,7 +5,7 @@ import {ofSession, query} from "/page/api.js";
 import {h} from "/page/dom.js";
 import {locale, t} from "/page/words.js";
 
-const LINE = /^\[(image|document|audio|video|voice message): (.*?), [\d.]+ (?:bytes|kB|MB), saved as (inbox\/[^\]\s,:]+)[^\]]*\]\n?/gm;
+const LINE = /^\[(image|document|audio|video|voice message): (.*?), [\d.]+ (?:bytes|kB|MB)(?:, saved as (inbox\/[^\]\s,:]+))?[^\]]*\]\n?/gm;
 const PICTURE = /\.(?:png|jpe?g|gif|webp)$/i;
 const RETRY = /^\[Retry: [^\]\n]*\]\n?/;
 

@@ -224,7 +224,7 @@ function code({language, text}) {
   if (language) later(body, async () => (await import("/page/highlight.js")).highlight(body, language.toLowerCase()));
   return h("div.code", null,
     h("div.code-head", null, h("span", null, language || t("text")), copyButton(text)),
-    h("pre", {tabindex: 0}, lines > 1 ? h("span.numbered", null, h("span.lines", {dataset: {lines: numbers(lines)}}), body) : body));
+    h("pre", {tabindex: 0}, lines > 1 ? h("span.numbered", null, h("span.line-numbers", {dataset: {lines: numbers(lines)}}), body) : body));
 }
 
 /** The numbers of lines, which are drawn by the style: selecting or copying the code leaves them out. */

@@ -1,4 +1,4 @@
-// Channels in the settings: Telegram, Slack, Feishu and webhooks are connected, tested and changed.
+// Channels in the settings: Telegram, Slack, Discord, Feishu and webhooks are connected, tested and changed.
 
 import {get, post, query} from "/page/api.js";
 import {fill, h, toast} from "/page/dom.js";
@@ -7,7 +7,7 @@ import {Form, accessChoice, field} from "/page/settings-form.js";
 import {press} from "/page/views.js";
 import {parts, t} from "/page/words.js";
 
-const KINDS = {telegram: "Telegram", slack: "Slack", feishu: t("Feishu"), webhook: t("Webhook")};
+const KINDS = {telegram: "Telegram", slack: "Slack", discord: "Discord", feishu: t("Feishu"), webhook: t("Webhook")};
 /** How long the page waits for the message with the owner's code. */
 const OWNER_MS = 300_000;
 /** The choice of a form for each policy of the configuration. */
@@ -67,7 +67,7 @@ function connection(view, kind, name, channel) {
   };
   const secrets = ["token", "bot_token", "app_token", "signing_secret", "secret", "app_secret", "encrypt_key"];
   const used = {telegram: ["token", "url", "owner", "access"], slack: ["bot_token", "app_token", "signing_secret", "events_url", "url", "owner", "access"],
-    feishu: ["app_id", "app_secret", "encrypt_key", "events_url", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
+    discord: ["token", "url", "owner", "access"], feishu: ["app_id", "app_secret", "encrypt_key", "events_url", "url", "owner", "access"], webhook: ["url", "secret", "port", "access"]}[kind];
   const result = h("div.stack", {role: "status"});
   const answers = () => {
     const given = {bot: inputs.bot.input.value, channel: inputs.channel.value.trim()};
@@ -101,6 +101,10 @@ function connection(view, kind, name, channel) {
       named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
       named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
     ],
+    discord: () => [
+      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
+      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("The test enters the ID of the owner of the app.")}),
+    ],
     webhook: () => [
       named("url", t("Address of the bridge"), {hint: t("Millpond sends the bot's messages to this address.")}),
       named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
@@ -125,7 +129,9 @@ function connection(view, kind, name, channel) {
       fill(result, h("p.soft", null, t("Testing…")));
       try {
         const tried = await post(`/api/settings/${kind}`, answers(), view.signal);
+        if (tried.owner && !inputs.owner.value) inputs.owner.value = tried.owner;
         fill(result, h("p.good", null, tried.name ? t("The platform accepts the token. The bot is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
+          kind === "discord" && h("p", null, parts("To add the bot to a server, open {link}.", {link: h("a", {href: tried.link, target: "_blank", rel: "noopener noreferrer"}, t("this invitation"))})),
           tried.code && !inputs.owner.value && pairing(view, kind, answers(), tried, inputs.owner));
       } catch (error) {
         fill(result);

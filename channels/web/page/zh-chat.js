@@ -73,7 +73,7 @@ export default {
   "This message could not be answered.": "这条消息无法回答。",
   "Show the list of failed messages": "查看死信",
   "Message {index} · ": "消息 {index} · ",
-  "Trace": "跟踪",
+  "Trace": "追踪",
   "{n} tokens": "{n} 个 token",
   "Show all {n} characters": "显示全部 {n} 个字符",
   "open": "未完成",

@@ -1,7 +1,6 @@
 """A line of the list of sessions: a title, the last message, and the state of the session."""
 
 import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
@@ -14,14 +13,12 @@ from daemon.errors import UNREADABLE
 from daemon.events import LogEntry
 from daemon.forget.text_matcher import FORGOTTEN
 from daemon.recall import said_of
-from daemon.session import NO_LABEL, Label, SessionReader, SessionState, pending_of, title_of
+from daemon.session import NO_LABEL, Label, SessionReader, SessionState, pending_of, title_of, without_files
 
 LAST_CHARS = 160
 """Longest text of the last message in a line."""
 
 _decode = msgspec.json.Decoder(LogEntry).decode
-
-_FILE = re.compile(r"^\[(?:image|document|audio|video|voice message): [^\n]*, saved as inbox/[^\n]*\]$", re.MULTILINE)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,4 +105,4 @@ class Lines:
         if said.speaker == "assistant":
             return said.text, "assistant"
         # The pictures and files of a message stand on lines of their own, which are no words of its sender.
-        return _FILE.sub("", said.text).strip() or said.text, "user"
+        return without_files(said.text).strip() or said.text, "user"

@@ -21,15 +21,25 @@ from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.services import EXAMINE, PROBE, WEB_SEARCH, load
-from daemon.setup.answers import FeishuAnswer, ModelAnswer, SlackAnswer, TelegramAnswer, WebAnswer, WebhookAnswer
+from daemon.setup.answers import (
+    DiscordAnswer,
+    FeishuAnswer,
+    ModelAnswer,
+    SlackAnswer,
+    TelegramAnswer,
+    WebAnswer,
+    WebhookAnswer,
+)
 from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
+from daemon.setup.discord_api import NO_INTENT, app_at
 from daemon.setup.feishu_interview import me_at as feishu_me_at
 from daemon.setup.feishu_interview import pair as pair_feishu
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.settings_forms import (
     BotForm,
+    DiscordForm,
     FeishuForm,
     ModelForm,
     OwnerForm,
@@ -37,6 +47,7 @@ from daemon.setup.settings_forms import (
     TelegramForm,
     WebForm,
     WebhookForm,
+    discord_answer,
     feishu_answer,
     model_answer,
     slack_answer,
@@ -98,6 +109,11 @@ class Connecting:
         """Try or save a channel of Slack."""
         form = await decoded(request, SlackForm, FORM)
         return await self._handled(request, form, slack_answer, set_channel, _tried_slack)
+
+    async def discord(self, request: Request) -> Response:
+        """Try or save a channel of Discord."""
+        form = await decoded(request, DiscordForm, FORM)
+        return await self._handled(request, form, discord_answer, set_channel, _tried_discord)
 
     async def feishu(self, request: Request) -> Response:
         """Try or save a channel of Feishu."""
@@ -223,6 +239,12 @@ async def _tried_slack(answer: SlackAnswer) -> dict[str, object]:
     findings = [f"the app lacks permissions: {', '.join(missing)}"] if missing else []
     code = new_code() if answer.app_token else ""
     return {"name": f"{me.user}, {me.team}", "link": link_of(me), "code": code, "findings": findings}
+
+
+async def _tried_discord(answer: DiscordAnswer) -> dict[str, object]:
+    app = await app_at(answer.base_url, answer.token)
+    findings = [] if app.may_read_content else [NO_INTENT]
+    return {"name": app.name, "link": app.invitation, "owner": app.owner_id, "findings": findings}
 
 
 async def _tried_feishu(answer: FeishuAnswer) -> dict[str, object]:

@@ -15,6 +15,7 @@ from channels.web.site import Site
 from daemon.config import (
     BotConfig,
     ChannelConfig,
+    DiscordConfig,
     FeishuConfig,
     PushConfig,
     Secret,
@@ -65,7 +66,7 @@ class Reading:
                 "bots": {name: _bot(bot) for name, bot in config.bots.items()},
                 "channels": {name: _channel(channel) for name, channel in config.channels.items()},
                 "apis": {api: {"url": each.url, "model": each.model} for api, each in APIS.items()},
-                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "feishu", "webhook")},
+                "free": {kind: _free(settings, kind) for kind in ("telegram", "slack", "discord", "feishu", "webhook")},
             }
         )
 
@@ -116,7 +117,7 @@ def _channel(channel: ChannelConfig) -> dict[str, object]:
         "platform": isinstance(channel, PushConfig),
     }
     match channel:
-        case TelegramConfig():
+        case TelegramConfig() | DiscordConfig():
             found |= {"url": shown_url(channel.base_url), "set": _set(token=channel.token)}
         case SlackConfig():
             secrets = {key: getattr(channel, key) for key in ("bot_token", "app_token", "signing_secret")}

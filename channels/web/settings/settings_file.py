@@ -21,6 +21,7 @@ from daemon.process import Launch
 from daemon.services import ROLES
 from daemon.setup.config_editor import Change, Editor, Settings, first_files
 from daemon.setup.config_tables import SecretFile
+from daemon.setup.discord_api import DiscordSaysNo
 from daemon.setup.feishu_api import FeishuSaysNo
 from daemon.setup.questions import AnswerRefused
 from daemon.setup.slack_api import SlackSaysNo
@@ -50,6 +51,7 @@ _REFUSALS: Mapping[type[MillpondError], tuple[int, str]] = {
     ToolError: (422, "search_failed"),
     TelegramSaysNo: (422, "platform_refused"),
     SlackSaysNo: (422, "platform_refused"),
+    DiscordSaysNo: (422, "platform_refused"),
     FeishuSaysNo: (422, "platform_refused"),
 }
 

@@ -23,6 +23,7 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
         "web": connecting.web,
         "telegram": connecting.telegram,
         "slack": connecting.slack,
+        "discord": connecting.discord,
         "feishu": connecting.feishu,
         "webhook": connecting.webhook,
         "owner": connecting.owner,

@@ -1,0 +1,215 @@
+"""The objects of Discord's API, with the fields that are read here. Missing and unknown fields are ignored."""
+
+import re
+
+import msgspec
+
+DISCORD_EPOCH_MS = 1_420_070_400_000
+"""2015-01-01, from which the time in an ID counts (Reference, "Snowflakes")."""
+
+is_snowflake = re.compile(r"\d{1,20}", re.ASCII).fullmatch
+"""An ID of Discord."""
+
+THREADS = frozenset({10, 11, 12})
+"""Types of channels that are threads (Resources, "Channel Types")."""
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """An object of the API."""
+
+
+class User(Shape, frozen=True, kw_only=True):
+    """A person or a bot."""
+
+    id: str = ""
+    username: str = ""
+    global_name: str | None = None
+    bot: bool = False
+
+
+class Member(Shape, frozen=True, kw_only=True):
+    """A person in a server."""
+
+    nick: str | None = None
+    user: User | None = None
+
+
+class Mentioned(User, frozen=True, kw_only=True):
+    """A person who is mentioned."""
+
+    member: Member | None = None
+
+
+class File(Shape, frozen=True, kw_only=True):
+    """A file of a message."""
+
+    id: str
+    filename: str = ""
+    size: int = 0
+    url: str = ""
+    content_type: str | None = None
+
+
+class Sticker(Shape, frozen=True, kw_only=True):
+    """A sticker."""
+
+    name: str = ""
+
+
+class Embed(Shape, frozen=True, kw_only=True):
+    """A card that an app or a link made."""
+
+    title: str | None = None
+    description: str | None = None
+    url: str | None = None
+
+
+class PollText(Shape, frozen=True, kw_only=True):
+    """A question or an answer."""
+
+    text: str | None = None
+
+
+class PollAnswer(Shape, frozen=True, kw_only=True):
+    """An answer to choose."""
+
+    poll_media: PollText = PollText()
+
+
+class Poll(Shape, frozen=True, kw_only=True):
+    """A poll."""
+
+    question: PollText = PollText()
+    answers: tuple[PollAnswer, ...] = ()
+
+
+class Reference(Shape, frozen=True, kw_only=True):
+    """The message that another one replies to (type 0) or forwards (type 1)."""
+
+    type: int = 0
+    message_id: str | None = None
+
+
+class Content(Shape, frozen=True, kw_only=True):
+    """The content of a message or of a forwarded one."""
+
+    content: str = ""
+    attachments: tuple[File, ...] = ()
+    embeds: tuple[Embed, ...] = ()
+    sticker_items: tuple[Sticker, ...] = ()
+    mentions: tuple[Mentioned, ...] = ()
+    poll: Poll | None = None
+    flags: int = 0
+
+
+class Snapshot(Shape, frozen=True, kw_only=True):
+    """A forwarded message."""
+
+    message: Content = Content()
+
+
+class Message(Content, frozen=True, kw_only=True):
+    """A message."""
+
+    id: str
+    channel_id: str = ""
+    guild_id: str | None = None
+    type: int = 0
+    author: User | None = None
+    member: Member | None = None
+    webhook_id: str | None = None
+    edited_timestamp: str | None = None
+    mention_roles: tuple[str, ...] = ()
+    message_reference: Reference | None = None
+    referenced_message: "Message | None" = None
+    message_snapshots: tuple[Snapshot, ...] = ()
+    nonce: str | int | None = None
+
+
+class Deleted(Shape, frozen=True, kw_only=True):
+    """Deleted messages of a channel."""
+
+    channel_id: str
+    id: str = ""
+    ids: tuple[str, ...] = ()
+    guild_id: str | None = None
+
+
+class Channel(Shape, frozen=True, kw_only=True):
+    """A channel or a thread."""
+
+    id: str
+    type: int = 0
+    name: str | None = None
+    parent_id: str | None = None
+
+    @property
+    def thread_of(self) -> str:
+        """The ID of the channel that a thread belongs to; empty: it is no thread."""
+        return (self.parent_id or "") if self.type in THREADS else ""
+
+
+class RoleTags(Shape, frozen=True, kw_only=True):
+    """The bot that a role was made for."""
+
+    bot_id: str = ""
+
+
+class Role(Shape, frozen=True, kw_only=True):
+    """A role in a server."""
+
+    id: str
+    name: str = ""
+    tags: RoleTags = RoleTags()
+
+
+class Guild(Shape, frozen=True, kw_only=True):
+    """A server, as the gateway describes it when the bot connects or joins it."""
+
+    id: str
+    channels: tuple[Channel, ...] = ()
+    threads: tuple[Channel, ...] = ()
+    roles: tuple[Role, ...] = ()
+
+
+class Option(Shape, frozen=True, kw_only=True):
+    """A value that a person entered with a slash command."""
+
+    name: str = ""
+    value: str | int | float | bool = ""
+
+
+class CommandCall(Shape, frozen=True, kw_only=True):
+    """A slash command."""
+
+    name: str = ""
+    options: tuple[Option, ...] = ()
+
+
+class Interaction(Shape, frozen=True, kw_only=True):
+    """A use of a slash command (type 2)."""
+
+    id: str
+    token: str
+    type: int = 0
+    channel_id: str = ""
+    guild_id: str | None = None
+    data: CommandCall = CommandCall()
+    member: Member | None = None
+    user: User | None = None
+
+
+def order_of(snowflake: str) -> float:
+    """A number that rises from message to message: milliseconds, and the running number within one of them."""
+    number = int(snowflake)
+    return (number >> 22) + (number & 0xFFF) / 4096
+
+
+def seconds_of(snowflake: str) -> float:
+    """The time of an ID, in seconds of the epoch."""
+    return ((int(snowflake) >> 22) + DISCORD_EPOCH_MS) / 1_000
+
+
+def snowflake_at(seconds: float) -> str:
+    """The smallest ID of a moment, given in seconds of the epoch."""
+    return str(max(0, round(seconds * 1_000) - DISCORD_EPOCH_MS) << 22)

@@ -1,0 +1,159 @@
+"""The meaning of Discord's events: a message for the intake, or nothing. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from channels.arrival import Arrival, Sender
+from channels.discord.api_types import Deleted, Interaction, Message, is_snowflake, order_of
+from channels.discord.attachments import attachments_of, lines_of
+from channels.discord.mentions import name_of, names_of, plain, without_call
+from daemon.events import ChatKind, Quote
+
+DEFAULT, REPLY, THREAD_STARTER = 0, 19, 21
+SAID = frozenset({DEFAULT, REPLY})
+"""Types of messages that people write; all others report changes (Resources, "Message Types")."""
+
+REPLIED_TO = 0
+"""Type of a reference to the message that is replied to; others are forwarded messages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Me:
+    """The bot's identity."""
+
+    id: str
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a message was written."""
+
+    chat: str
+    """The channel that is no thread."""
+    thread: str = ""
+    name: str = ""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of channels and roles, by ID."""
+    roles: Collection[str] = ()
+    """The bot's own roles in the server, which people mention instead of the bot."""
+
+
+def read(message: Message, me: Me, place: Place, *, edited: bool = False) -> Arrival | None:
+    """The message for the bot ``me``; None: one of its own, or none that a person wrote."""
+    sender = sender_of(message)
+    if message.type not in SAID or sender is None or sender.id == me.id or not is_snowflake(message.id):
+        return None
+    if edited and not message.edited_timestamp:  # Discord added the preview of a link
+        return None
+    direct = not message.guild_id
+    mentioned = direct or _is_meant(message, me, place)
+    attachments = attachments_of(message)
+    text = words_of(message, me, place)
+    if not (text or attachments or mentioned):
+        return None  # the content of other messages is hidden without the privileged intent
+    change = (message.edited_timestamp or "")[:64] if edited else ""
+    return Arrival(
+        seen_as=seen_as(message.channel_id, message.id, change),
+        id=message.id,
+        order=order_of(message.id),
+        chat=place.chat,
+        thread=place.thread,
+        chat_kind=kind_of(message.guild_id),
+        chat_name=place.name,
+        sender=sender,
+        text=text,
+        mentioned=mentioned,
+        attachments=attachments,
+        reply_to=_replied_to(message),
+        quote=_quote(message, me, place),
+        edited=edited,
+    )
+
+
+def deleted(event: Deleted, place: Place) -> Iterator[Arrival]:
+    """The messages that were deleted; Discord does not state by whom they were written."""
+    for each in filter(is_snowflake, event.ids or (event.id,)):
+        yield Arrival(
+            seen_as=seen_as(event.channel_id, each, "deleted"),
+            id=each,
+            order=order_of(each),
+            chat=place.chat,
+            thread=place.thread,
+            chat_kind=kind_of(event.guild_id),
+            sender=Sender(id=""),
+            deleted=True,
+            original=seen_as(event.channel_id, each, ""),
+        )
+
+
+def read_command(event: Interaction, place: Place) -> Arrival | None:
+    """The slash command as a message; None: another interaction."""
+    user = event.user or (event.member.user if event.member else None)
+    if event.type != 2 or user is None or not is_snowflake(event.id):
+        return None
+    values = (str(option.value).strip() for option in event.data.options)
+    return Arrival(
+        seen_as=seen_as(event.channel_id, event.id, ""),
+        id=event.id,
+        order=order_of(event.id),
+        chat=place.chat,
+        thread=place.thread,
+        chat_kind=kind_of(event.guild_id),
+        chat_name=place.name,
+        sender=Sender(id=user.id, name=name_of(user, event.member), is_bot=user.bot),
+        text=" ".join(filter(None, (f"/{event.data.name}", *values))),
+    )
+
+
+def sender_of(message: Message) -> Sender | None:
+    """The sender; None: unknown."""
+    author = message.author
+    if author is None or not is_snowflake(author.id):
+        return None
+    is_bot = author.bot or message.webhook_id is not None
+    return Sender(id=author.id, name=name_of(author, message.member), is_bot=is_bot)
+
+
+def words_of(message: Message, me: Me, place: Place) -> str:
+    """The text of a message without a mention of the bot at its beginning."""
+    names = {**place.names, **names_of(message), me.id: me.name}
+    text = plain(without_call(message.content, {me.id, *place.roles}), names).strip()
+    return "\n".join(filter(None, (text, *lines_of(message, names))))
+
+
+def kind_of(guild_id: str | None) -> ChatKind:
+    """Whether a message was written in a server."""
+    return "group" if guild_id else "direct"
+
+
+def seen_as(channel_id: str, message_id: str, change: str) -> str:
+    """The ID of an update: of a message, or of a change to it."""
+    return ":".join(filter(None, (channel_id, message_id, change)))
+
+
+def _is_meant(message: Message, me: Me, place: Place) -> bool:
+    answered = _answered(message)
+    to_us = answered is not None and answered.author is not None and answered.author.id == me.id
+    named = any(each.id == me.id for each in message.mentions)
+    return to_us or named or any(role in place.roles for role in message.mention_roles)
+
+
+def _replied_to(message: Message) -> str:
+    reference = message.message_reference
+    return (reference.message_id or "") if reference and reference.type == REPLIED_TO else ""
+
+
+def _answered(message: Message) -> Message | None:
+    return message.referenced_message if _replied_to(message) else None
+
+
+def _quote(message: Message, me: Me, place: Place) -> Quote | None:
+    answered = _answered(message)
+    sender = sender_of(answered) if answered else None
+    if answered is None or sender is None:
+        return None
+    text = words_of(answered, me, place)
+    if sender.id == me.id:
+        return Quote(text=text)
+    return Quote(text=text, sender_name=sender.name, sender_id=sender.id)

@@ -1,0 +1,174 @@
+"""The way of an event into the intake: events of a channel in order, those of several channels at a time."""
+
+import random
+from collections import deque
+from collections.abc import AsyncIterator
+
+import anyio
+import anyio.abc
+import msgspec
+import structlog
+
+from channels.arrival import Arrival
+from channels.base import Intake
+from channels.discord.api import Api, Request
+from channels.discord.api_outcome import Rejected
+from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message
+from channels.discord.channel_directory import Directory
+from channels.discord.discord_events import Me, deleted, read, read_command
+from channels.discord.gateway_session import Progress
+from daemon import metrics
+from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
+from daemon.wording import Language
+from daemon.wording import text as say
+
+PENDING_MAX = 1_000
+"""Events that are handled or wait for it; then nothing more is read, and Discord waits."""
+
+AWAY_PAUSE_S = 0.5
+"""Pause before an event is handed in again that could not be stored, less up to a half of it."""
+
+ANSWER_S = 3.0
+"""Time in which Discord expects the answer to a slash command (Interactions, "Receiving and Responding")."""
+
+SHOWN_TO_ONE = 1 << 6
+"""Flag of an answer that only the person sees who used the command."""
+
+MESSAGE_ANSWER = 4
+"""Type of an answer that is a message."""
+
+HEARD = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "INTERACTION_CREATE"})
+"""Events that lead to messages for the intake."""
+
+CHANNELS = frozenset({"CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE"})
+ROLES = frozenset({"GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"})
+
+
+class _Head(msgspec.Struct, frozen=True):
+    channel_id: str = ""
+
+
+class _Where(msgspec.Struct, frozen=True):
+    guild_id: str = ""
+
+
+_head = msgspec.json.Decoder(_Head).decode
+_where = msgspec.json.Decoder(_Where).decode
+_message = msgspec.json.Decoder(Message).decode
+_deleted = msgspec.json.Decoder(Deleted).decode
+_interaction = msgspec.json.Decoder(Interaction).decode
+_channel = msgspec.json.Decoder(Channel).decode
+_guild = msgspec.json.Decoder(Guild).decode
+_log = structlog.get_logger()
+
+
+class Inlet:
+    """Hands the events of one bot to the intake. Its tasks belong to the task group that it is given."""
+
+    def __init__(
+        self, intake: Intake, me: Me, directory: Directory, api: Api, *, channel: str, language: Language
+    ) -> None:
+        self._intake = intake
+        self._me = me
+        self._directory = directory
+        self._api = api
+        self._channel = channel
+        self._language: Language = language
+        self._queues: dict[str, deque[tuple[str, bytes, int, Progress]]] = {}
+
+    async def put(self, tg: anyio.abc.TaskGroup, kind: str, found: bytes, *, sequence: int, progress: Progress) -> None:
+        """Take over an event, ``found`` in JSON; returns when there is room for the next."""
+        if kind not in HEARD:
+            self._learn(kind, found)
+            progress.begin(sequence)
+            progress.end(sequence)
+            return
+        progress.begin(sequence)
+        try:
+            chat = _head(found).channel_id
+        except UNREADABLE as error:
+            self._note_unreadable(kind, error)
+            progress.end(sequence)
+            return
+        queue = self._queues.get(chat)
+        if queue is None:
+            queue = self._queues[chat] = deque()
+            tg.start_soon(self._work, chat, queue)
+        queue.append((kind, found, sequence, progress))
+        await progress.until_pending(PENDING_MAX)
+
+    async def _work(self, chat: str, queue: deque[tuple[str, bytes, int, Progress]]) -> None:
+        while queue:
+            kind, found, sequence, progress = queue[0]
+            await self._take(kind, found)
+            queue.popleft()
+            progress.end(sequence)
+        del self._queues[chat]
+
+    async def _take(self, kind: str, found: bytes) -> None:
+        try:
+            async for arrival in self._read(kind, found):
+                await self._handed_in(arrival)
+            if kind == "INTERACTION_CREATE":
+                await self._answer(_interaction(found))
+        except UNREADABLE as error:
+            self._note_unreadable(kind, error)
+        except Exception as error:  # noqa: BLE001 - one bad event must not stop those behind it
+            _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
+            metrics.UPDATES.labels(self._channel, "failed").inc()
+
+    async def _handed_in(self, arrival: Arrival) -> None:
+        while True:
+            try:
+                return await self._intake.take(arrival)
+            except BusUnavailable as error:
+                # Discord does not repeat an event on the same connection.
+                _log.warning("update.waits", channel=self._channel, reason=brief(error))
+                await anyio.sleep(AWAY_PAUSE_S * random.uniform(0.5, 1.0))
+
+    async def _read(self, kind: str, found: bytes) -> AsyncIterator[Arrival]:
+        if kind == "INTERACTION_CREATE":
+            event = _interaction(found)
+            place = await self._directory.place(event.channel_id, event.guild_id)
+            if (arrival := read_command(event, place)) is not None:
+                yield arrival
+        elif kind.startswith("MESSAGE_DELETE"):
+            gone = _deleted(found)
+            place = await self._directory.place(gone.channel_id, gone.guild_id)
+            for arrival in deleted(gone, place):
+                yield arrival
+        else:
+            message = _message(found)
+            if message.author is not None and message.author.id == self._me.id:
+                return
+            place = await self._directory.place(message.channel_id, message.guild_id, roles=message.mention_roles)
+            arrival = read(message, self._me, place, edited=kind == "MESSAGE_UPDATE")
+            if arrival is not None:
+                yield arrival
+
+    async def _answer(self, event: Interaction) -> None:
+        """Tell the person that the command was received; its result is a message of its own."""
+        data = {"content": say("command_received", self._language), "flags": SHOWN_TO_ONE}
+        path = f"/interactions/{event.id}/{event.token}/callback"
+        try:
+            await self._api.call(Request("POST", path, {"type": MESSAGE_ANSWER, "data": data}), timeout_s=ANSWER_S)
+        except Rejected:
+            pass  # too late: Discord shows an error, and the result all the same
+        except ChannelError as error:
+            _log.warning("command.unanswered", channel=self._channel, reason=type(error).__name__)
+
+    def _learn(self, kind: str, found: bytes) -> None:
+        try:
+            if kind == "GUILD_CREATE":
+                self._directory.add_guild(_guild(found))
+            elif kind in CHANNELS:
+                self._directory.add(_channel(found))
+            elif kind in ROLES:
+                self._directory.forget_roles(_where(found).guild_id)
+        except UNREADABLE as error:
+            self._note_unreadable(kind, error)
+
+    def _note_unreadable(self, kind: str, error: Exception) -> None:
+        metrics.UPDATES.labels(self._channel, "unreadable").inc()
+        # Of the error no more than its kind: its text may quote what a person wrote.
+        _log.warning("update.unreadable", channel=self._channel, kind=kind[:64], reason=type(error).__name__)

@@ -1,0 +1,149 @@
+"""Receiving a bot's events from the gateway: connections are opened, resumed and replaced.
+
+Discord numbers the events of a session. After a connection was lost, the next one resumes the session, and Discord
+sends all events after the number that it is told (Events, "Gateway"). Within a process that is the last number
+received; after a restart the last one before which all events are handled.
+"""
+
+import random
+
+import anyio
+import anyio.abc
+import msgspec
+import structlog
+
+from channels.discord.api import Api, Request
+from channels.discord.event_inlet import Inlet
+from channels.discord.gateway_closes import INTENTS, MESSAGE_CONTENT, Close
+from channels.discord.gateway_connection import Connection, Login
+from channels.discord.gateway_session import Sessions
+from channels.websocket_client import opened, websocket_session
+from daemon.config.address import is_discords
+from daemon.config.secret import Secret
+from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
+
+OPEN_S = 10.0
+"""How long connecting may take, and asking for the address."""
+
+EVENT_MAX_BYTES = 33_554_432
+"""Largest event that is read; that of a large server has some megabytes."""
+
+PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
+"""Rest after a failure, doubled with each one more, less up to a half."""
+
+PERSON_S = 60.0
+"""Rest when only a person can help."""
+
+IDENTIFY_EVERY_S = 5.0
+"""Shortest time between two new sessions (Gateway, "Rate Limiting")."""
+
+ELSEWHERE = 3
+"""Failures after which the session is resumed at the address for new ones."""
+
+INVALID_MAX_S = 5.0
+"""Longest rest after a session was refused, less up to four fifths (Gateway, "Invalid Session")."""
+
+
+class _Starts(msgspec.Struct, frozen=True):
+    remaining: int = 1
+    reset_after: float = 0.0
+    """Milliseconds."""
+
+
+class _Address(msgspec.Struct, frozen=True):
+    url: str
+    session_start_limit: _Starts = _Starts()
+
+
+_address = msgspec.json.Decoder(_Address).decode
+_log = structlog.get_logger()
+
+
+class Gateway:
+    """One bot's receiving of events."""
+
+    def __init__(self, api: Api, token: Secret, sessions: Sessions, inlet: Inlet, *, channel: str) -> None:
+        self._api = api
+        self._sessions = sessions
+        self._inlet = inlet
+        self._channel = channel
+        self._login = Login(token=token, intents=INTENTS | MESSAGE_CONTENT)
+        self._failures = 0
+        self._next_identify_at = 0.0
+
+    async def run(self) -> None:
+        """Receive events until cancelled. Discord sends the events again that were not handled by then."""
+        try:
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(self._sessions.keep_saved)
+                while True:
+                    rest_s = await self._once(tg)
+                    await anyio.sleep(rest_s)
+        finally:
+            await self._sessions.save_at_end()
+
+    async def _once(self, work: anyio.abc.TaskGroup) -> float:
+        """Be connected once; how long to rest then."""
+        try:
+            connection, ending = await self._connected(work)
+        except ChannelError as error:
+            rest_s = self._backoff()
+            if isinstance(error, SendRejected):
+                rest_s = PERSON_S
+            elif isinstance(error, SendRefused):
+                rest_s = max(rest_s, error.retry_after_s or 0.0)
+            _log.warning("gateway.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=brief(error))
+            return rest_s
+        if connection.is_steady:
+            self._failures = 0
+        return self._rest_after(ending)
+
+    async def _connected(self, work: anyio.abc.TaskGroup) -> tuple[Connection, Close]:
+        """A connection that has ended. Raises: ChannelError: it was not opened."""
+        can_resume = self._sessions.id and self._failures < ELSEWHERE
+        url = self._sessions.url if can_resume else await self._new_address()
+        if not is_discords(url, self._api.base):
+            self._sessions.forget()
+            raise SendRefused("Discord returned a gateway address that does not belong to Discord")
+        async with websocket_session(url.replace("ws", "http", 1)) as session:
+            address = f"{url.rstrip('/')}/?v=10&encoding=json"
+            ws = await opened(session, address, platform="Discord", timeout_s=OPEN_S, max_bytes=EVENT_MAX_BYTES)
+            connection = Connection(ws, self._login, self._sessions, self._inlet, channel=self._channel)
+            return connection, await connection.serve(work)
+
+    async def _new_address(self) -> str:
+        """The address for a new session, once Discord allows one."""
+        # The events of the session before have other numbers.
+        await self._sessions.progress.until_pending(0)
+        await anyio.sleep(max(0.0, self._next_identify_at - anyio.current_time()))
+        try:
+            found = _address(await self._api.call(Request("GET", "/gateway/bot"), timeout_s=OPEN_S))
+        except UNREADABLE:
+            raise SendRefused("Discord returned no gateway address. Check base_url.") from None
+        starts = found.session_start_limit
+        if starts.remaining <= 0:
+            raise SendRefused(
+                "Discord allows no more new sessions today for this bot", retry_after_s=starts.reset_after / 1_000
+            )
+        self._next_identify_at = anyio.current_time() + IDENTIFY_EVERY_S
+        return found.url
+
+    def _rest_after(self, ending: Close) -> float:
+        """How long to rest before the next connection is opened."""
+        if ending.remedy == "resume":
+            return self._backoff()
+        self._sessions.forget()
+        if ending.remedy == "without intent":
+            self._login = Login(token=self._login.token, intents=INTENTS)
+            _log.error("gateway.intent", channel=self._channel, reason=ending.reason)
+            return 0.0
+        if ending.remedy == "person":
+            text = f"{ending.reason} of channels.{self._channel}."
+            _log.error("gateway.disabled", channel=self._channel, waited_s=PERSON_S, reason=text)
+            return PERSON_S
+        return INVALID_MAX_S * random.uniform(0.2, 1.0)
+
+    def _backoff(self) -> float:
+        rest_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2.0 ** min(self._failures, 30))
+        self._failures += 1
+        return rest_s

@@ -1,0 +1,144 @@
+"""The session at the gateway: what Redis keeps of it, so that any process can resume it, and what is acknowledged.
+
+Hash ``mp:poller:{<channel>}``, field ``session``: the session in JSON, beside the lease of the connected process.
+"""
+
+import anyio
+import msgspec
+import structlog
+
+from daemon.bus import Bus
+from daemon.errors import UNREADABLE, BusError, brief
+
+FIELD = "session"
+
+SAVE_EVERY_S = 0.2
+"""Shortest time between two writes: events that are received again after a crash have no effect."""
+
+SAVE_TIMEOUT_S = 1.0
+"""How long a stopping process may take for the last write."""
+
+_log = structlog.get_logger()
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A session, as Redis keeps it."""
+
+    id: str
+    url: str
+    """The address at which it is resumed."""
+    sequence: int
+    """Number of the last event before which all events are handled, itself included."""
+
+
+_decode = msgspec.json.Decoder(Session).decode
+
+
+class Progress:
+    """Which events of a session are handled."""
+
+    def __init__(self, sequence: int) -> None:
+        self.received = sequence
+        """Number of the last event that was received."""
+        self._pending: dict[int, None] = {}
+        self._changed = anyio.Event()
+
+    @property
+    def acknowledged(self) -> int:
+        """Number of the last event before which all are handled."""
+        return min(self._pending) - 1 if self._pending else self.received
+
+    @property
+    def pending(self) -> int:
+        """Number of events that are being handled."""
+        return len(self._pending)
+
+    def begin(self, sequence: int) -> None:
+        """An event was received."""
+        self.received = max(self.received, sequence)
+        self._pending[sequence] = None
+
+    def end(self, sequence: int) -> None:
+        """An event was handled."""
+        self._pending.pop(sequence, None)
+        self.tell()
+
+    def tell(self) -> None:
+        """Wake those that wait for a change."""
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+
+    async def change(self) -> None:
+        """Wait until another event was handled."""
+        await self._changed.wait()
+
+    async def until_pending(self, most: int) -> None:
+        """Wait until at most so many events are being handled."""
+        while self.pending > most:
+            await self.change()
+
+
+class Sessions:
+    """The session of one channel instance."""
+
+    def __init__(self, bus: Bus, channel: str) -> None:
+        self._bus = bus
+        self._channel = channel
+        self._key = bus.keys.poller(channel)
+        self._saved: Session | None = None
+        self.id = ""
+        """Empty: there is none."""
+        self.url = ""
+        self.progress = Progress(0)
+
+    async def load(self) -> None:
+        """Read the session of the process before. Raises: BusError."""
+        found: bytes | None = await self._bus.call("HGET", self._key, FIELD)
+        if not found:
+            return
+        try:
+            session = _decode(found)
+        except UNREADABLE as error:
+            _log.warning("session.unreadable", channel=self._channel, reason=type(error).__name__)
+            return
+        self._saved = session
+        self.begin(session.id, session.url, session.sequence)
+
+    def begin(self, session_id: str, url: str, sequence: int) -> None:
+        """Discord has begun a session; all events of the one before are handled."""
+        before, self.progress = self.progress, Progress(sequence)
+        self.id, self.url = session_id, url
+        before.tell()
+
+    def forget(self) -> None:
+        """Discord does not know the session any more."""
+        self.id = ""
+
+    async def keep_saved(self) -> None:
+        """Save the session after each change, for ever."""
+        while True:
+            try:
+                await self.save()
+            except BusError as error:
+                _log.warning("session.unsaved", channel=self._channel, reason=brief(error))
+            await anyio.sleep(SAVE_EVERY_S)
+            while self._current() == self._saved or not self.id:
+                await self.progress.change()
+
+    async def save(self) -> None:
+        """Save the session, if there is one. Raises: BusError."""
+        if self.id:
+            session = self._current()
+            await self._bus.call("HSET", self._key, FIELD, msgspec.json.encode(session))
+            self._saved = session
+
+    def _current(self) -> Session:
+        return Session(id=self.id, url=self.url, sequence=self.progress.acknowledged)
+
+    async def save_at_end(self) -> None:
+        """Save the session while the process gives the channel away; gives up soon."""
+        with anyio.move_on_after(SAVE_TIMEOUT_S, shield=True):
+            try:
+                await self.save()
+            except BusError as error:
+                _log.warning("session.unsaved", channel=self._channel, reason=brief(error))

@@ -1,0 +1,69 @@
+"""The state of a bot at Discord, in sentences for people."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from channels.discord.api import Api, Request
+from channels.discord.api_outcome import Unauthorized
+from channels.discord.api_types import User
+from daemon.config import DiscordConfig
+from daemon.errors import UNREADABLE, ChannelError
+from daemon.setup.discord_api import NO_INTENT, App
+
+TIMEOUT_S = 10.0
+
+SHARDS_FROM = 2_500
+"""Servers from which on Discord requires several connections."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One fact."""
+
+    state: Literal["ok", "warning", "error"]
+    text: str
+
+
+_user = msgspec.json.Decoder(User).decode
+_app = msgspec.json.Decoder(App).decode
+
+
+async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:
+    """The bot's identity. Raises: ChannelError; ValueError: the answer is another one."""
+    found = _user(await api.call(Request("GET", "/users/@me"), timeout_s=timeout_s))
+    if not found.id:
+        raise ValueError("the answer lacks the ID of the bot")
+    return found
+
+
+async def app_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> App:
+    """The bot's app. Errors as for ``me_of``."""
+    return _app(await api.call(Request("GET", "/applications/@me"), timeout_s=timeout_s))
+
+
+async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark]:
+    """Facts about the bot of the channel ``name``, and problems with remedies. Never raises what ``send`` raises."""
+    try:
+        me, app = await me_of(api), await app_of(api)
+    except Unauthorized as error:
+        place = f"The token is set in channels.{name}.token or channels.{name}.token_file."
+        return [Remark(state="error", text=f"{error} {place}")]
+    except ChannelError as error:
+        return [Remark(state="error", text=str(error))]
+    except UNREADABLE:
+        return [
+            Remark(state="error", text=f"{config.base_url} is not Discord's API. Correct channels.{name}.base_url.")
+        ]
+    remarks = [Remark(state="ok", text=f"@{me.username}")]
+    if not app.may_read_content and config.access.groups != "off":
+        state: Literal["warning", "error"] = "error" if config.access.groups == "all" else "warning"
+        remarks.append(Remark(state=state, text=NO_INTENT))
+    if app.approximate_guild_count == 0:
+        text = f"the bot is in no server. To add it to a server, open {app.invitation}"
+        remarks.append(Remark(state="ok", text=text))
+    if (app.approximate_guild_count or 0) >= SHARDS_FROM:
+        text = f"the bot is in more than {SHARDS_FROM:,} servers, for which Discord requires several connections. "
+        remarks.append(Remark(state="error", text=f"{text}Millpond does not support this."))
+    return remarks

@@ -1,0 +1,99 @@
+"""Looking up whether a message was sent: by its nonce, else by its text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from channels.base import Part
+from channels.discord.api import Api, Request
+from channels.discord.api_types import Message, is_snowflake, seconds_of, snowflake_at
+from channels.discord.message_sender import DOCUMENT_NAME, nonce_of, shown, target_of
+from daemon.clock import Clock
+from daemon.errors import UNREADABLE, SendRefused
+from daemon.sessionkey import SessionKey
+
+PAGE = 100
+"""Messages that Discord returns at most."""
+
+LOOK_BACK_S = 86_400.0
+"""Greatest age of a message that is found; a reply that waited for longer is sent again."""
+
+SAME_S = 3_600.0
+"""Greatest age of a message that is found only by its text: a bot may write the same again another day."""
+
+_messages = msgspec.json.Decoder(list[Message]).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A message that may have been sent."""
+
+    part: Part
+    nonce: str
+    preview_nonce: str
+    """Of the preview that the part may have been edited into."""
+    now_s: float
+    """Seconds of the epoch."""
+
+
+class Finding:
+    """Looks in the channels of one bot."""
+
+    def __init__(self, api: Api, clock: Clock) -> None:
+        self._api = api
+        self._clock = clock
+
+    async def find(self, chat: SessionKey, part: Part, me: str, *, timeout_s: float) -> str:
+        """The ID of the message that some attempt at ``part`` created; empty: none. Errors as for ``Finds.find``."""
+        now_s = self._clock.now().timestamp()
+        after = part.reply_to if is_snowflake(part.reply_to) else snowflake_at(now_s - LOOK_BACK_S)
+        # Without ``after``, for which Discord returns the oldest messages and not the newest.
+        query = {"limit": str(PAGE)}
+        content = await self._api.call(
+            Request("GET", f"/channels/{target_of(chat)}/messages", query=query), timeout_s=timeout_s
+        )
+        try:
+            found = _messages(content)
+        except UNREADABLE as error:
+            raise SendRefused("Discord's list of messages cannot be read") from error
+        ours = [each for each in found if each.author and each.author.id == me and int(each.id) > int(after)]
+        preview = msgspec.structs.replace(part, preview=True)
+        return found_in(
+            ours, Wanted(part=part, nonce=nonce_of(chat, part), preview_nonce=nonce_of(chat, preview), now_s=now_s)
+        )
+
+
+def found_in(ours: list[Message], wanted: Wanted) -> str:
+    """The newest of the bot's messages that is the wanted one. Pure."""
+    newest_first = sorted(ours, key=lambda each: int(each.id), reverse=True)
+    return next((each.id for each in _matching(newest_first, wanted)), "")
+
+
+def _matching(ours: list[Message], wanted: Wanted) -> Iterator[Message]:
+    part = wanted.part
+    yield from (each for each in ours if each.nonce == wanted.nonce)
+    if not part.preview:
+        edited = (each for each in ours if each.nonce == wanted.preview_nonce)
+        yield from (each for each in edited if each.content == shown(part.text))
+    # Discord keeps nonces for a short time only.
+    if any(each.nonce for each in ours):
+        return
+    yield from (each for each in ours if wanted.now_s - seconds_of(each.id) <= SAME_S and _is_like(each, part))
+
+
+def _is_like(message: Message, part: Part) -> bool:
+    names = [each.name or "file" for each in part.attachments]
+    if part.document:
+        names.insert(0, DOCUMENT_NAME)
+    if [each.filename for each in message.attachments] != names:
+        return False
+    begun, words = _words(message.content), _words(shown(part.text))
+    if part.preview:
+        return bool(begun) and words.startswith(begun)
+    return begun == words and bool(words or names)
+
+
+def _words(text: str) -> str:
+    """Letters and digits alone: Discord may change the others."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())

@@ -1,0 +1,221 @@
+"""What the fake REST API does: as strict as the documentation, of what Millpond may ask."""
+
+import json
+import time
+from typing import Any
+from urllib.parse import unquote
+
+from tests.fakes.discord.calls import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Call, Failed
+from tests.fakes.discord.world import NONCE_S, REPLY, SAID, Bot, Chat, Message, World
+from tests.fakes.platform import Buckets
+
+CONTENT_MAX, NONCE_MAX, FILE_MAX = 2_000, 25, 10_485_760
+FLAGS = (1 << 2) | (1 << 12)  # those that may be set: no previews, no sound
+SENT = {"content", "nonce", "enforce_nonce", "attachments", "message_reference", "allowed_mentions", "flags"}
+EDITED = {"content", "allowed_mentions", "flags"}
+
+
+class Rest:
+    """The routes; ``limits`` None: as much may be sent as one likes."""
+
+    def __init__(self, world: World, limits: Buckets | None) -> None:
+        self.world = world
+        self.limits = limits
+        self.gateway = ""
+
+    def act(self, bot: Bot, call: Call) -> Any:  # noqa: PLR0911 - a return for each route
+        match (call.method.partition(" ")[0], *call.path):
+            case ("GET", "users", "@me"):
+                return bot.person.said()
+            case ("GET", "applications", "@me"):
+                return {"id": bot.app_id, "name": bot.person.name, "flags": bot.flags} | {
+                    "approximate_guild_count": len(self.world.guilds),
+                    "owner": self._owner(),
+                }
+            case ("GET", "applications", bot.app_id, "commands"):
+                return bot.commands
+            case ("PUT", "applications", bot.app_id, "commands"):
+                return self._registered(bot, call)
+            case ("GET", "gateway", "bot"):
+                starts = {"total": 1_000, "remaining": bot.starts_left, "reset_after": 60_000, "max_concurrency": 1}
+                return {"url": self.gateway, "shards": 1, "session_start_limit": starts}
+            case ("GET", "guilds", guild, "roles"):
+                return self.world.guilds[guild].roles
+            case ("POST", "users", "@me", "channels"):
+                return self.world.direct(self.world.people[str(call.params["recipient_id"])]).described()
+            case ("POST", "interactions", event, token, "callback"):
+                return self._answered(bot, event, token, call)
+            case (verb, "channels", chat, *rest):
+                return self._in_chat(bot, call, verb, self._chat(chat), rest)
+            case _:
+                raise Failed(404, 0, "404: Not Found")
+
+    def _owner(self) -> Any:
+        people = [each for each in self.world.people.values() if not each.is_bot]
+        return people[0].said() if people else {"id": "1", "username": "nobody"}
+
+    def _in_chat(self, bot: Bot, call: Call, verb: str, chat: Chat, rest: list[str]) -> Any:  # noqa: PLR0911
+        match (verb, *rest):
+            case ("GET",):
+                return chat.described()
+            case ("POST", "typing"):
+                chat.typings += 1
+                return None
+            case ("POST", "messages"):
+                return self._sent(bot, chat, call)
+            case ("GET", "messages"):
+                return self._listed(chat, call)
+            case ("GET", "messages", number):
+                return self._message(chat, number).said(self.world.base_url)
+            case ("PATCH", "messages", number):
+                return self._edited(bot, self._message(chat, number), call)
+            case ("DELETE", "messages", number):
+                self._own(bot, self._message(chat, number)).gone = True
+                return None
+            case ("PUT" | "DELETE", "messages", number, "reactions", emoji, "@me"):
+                people = self._message(chat, number).reactions.setdefault(unquote(emoji), set())
+                if verb == "DELETE" and bot.person.id not in people:
+                    raise Failed(404, 10_014, "Unknown Emoji")
+                (people.add if verb == "PUT" else people.discard)(bot.person.id)
+                return None
+            case _:
+                raise Failed(404, 0, "404: Not Found")
+
+    def _chat(self, number: str) -> Chat:
+        chat = self.world.chats.get(number)
+        if chat is None or chat.is_gone:
+            raise Failed(*UNKNOWN_CHANNEL)
+        return chat
+
+    def _message(self, chat: Chat, number: str) -> Message:
+        message = chat.messages.get(number)
+        if message is None or message.gone:
+            raise Failed(*UNKNOWN_MESSAGE)
+        return message
+
+    def _own(self, bot: Bot, message: Message) -> Message:
+        if message.by is not bot.person:
+            raise Failed(403, 50_005, "Cannot edit a message authored by another user")
+        return message
+
+    def _sent(self, bot: Bot, chat: Chat, call: Call) -> Any:
+        body = self._body(call, SENT)
+        if chat.is_closed:
+            raise Failed(403, 50_001, "Missing Access")
+        nonce = str(body.get("nonce", ""))
+        if len(nonce) > NONCE_MAX:
+            raise _invalid("nonce")
+        if nonce and body.get("enforce_nonce") and (known := self._with_nonce(bot, nonce)):
+            if known.gone:
+                raise Failed(*UNKNOWN_MESSAGE)
+            return known.said(self.world.base_url)
+        files = [self.world.file(each.data, each.name) for each in call.files.values()]
+        if any(len(file.data) > FILE_MAX for file in files):
+            raise Failed(413, 40_005, "Request entity too large")
+        if [file.name for file in files] != [each["filename"] for each in body.get("attachments", [])]:
+            raise _invalid("attachments")
+        text = self._content(body)
+        if not text.strip() and not files:
+            raise Failed(400, 50_006, "Cannot send an empty message")
+        answered = self._answered_message(chat, body)
+        kind = REPLY if answered else SAID
+        message = self.world.add(
+            chat, bot.person, text, kind=kind, files=files, reply_to=answered, nonce=nonce, flags=body.get("flags", 0)
+        )
+        self.world.tell("MESSAGE_CREATE", message)
+        return message.said(self.world.base_url)
+
+    def _with_nonce(self, bot: Bot, nonce: str) -> Message | None:
+        said = (each for chat in self.world.chats.values() for each in chat.messages.values())
+        recent = (each for each in said if each.by is bot.person and self.world.now() - each.at < NONCE_S)
+        return next((each for each in recent if each.nonce == nonce), None)
+
+    def _answered_message(self, chat: Chat, body: Any) -> Message | None:
+        reference = body.get("message_reference")
+        if not reference:
+            return None
+        found = chat.messages.get(reference["message_id"])
+        if found is None or found.gone:
+            if reference.get("fail_if_not_exists", True):
+                raise _invalid("message_reference")
+            return None
+        return found
+
+    def _edited(self, bot: Bot, message: Message, call: Call) -> Any:
+        body = self._body(call, EDITED)
+        self._own(bot, message).text = self._content(body)
+        message.edited = f"2026-11-20T12:00:00.{next(self.world.numbers):06}+00:00"
+        self.world.tell("MESSAGE_UPDATE", message)
+        return message.said(self.world.base_url)
+
+    def _listed(self, chat: Chat, call: Call) -> Any:
+        limit = int(call.params.get("limit", 50))
+        if not 1 <= limit <= 100:
+            raise _invalid("limit")
+        there = [each for each in chat.messages.values() if not each.gone]
+        if "before" in call.params:
+            there = [each for each in there if int(each.id) < int(call.params["before"])]
+        if "after" in call.params:
+            there = [each for each in there if int(each.id) > int(call.params["after"])][:limit]
+        return [each.said(self.world.base_url) for each in reversed(there[-limit:])]
+
+    def _registered(self, bot: Bot, call: Call) -> Any:
+        commands: list[Any] = call.params["[]"]
+        for each in commands:
+            assert each["name"].islower() and len(each["description"]) <= 100
+        bot.commands = [{**each, "id": self.world.id(), "version": "1"} for each in commands]
+        return bot.commands
+
+    def _answered(self, bot: Bot, event: str, token: str, call: Call) -> Any:
+        known, answered = self.world.interactions.get(event, ("", False))
+        if known != token:
+            raise Failed(404, 10_062, "Unknown interaction")
+        if answered:
+            raise Failed(400, 40_060, "Interaction has already been acknowledged.")
+        self.world.interactions[event] = (token, True)
+        bot.answers.append(call.params)
+        return None
+
+    def _body(self, call: Call, known: set[str]) -> Any:
+        body = json.loads(call.params["payload_json"]) if "payload_json" in call.params else call.params
+        call.used.update(known, {"payload_json"})
+        if unknown := set(body) - known:
+            raise _invalid(", ".join(sorted(unknown)))
+        if body.get("flags", 0) & ~FLAGS:
+            raise _invalid("flags")
+        if body.get("allowed_mentions", {}).get("parse") != []:
+            raise _invalid("a mention could notify people")
+        return body
+
+    def _content(self, body: Any) -> str:
+        text = body.get("content") or ""
+        if len(text) > CONTENT_MAX:
+            raise _invalid("content")
+        return text
+
+    # Rate limits
+
+    def limited(self, bot: Bot, call: Call) -> dict[str, str]:
+        """The headers of an answer; raises Failed when a limit is reached."""
+        if self.limits is None or call.method.startswith("GET"):
+            return {}
+        major = call.path[1] if len(call.path) > 1 and call.path[0] == "channels" else ""
+        name = call.method
+        wait_s = self.limits.take((f"{bot.token} all", 50, 50.0), (f"{bot.token} {name} {major}", 5, 1.0))
+        if wait_s:
+            raise Failed(429, 0, "You are being rate limited.", retry_after=float(wait_s), **{"global": False})
+        room = self.limits._filled(f"{bot.token} {name} {major}", 5, 1.0).room
+        bucket = f"{abs(hash(name)):x}"[:8]
+        reset_s = f"{max(0.0, 1.0 - room):.3f}"
+        return {
+            "x_ratelimit_bucket": bucket,
+            "x_ratelimit_limit": "5",
+            "x_ratelimit_remaining": str(int(room)),
+            "x_ratelimit_reset_after": reset_s,
+            "x_ratelimit_reset": str(time.time() + 1),
+        }
+
+
+def _invalid(field: str) -> Failed:
+    errors = {field: {"_errors": [{"code": "INVALID", "message": "invalid"}]}}
+    return Failed(400, 50_035, f"Invalid Form Body: {field}", errors=errors)

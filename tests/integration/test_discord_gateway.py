@@ -1,0 +1,321 @@
+"""The gateway of Discord: sessions that go on, and what Discord may do with them."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from channels.base import Part
+from channels.discord import DiscordChannel, connect
+from channels.discord.api_outcome import TooMany
+from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
+from daemon.errors import SendRefused
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
+from tests.contract.lab import Heard
+from tests.contract.suite import receiving
+from tests.fakes.discord import Chat, FakeDiscord, Person, Refuse, fake_discord
+from tests.limits import HANG_S
+
+NAME = "lake"
+RESUME, IDENTIFY, HEARTBEAT = 6, 2, 1
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PAUSE_MIN_S", "IDENTIFY_EVERY_S", "INVALID_MAX_S"):
+        monkeypatch.setattr(f"channels.discord.gateway.{name}", 0.02)
+
+
+class Lake:
+    """A bot that hears, and people who speak to it."""
+
+    def __init__(self, discord: FakeDiscord, process: Process, **more: Any) -> None:
+        self.discord = discord
+        config = DiscordConfig(base_url=discord.base_url, token=Secret(discord.bot.token), **more)
+        bots = {"pond": BotConfig()}
+        self.config = config
+        self.process = replace(process, config=Config(queue=process.config.queue, bots=bots, channels={NAME: config}))
+        self.ann: Person = discord.person("Ann")
+        self.chat: Chat = discord.direct(self.ann)
+
+    @asynccontextmanager
+    async def hearing(self, heard: Heard) -> AsyncGenerator[DiscordChannel]:
+        async with connect(self.process, NAME, self.config) as channel, receiving(channel, heard):
+            await self.discord.connected()
+            yield channel
+
+    def ops(self, op: int) -> list[Any]:
+        return [said["d"] for socket in self.discord.sockets for said in socket.said if said["op"] == op]
+
+
+@pytest.fixture
+async def lake(process: Process) -> AsyncIterator[Lake]:
+    async with fake_discord(heartbeat_s=0.05) as discord:
+        yield Lake(discord, process)
+        assert discord.oddities() == []
+
+
+@pytest.mark.parametrize("ending", ["reconnect", "cut", "close", "mute", "invalid"])
+async def test_a_connection_that_ends_is_resumed_and_nothing_is_lost(lake: Lake, ending: str) -> None:
+    heard = Heard()
+    async with lake.hearing(heard):
+        socket = lake.discord.socket
+        lake.chat.say("before", by=lake.ann)
+        await heard.count(1)
+        if ending == "reconnect":
+            await socket.reconnect()
+        elif ending == "cut":
+            await socket.cut()
+        elif ending == "close":
+            await socket.close(4_000)
+        elif ending == "invalid":
+            await socket.invalidate(resumable=True)
+        else:
+            socket.mute = True
+        lake.chat.say("during", by=lake.ann)
+        await heard.count(2)
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(3)
+        await lake.discord.until(lambda: lake.discord.socket is not socket)
+
+    assert heard.texts == ["before", "during", "after"]
+    assert len(lake.ops(IDENTIFY)) == 1
+    assert len(lake.ops(RESUME)) >= 1
+
+
+async def test_another_process_resumes_the_session_behind_what_was_handled(lake: Lake) -> None:
+    first, second = Heard(gates={"waits": anyio.Event()}), Heard()
+    async with lake.hearing(first):
+        lake.chat.say("done", by=lake.ann)
+        await first.count(1)
+        lake.chat.say("waits", by=lake.ann)
+        await first.until(lambda: bool(first.held))
+    assert lake.discord.sockets[0].close_code == 4_000  # 1000 would end the session
+    lake.chat.say("meanwhile", by=lake.ann)
+
+    async with lake.hearing(second):
+        await second.until(lambda: "meanwhile" in second.texts)
+
+    assert first.texts == ["done"]
+    assert second.texts == ["waits", "meanwhile"]
+    assert len(lake.ops(IDENTIFY)) == 1
+
+
+async def test_a_heartbeat_acknowledges_no_event_that_is_not_handled(lake: Lake) -> None:
+    heard = Heard(gates={"waits": anyio.Event()})
+    async with lake.hearing(heard):
+        session = lake.discord.session
+        assert session is not None
+        lake.chat.say("waits", by=lake.ann)
+        other = lake.discord.direct(lake.discord.person("Ben"))
+        other.say("at once", by=lake.ann)
+        await heard.until(lambda: "at once" in heard.texts)
+        beats = len(lake.ops(HEARTBEAT))
+        await lake.discord.until(lambda: len(lake.ops(HEARTBEAT)) > beats + 1)
+        before = session.acknowledged
+        heard.gates["waits"].set()
+        await lake.discord.until(lambda: session.acknowledged == session.number)
+
+    assert before < session.number - 1
+
+
+async def test_a_session_that_discord_forgot_is_replaced(lake: Lake) -> None:
+    heard = Heard()
+    async with lake.hearing(heard):
+        await lake.discord.socket.invalidate(resumable=False)
+        await lake.discord.until(lambda: len(lake.ops(IDENTIFY)) == 2)
+        await lake.discord.connected()
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(1)
+
+    async with lake.hearing(Heard()):
+        pass
+
+    assert lake.ops(RESUME)[-1]["session_id"] == lake.ops(RESUME)[0]["session_id"]
+    assert len(lake.ops(IDENTIFY)) == 2
+
+
+async def test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it(lake: Lake) -> None:
+    lake.discord.bot.flags = 0
+    channel = lake.discord.channel()
+    heard = Heard()
+    with capture_logs() as lines:
+        async with lake.hearing(heard) as adapter:
+            channel.say("among us", by=lake.ann)
+            channel.say(f"{lake.discord.bot.person.mention} and you?", by=lake.ann)
+            await heard.count(1)
+            health = await adapter.health()
+
+    assert heard.texts == ["and you?"]
+    [line] = [line for line in lines if line["event"] == "gateway.intent"]
+    assert "Message Content Intent" in line["reason"] and line["log_level"] == "error"
+    assert "Message Content Intent" in health.text and health.ok
+
+
+async def test_in_a_channel_where_all_is_answered_the_intent_is_needed(process: Process) -> None:
+    async with fake_discord() as discord:
+        lake = Lake(discord, process, access=AccessConfig(groups="all"))
+        discord.bot.flags = 0
+        async with connect(lake.process, NAME, lake.config) as adapter:
+            health = await adapter.health()
+
+    assert not health.ok and "Message Content Intent" in health.text
+
+
+async def test_a_token_that_is_taken_away_is_an_error_with_a_remedy(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with capture_logs() as lines:
+        async with lake.hearing(heard := Heard()):
+            lake.chat.say("before", by=lake.ann)
+            await heard.count(1)
+            bots = dict(lake.discord.world.bots)
+            lake.discord.world.bots.clear()
+            await lake.discord.socket.cut()
+            while not any(line["event"] == "gateway.disabled" for line in lines):  # noqa: ASYNC110 - a log line
+                await anyio.sleep(0.01)
+            lake.discord.world.bots.update(bots)
+
+    [line] = [line for line in lines if line["event"] == "gateway.disabled"]
+    assert "token" in line["reason"] and NAME in line["reason"]
+    assert lake.discord.bot.token not in str(lines)
+
+
+async def test_when_no_new_session_is_allowed_it_waits_until_one_is(lake: Lake) -> None:
+    lake.discord.bot.starts_left = 0
+    with capture_logs() as lines:
+        async with connect(lake.process, NAME, lake.config) as channel, receiving(channel, Heard()):
+            while not any(line["event"] == "gateway.refused" for line in lines):  # noqa: ASYNC110 - a log line
+                await anyio.sleep(0.01)
+
+    [line] = [line for line in lines if line["event"] == "gateway.refused"]
+    assert line["waited_s"] == 60.0
+    assert lake.ops(IDENTIFY) == []
+
+
+async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> None:
+    heard = Heard()
+    for _ in range(2):
+        async with lake.hearing(heard):
+            await lake.discord.until(lambda: bool(lake.discord.called("GET commands", ok=True)))
+            await lake.discord.until(lambda: bool(lake.discord.bot.commands))
+    async with lake.hearing(heard):
+        lake.discord.world.command(lake.chat, "remind", "tomorrow", by=lake.ann)
+        await heard.count(1)
+        await lake.discord.until(lambda: bool(lake.discord.bot.answers))
+
+    assert len(lake.discord.called("PUT commands", ok=True)) == 1
+    assert {"help", "new", "remind"} <= {each["name"] for each in lake.discord.bot.commands}
+    assert heard.texts == ["/remind tomorrow"]
+    [answer] = lake.discord.bot.answers
+    assert (answer["type"], answer["data"]["flags"]) == (4, 64)
+
+
+async def test_the_place_of_a_thread_is_asked_for_until_it_is_known(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("channels.discord.channel_directory.REST_S", 0.02)
+    channel, heard = lake.discord.channel("general"), Heard()
+    thread = lake.discord.world.thread(channel, told=False)
+    lake.discord.faults.on("GET channels", Refuse(500), Refuse(500))
+    async with lake.hearing(Heard()):
+        pass
+    async with lake.hearing(heard):  # which resumes, and is told of no server
+        thread.say("hello", by=lake.ann)
+        await heard.count(1)
+
+    [arrival] = heard.arrivals
+    assert (arrival.chat, arrival.thread, arrival.chat_name) == (channel.id, thread.id, "#general")
+
+
+async def test_a_deleted_thread_is_answered_in_its_channel(lake: Lake) -> None:
+    channel = lake.discord.channel()
+    thread = lake.discord.world.thread(channel)
+    thread.is_gone = True
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        await adapter.send(
+            SessionKey(channel=NAME, chat=channel.id, thread=thread.id), a_part("here"), timeout_s=HANG_S
+        )
+
+    assert channel.texts() == ["here"]
+
+
+async def test_an_attempt_that_is_repeated_is_the_same_message(lake: Lake) -> None:
+    key = SessionKey(channel=NAME, chat=lake.chat.id)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        sent = [await adapter.send(key, a_part("once", attempt=each), timeout_s=HANG_S) for each in ("a", "b")]
+
+    assert sent[0] == sent[1]
+    assert lake.chat.texts() == ["once"]
+
+
+async def test_no_message_notifies_whom_a_model_names(lake: Lake) -> None:
+    key = SessionKey(channel=NAME, chat=lake.chat.id)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        sent = await adapter.send(key, a_part("@everyone look"), timeout_s=HANG_S)
+        await adapter.edit(key, sent, a_part("@everyone look there"), timeout_s=HANG_S)
+
+    for call in lake.discord.called("P"):
+        assert call.params["allowed_mentions"]["parse"] == []
+        assert call.params["flags"] == 4  # no previews of links
+
+
+async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake) -> None:
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        for number in range(5):
+            await adapter.send(key, a_part(f"message {number}", number=number), timeout_s=HANG_S)
+        with pytest.raises(TooMany) as refused:
+            await adapter.send(key, a_part("one more", number=5), timeout_s=HANG_S)
+        await adapter.send(other, a_part("elsewhere"), timeout_s=HANG_S)
+
+    assert refused.value.retry_after_s and refused.value.retry_after_s <= 1.0
+    assert len(lake.discord.called("POST messages")) == 6
+
+
+async def test_the_global_limit_stops_every_request(lake: Lake) -> None:
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    lake.discord.faults.on("POST messages", Refuse(429, retry_after=30.0, is_global=True))
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        for chat in (key, other):
+            with pytest.raises(SendRefused) as refused:
+                await adapter.send(chat, a_part(), timeout_s=HANG_S)
+            assert refused.value.retry_after_s and refused.value.retry_after_s > 25.0
+
+    assert len(lake.discord.called("POST messages")) == 1
+
+
+async def test_the_address_of_a_file_is_asked_for_anew(lake: Lake) -> None:
+    heard = Heard()
+    async with lake.hearing(heard) as adapter:
+        file = lake.discord.file(b"content", content_type="text/plain")
+        lake.chat.say("look", by=lake.ann, files=[file])
+        await heard.count(1)
+        file.key = "renewed"  # the address of before has expired
+        [attachment] = heard.arrivals[0].attachments
+        assert await adapter.fetch(attachment, timeout_s=HANG_S) == b"content"
+
+
+async def test_a_slow_intake_holds_up_the_platform_and_not_the_memory(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("channels.discord.event_inlet.PENDING_MAX", 3)
+    heard = Heard(gates={"0": anyio.Event()})
+    async with lake.hearing(heard):
+        for number in range(10):
+            lake.chat.say(str(number), by=lake.ann)
+        await heard.until(lambda: bool(heard.held))
+        heard.gates["0"].set()
+        await heard.count(10)
+
+    assert heard.texts == [str(number) for number in range(10)]
+
+
+def a_part(text: str = "High at noon.", **more: Any) -> Part:
+    return msgspec.convert({"reply": "r", "number": 0, "text": text, "attempt": "a", **more}, Part)
