@@ -53,7 +53,7 @@ def test_a_section_names_the_same_things(place: int) -> None:
     (_, english), (_, chinese) = sections(ENGLISH)[place], sections(CHINESE)[place]
     other = Counter(["README.md", "README.zh-CN.md"])
 
-    assert set(names(chinese) - other) == set(names(english) - other)
+    assert set(names(chinese.replace(".zh-CN.md", ".md")) - other) == set(names(english) - other)
     assert rows(chinese) == rows(english)
     for item in (r"^- ", r"^\d+\. "):
         assert len(re.findall(item, chinese, re.MULTILINE)) == len(re.findall(item, english, re.MULTILINE))
