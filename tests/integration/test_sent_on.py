@@ -14,6 +14,10 @@ from anyio.abc import SocketAttribute, SocketStream
 from channels import webhook
 from channels.base import Part
 from channels.discord import api as discord
+from channels.feishu import api as feishu
+from channels.feishu.access_token import AccessToken
+from channels.feishu.long_connection import Endpoint
+from channels.feishu.long_connection import _opened as open_long_connection
 from channels.slack import api as slack
 from channels.telegram import api as telegram
 from channels.webhook.channel import WebhookChannel
@@ -38,6 +42,8 @@ from daemon.model.text_to_speech import SpeechSynthesizer
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.setup.discord_api import app_at
+from daemon.setup.feishu_api import feishu_api
+from daemon.setup.feishu_socket import socket_session as socket_session_of_feishu
 from daemon.setup.slack_api import slack_api
 from daemon.setup.telegram_api import bot_api
 from tests.tables import each_row
@@ -194,6 +200,21 @@ async def slacks_socket_at_set_up(base: str) -> None:
             raise MillpondError(str(error)) from error
 
 
+async def feishus_methods(base: str) -> None:
+    async with feishu.connect(base, AccessToken("cli_1", TOKEN)) as api:
+        await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S)
+
+
+async def feishus_socket(base: str) -> None:
+    async with socket_session_of_feishu(base) as session:
+        await open_long_connection(session, Endpoint(url=base.replace("http", "ws", 1), service=1))
+
+
+async def feishus_set_up(base: str) -> None:
+    async with feishu_api(base) as api:
+        await api.token("cli_1", TOKEN)
+
+
 async def a_tool_server(base: str) -> None:
     config, refused = McpConfig(url=f"{base}/mcp", timeout_s=TIMEOUT_S), list[ToolError]()
     async with anyio.create_task_group() as tg:
@@ -253,6 +274,7 @@ CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
     *(a_bridges_messages, a_bridges_files),
     *(discords_methods, discords_files, discords_set_up),
     *(telegrams_methods, telegrams_files, telegrams_set_up),
+    *(feishus_methods, feishus_socket, feishus_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, a_platforms_socket, slacks_set_up, slacks_socket_at_set_up),
 )
 
