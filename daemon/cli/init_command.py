@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model-key",
     metavar="KEY",
-    help="API key of the model. A file is safer, because other users of this machine can see command lines.",
+    help="API key of the model. A file is safer, because other users can see command lines.",
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(

@@ -18,6 +18,7 @@ from daemon.people import People
 from daemon.process import Launch, Process
 from daemon.setup.bot_sections import with_bot
 from daemon.setup.config_editor import Editor
+from tests.fakes.feishu import fake_feishu
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.web_site import page, web_site
@@ -66,6 +67,7 @@ ADDRESSES = (
             "/web",
             "/telegram",
             "/slack",
+            "/feishu",
             "/webhook",
             "/owner",
         )
@@ -282,7 +284,7 @@ def test_the_channels_keep_their_bot_when_there_is_a_second_one(tmp_path: Path) 
 @each_row(
     "path, body, said",
     [
-        ("/bot", {"name": "pond", "like": "pond"}, "exists already"),
+        ("/bot", {"name": "pond", "like": "pond"}, "already exists"),
         ("/bot", {"name": "../etc", "like": "pond"}, "a name must begin with"),
         ("/bot", {"name": "a]\n[redis", "like": "pond"}, "a name must begin with"),
         ("/bot", {"name": "heron", "like": "nobody"}, "was not found"),
@@ -521,3 +523,25 @@ async def test_a_signal_during_a_restart_ends_the_process_in_order(folder: Path)
         code = await to_thread.run_sync(daemon.stop)
 
     assert code == 0
+
+
+async def test_an_app_of_feishu_is_tried_saved_and_paired(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_feishu() as feishu:
+        app = feishu.app
+        form = {"bot": "pond", "channel": "feishu", "url": feishu.base_url, "app_id": app.id, "app_secret": app.secret}
+
+        tried = await desk.post("/feishu", form)
+        wrong = await desk.post("/feishu", form | {"app_secret": "x" * 32}, 422)
+        feishu.world.chat("oc_1", "p2p").say(tried["code"], by=feishu.world.person("ou_ann", "Ann"))
+        asked = {"kind": "feishu", "code": tried["code"], "token": app.secret, "app_id": app.id}
+        owner = await desk.post("/owner", {"bot": "pond", "channel": "feishu", "url": feishu.base_url} | asked)
+        await desk.post("/feishu", form | {"owner": "ou_ann", "digest": await desk.digest()})
+
+        assert (tried["name"], tried["findings"]) == ("pond", [])
+        assert "10014" in wrong["message"] and app.secret not in wrong["message"]
+        assert owner == {"owner": {"id": "ou_ann", "name": "Ann"}}
+    saved = desk.tables["channels"]["feishu"]
+    assert (saved["type"], saved["app_id"], saved["app_secret_file"]) == ("feishu", app.id, "feishu.app.secret")
+    assert "feishu:ou_ann" in desk.tables["bots"]["pond"]["admins"]
+    known = (await desk.page.get("/api/settings"))["channels"]["feishu"]
+    assert (known["app_id"], known["set"]) == (app.id, ["app_secret"])

@@ -162,8 +162,8 @@ export default {
   "The code did not arrive in time. Enter your ID instead.": "没有及时收到代码。请改为输入你的 ID。",
 
   "Name of the new bot": "新机器人的名称",
-  "Lowercase letters a-z, digits, _ and -.": "小写字母 a-z、数字、_ 和 -。",
-  "Same model and language as": "模型和语言与此相同",
+  "Use lowercase letters a-z, digits, _ and -.": "小写字母 a-z、数字、_ 和 -。",
+  "Copy model and language from": "模型和语言与此相同",
   "Create the bot": "创建机器人",
   "Create a bot": "创建机器人…",
   "The bot was created. Connect a channel to the bot.": "机器人已创建。请给它连接一个渠道。",
