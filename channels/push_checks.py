@@ -3,6 +3,8 @@
 import anyio
 
 from channels.base import Health
+from channels.discord.api import connect as connect_discord
+from channels.discord.health_check import examined as examined_discord
 from channels.push import connect as open_adapter
 from channels.slack.api import connect as connect_slack
 from channels.slack.health_check import examined as examined_slack
@@ -10,7 +12,7 @@ from channels.telegram.api import connect
 from channels.telegram.health_check import examined
 from daemon.cli.doctor_finding import Finding, error, ok, warning
 from daemon.cli.exit_codes import leaves
-from daemon.config import Config, PushConfig, SlackConfig, TelegramConfig, TestingConfig, data_path
+from daemon.config import Config, DiscordConfig, PushConfig, SlackConfig, TelegramConfig, TestingConfig, data_path
 from daemon.errors import MillpondError
 from daemon.run import open_process
 
@@ -27,6 +29,8 @@ async def examine(name: str, config: Config) -> list[Finding]:
         found = await _telegram(name, channel)
     elif isinstance(channel, SlackConfig):
         found = await _slack(name, channel)
+    elif isinstance(channel, DiscordConfig):
+        found = await _discord(name, channel)
     else:
         # The one for tests has nothing to say.
         found = [] if isinstance(channel, TestingConfig) else [await _health(name, channel, config)]
@@ -44,6 +48,12 @@ async def _telegram(name: str, config: TelegramConfig) -> list[Finding]:
 async def _slack(name: str, config: SlackConfig) -> list[Finding]:
     async with connect_slack(config.base_url, config.bot_token) as api:
         remarks = await examined_slack(api, config, name=name)
+    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
+async def _discord(name: str, config: DiscordConfig) -> list[Finding]:
+    async with connect_discord(config.base_url, config.token) as api:
+        remarks = await examined_discord(api, config, name=name)
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 

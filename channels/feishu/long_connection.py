@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import anyio
@@ -25,8 +24,8 @@ from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
 from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
-from daemon.proxies import connector_of, http_proxy_of
 from daemon.setup.feishu_frames import CONTROL, DATA, Frame, decoded, encoded, ping
+from daemon.setup.feishu_socket import opened, service_of, socket_session
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""
@@ -45,9 +44,6 @@ WRITE_S = 5.0
 
 CLOSE_S = 0.5
 """How long closing may take: the other side may read nothing any more."""
-
-MESSAGE_MAX_BYTES = 4_194_304
-"""Largest frame that is read; Feishu cuts larger events into several."""
 
 STEADY_S = 30.0
 """A connection that lasted so long was a good one: its end is no failure."""
@@ -96,8 +92,7 @@ class LongConnection:
 
     async def run(self) -> None:
         """Receive events until cancelled."""
-        connector = connector_of(self._api.address)
-        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+        async with socket_session(self._api.address) as session:
             while True:
                 try:
                     endpoint = await self._endpoint()
@@ -264,9 +259,8 @@ def endpoint_of(found: dict[str, Any], base_url: str) -> Endpoint:
         raise SendRefused("Feishu returned no WebSocket address")
     if not is_feishus(url, base_url):
         raise SendRefused("Feishu returned a WebSocket address that does not belong to Feishu")
-    service = parse_qs(urlsplit(url).query).get("service_id", [""])[0]
     ping_s = _ping_s(nested(found, "data", "ClientConfig", "PingInterval"), PING_S)
-    return Endpoint(url=url, service=int(service) if service.isdecimal() else 0, ping_s=ping_s)
+    return Endpoint(url=url, service=service_of(url), ping_s=ping_s)
 
 
 def ping_s_of(payload: bytes, usual_s: float) -> float:
@@ -284,11 +278,9 @@ def _ping_s(told_s: Any, usual_s: float) -> float:
 async def _opened(session: aiohttp.ClientSession, endpoint: Endpoint) -> Any:
     """A connection. Raises: SendRefused."""
     failure = f"Feishu did not accept the connection within {OPEN_S:g} s"
-    # A socket begins as a request, and the proxies of the environment are named for these.
-    url = endpoint.url.replace("ws", "http", 1)
     with anyio.move_on_after(OPEN_S):
         try:
-            return await session.ws_connect(url, proxy=http_proxy_of(url), max_msg_size=MESSAGE_MAX_BYTES)
+            return await opened(session, endpoint.url)
         except aiohttp.WSServerHandshakeError as error:
             said = error.headers.get("handshake-msg", "") if error.headers else ""
             failure = f"status {error.status} {said[:200]}".strip()

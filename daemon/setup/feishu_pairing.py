@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
 import anyio
@@ -16,10 +15,10 @@ import msgspec
 
 from daemon.config import Secret
 from daemon.errors import UNREADABLE
-from daemon.proxies import connector_of, http_proxy_of
 from daemon.setup.answers import FeishuAnswer, Owner
 from daemon.setup.feishu_api import FeishuApi, FeishuSaysNo
 from daemon.setup.feishu_frames import DATA, Frame, decoded, encoded, ping
+from daemon.setup.feishu_socket import opened, service_of, socket_session
 
 WAIT_S = 300.0
 """How long a person may take to write."""
@@ -29,9 +28,6 @@ PAUSE_S = 2.0
 
 SILENCE_S = 150.0
 """Longest time without any frame: Feishu answers our pings, of which one is sent at the beginning."""
-
-FRAME_MAX_BYTES = 4_194_304
-"""Largest frame that is read."""
 
 
 class _Ids(msgspec.Struct, frozen=True):
@@ -77,8 +73,7 @@ async def wait_for_owner(
         FeishuSaysNo: Feishu lets nobody hear with this secret.
     """
     url = await api.socket_url(answer.app_id, answer.app_secret)
-    connector = connector_of(answer.base_url)
-    async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+    async with socket_session(answer.base_url) as session:
         with anyio.move_on_after(wait_s):
             while True:
                 written = await _heard(session, url, code)
@@ -99,11 +94,9 @@ async def greet(api: FeishuApi, token: Secret, written: Written, text: str) -> N
 
 async def _heard(session: aiohttp.ClientSession, url: str, code: str) -> Written | None:
     """The code, over one connection; None when that ends."""
-    service = parse_qs(urlsplit(url).query).get("service_id", ["0"])[0]
-    address = url.replace("ws", "http", 1)
     try:
-        async with session.ws_connect(address, proxy=http_proxy_of(address), max_msg_size=FRAME_MAX_BYTES) as socket:
-            await socket.send_bytes(ping(int(service) if service.isdecimal() else 0))
+        async with await opened(session, url) as socket:
+            await socket.send_bytes(ping(service_of(url)))
             parts: dict[str, dict[int, bytes]] = {}
             while (message := await socket.receive(SILENCE_S)).type is aiohttp.WSMsgType.BINARY:
                 frame, written = _read(message.data, code, parts)

@@ -18,6 +18,8 @@ from daemon.people import People
 from daemon.process import Launch, Process
 from daemon.setup.bot_sections import with_bot
 from daemon.setup.config_editor import Editor
+from tests.fakes.discord import fake_discord
+from tests.fakes.feishu import fake_feishu
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.web_site import page, web_site
@@ -66,6 +68,8 @@ ADDRESSES = (
             "/web",
             "/telegram",
             "/slack",
+            "/discord",
+            "/feishu",
             "/webhook",
             "/owner",
         )
@@ -399,6 +403,28 @@ async def test_telegram_is_tried_and_saved_with_its_owner(desk: Desk, telegram: 
     assert "tg:77" in desk.tables["bots"]["pond"]["admins"]
 
 
+async def test_discord_is_tried_and_saved_with_the_owner_of_the_app(desk: Desk) -> None:
+    async with fake_discord() as discord:
+        ann = discord.person("Ann")
+        form = {
+            "bot": "pond",
+            "channel": "dc",
+            "token": discord.bot.token,
+            "url": discord.base_url,
+            "access": "private",
+        }
+        discord.bot.flags = 0
+
+        tried = await desk.post("/discord", form)
+        await desk.post("/discord", {**form, "owner": tried["owner"], "digest": await desk.digest()})
+
+    assert (tried["name"], tried["owner"]) == ("Pond", ann.id)
+    assert "Message Content Intent" in tried["findings"][0]
+    channel = tomllib.loads(desk.file.read_text())["channels"]["dc"]
+    assert desk.file.with_name(channel["token_file"]).read_text() == f"{discord.bot.token}\n"
+    assert channel["access"] == {"policy": "allow", "allow": [ann.id]}
+
+
 async def test_no_other_platform_gets_the_token_that_is_set(desk: Desk, telegram: FakeTelegram) -> None:
     error = await desk.post("/telegram", {**TELEGRAM, "url": telegram.base_url}, 422)
 
@@ -521,3 +547,25 @@ async def test_a_signal_during_a_restart_ends_the_process_in_order(folder: Path)
         code = await to_thread.run_sync(daemon.stop)
 
     assert code == 0
+
+
+async def test_an_app_of_feishu_is_tried_saved_and_paired(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with fake_feishu() as feishu:
+        app = feishu.app
+        form = {"bot": "pond", "channel": "feishu", "url": feishu.base_url, "app_id": app.id, "app_secret": app.secret}
+
+        tried = await desk.post("/feishu", form)
+        wrong = await desk.post("/feishu", form | {"app_secret": "x" * 32}, 422)
+        feishu.world.chat("oc_1", "p2p").say(tried["code"], by=feishu.world.person("ou_ann", "Ann"))
+        asked = {"kind": "feishu", "code": tried["code"], "token": app.secret, "app_id": app.id}
+        owner = await desk.post("/owner", {"bot": "pond", "channel": "feishu", "url": feishu.base_url} | asked)
+        await desk.post("/feishu", form | {"owner": "ou_ann", "digest": await desk.digest()})
+
+        assert (tried["name"], tried["findings"]) == ("pond", [])
+        assert "10014" in wrong["message"] and app.secret not in wrong["message"]
+        assert owner == {"owner": {"id": "ou_ann", "name": "Ann"}}
+    saved = desk.tables["channels"]["feishu"]
+    assert (saved["type"], saved["app_id"], saved["app_secret_file"]) == ("feishu", app.id, "feishu.app.secret")
+    assert "feishu:ou_ann" in desk.tables["bots"]["pond"]["admins"]
+    known = (await desk.page.get("/api/settings"))["channels"]["feishu"]
+    assert (known["app_id"], known["set"]) == (app.id, ["app_secret"])

@@ -22,8 +22,18 @@ from tests.ports import free_port
 from tests.processes import shut_down
 
 KEY = "sk-a-key-of-this-test"
-PLACES = ("", "/bots", "/channels", "/channels?add=telegram", "/channels?add=slack", "/channels?add=webhook", "/people")
+PLACES = (
+    "",
+    "/bots",
+    "/channels",
+    "/channels?add=telegram",
+    "/channels?add=slack",
+    "/channels?add=feishu",
+    "/channels?add=webhook",
+    "/people",
+)
 KEPT = re.compile(
+    r"open\.feishu\.cn|docs/feishu\.zh-CN\.md|App (?:ID|Secret)|Encrypt Key|open_id|cli_|ou_|"
     r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
     r"OpenAI|Anthropic|Brave|Tavily|SearXNG|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
 )

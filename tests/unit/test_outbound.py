@@ -25,7 +25,6 @@ CONNECTING = frozenset(
 PLACES = {
     "channels/discord/api.py": {"http_client"},  # base_url; files at Discord's alone
     "channels/feishu/api.py": {"http_client"},  # base_url
-    "channels/feishu/long_connection.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connector.py": {"AsyncClient"},  # the channel's url
@@ -39,7 +38,7 @@ PLACES = {
     "daemon/setup/discord_api.py": {"http_client"},  # Discord, or what was typed
     "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
-    "daemon/setup/feishu_pairing.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
+    "daemon/setup/feishu_socket.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
     "daemon/setup/model_trial.py": {"http_client"},  # the model's base_url
