@@ -78,7 +78,7 @@ async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
 
 
 async def _health(name: str, channel: PushConfig, config: Config) -> Finding:
-    """What the adapter of a webhook, of Discord, or of another package, says of itself."""
+    """What the adapter of a webhook, or of another package, says of itself."""
     health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):
