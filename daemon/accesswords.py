@@ -71,11 +71,12 @@ ENGLISH: Mapping[str, str] = {
     "resume_but_all": "I am paused in all of my chats, not only in this chat. Send /resume all to end the pause.",
     "paused": "I am paused right now. Your message is saved and will be answered after the pause.",
     "approval_asked": (
-        "I want to run this command. An administrator can allow it with /approve {id} or refuse it with /deny {id}, "
-        "within {minutes} minutes:\n\n{command}"
+        "I want to run this command. Within {minutes} minutes, an administrator can allow the command with /approve "
+        "{id} or refuse the command with /deny {id}:\n\n{command}"
     ),
     "approval_how": (
-        "/approve ID lets me run a command, and /deny ID refuses it. My message about the command contains the ID."
+        "/approve ID allows me to run the command with this ID, and /deny ID refuses the command. To find the ID, see "
+        "my message about the command."
     ),
     "approval_none": "No command with the ID {id} is waiting for approval.",
     "approval_done_approve": "The command {id} is approved. It runs once.",
@@ -92,7 +93,7 @@ ENGLISH: Mapping[str, str] = {
         "reply to the message with /ban\n"
         "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you send "
         "/resume all\n"
-        "/approve ID lets me run a command that waits for approval, and /deny ID refuses it"
+        "/approve ID allows me to run a command that waits for approval, and /deny ID refuses the command"
     ),
 }
 

@@ -32,7 +32,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_no": "The link was rejected. Nothing was shared.",
     "link_no_other": "{other} rejected the link. Nothing was shared.",
-    "link_rejected": "This link was already rejected. Nothing was shared. Send /link to get a new code.",
+    "link_rejected": "This link request was already rejected. Nothing was shared. Send /link to get a new code.",
     "link_gone": (
         "The chats were not linked, because I no longer accept messages from one of the two people. Nothing was shared."
     ),

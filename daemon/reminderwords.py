@@ -86,8 +86,9 @@ ENGLISH: Mapping[str, str] = {
     "remind_never": "This recurrence rule matches no date in the given period. Choose another rule or a later end "
     "date.",
     "runtime_reminder": (
-        "Started by: reminder {id}, which was due on {time}, and not by a message. Carry out the request below and "
-        "write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is sent."
+        "Started by: reminder {id}, due on {time}. No person sent a message for this turn. Carry out the request "
+        "below and write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is "
+        "sent."
     ),
     "runtime_reminder_late": "This reminder is late. Tell the person that the reminder is late.",
 }

@@ -25,7 +25,7 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         answer = await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S)
         me = me_of(answer, api.app_id)
     except Unauthorized as error:
-        text = f"{error} They are set in {where}.app_id and {where}.app_secret_file."
+        text = f"{error} The app ID and the secret are set in {where}.app_id and {where}.app_secret_file."
         return [Remark(state="error", text=text)]
     except Rejected as error:
         text = f"{error}. Add the bot capability to the app and publish a version of the app. See {where}."

@@ -19,7 +19,7 @@ from daemon.memory import Memories
 from daemon.scope import folder_of, scope_of
 from daemon.session import SessionReader
 
-ADVICE = "Check the space and the permissions of this folder, and upload the file again."
+ADVICE = "Check the free disk space and the permissions of this folder, and upload the file again."
 
 
 class NotStored(Exception):

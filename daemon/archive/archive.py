@@ -246,7 +246,7 @@ class Archive:
                 break
         else:
             raise ArchiveError(
-                f"{shelf.label}: the list of archive files keeps changing. Repeat the deletion in a moment."
+                f"{shelf.label}: the list of archive files keeps changing. Start the deletion again in a moment."
             )
         words = (f"{shelf.word}_",) if others else (f"{shelf.word}_", "catalogue_")
         names = [stored.name for stored in await self.storage.list(shelf.folder)]

@@ -166,7 +166,7 @@ def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission
         is_granted=False,
         why=(
             "messages stay in Redis and are not archived, because other processes of this database use a different "
-            f"archive: {places}. Set the same archive.url in all processes. If no process uses one of these archives "
-            f"any more, remove its entry with `millpond redis-cli HDEL {key} ID`."
+            f"archive: {places}. Set the same archive.url in all processes. If an archive is no longer used by any "
+            f"process, remove the entry of the archive with `millpond redis-cli HDEL {key} ID`."
         ),
     )

@@ -67,5 +67,5 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
         "Likely causes are long pauses between messages (a provider often keeps its cache for only 5 minutes), a "
         "gateway that sends the requests of a conversation to different servers, and bootstrap files or tools that "
         "change often. Extend the lifetime of the cache at the provider, or send the requests of a "
-        "conversation to one server. `millpond trace ID` shows the cached share of the tokens of a turn."
+        "conversation to one server. `millpond trace ID` shows the cached share of a turn's tokens."
     )

@@ -63,7 +63,7 @@ def _check_there_is_something(config: "Config") -> None:
 
     if not config.redis.url and not (data_path(config) / "redis").is_dir():
         raise ConfigError(
-            f"{data_path(config)} contains no data of Millpond yet. Start Millpond with `millpond run`, or "
+            f"{data_path(config)} does not contain Millpond data yet. Start Millpond with `millpond run`, or "
             "correct data_dir (or MILLPOND_DATA_DIR)."
         )
 

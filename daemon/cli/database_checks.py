@@ -87,7 +87,7 @@ def _eviction(info: dict[str, Any]) -> Finding:
     policy = info.get("maxmemory_policy", "unknown")
     # Without a limit nothing is evicted, whatever the policy says.
     if policy == "noeviction" or not info.get("maxmemory", 0):
-        return ok("eviction", "the server evicts no keys")
+        return ok("eviction", "the server does not evict keys")
     return error(
         "eviction",
         f"maxmemory-policy is {policy}, so the server may evict messages. Set maxmemory-policy to noeviction.",
@@ -115,7 +115,7 @@ async def _workers(bus: Bus) -> Finding:
 
 def _backlog(queues: Queues) -> Finding:
     total = queues.total
-    text = f"{total.backlog} messages are pending, the oldest for {total.oldest_s:g} s"
+    text = f"{total.backlog} messages are pending, and the oldest has been pending for {total.oldest_s:g} s"
     if total.oldest_s > OLD_S:
         return warning("backlog", f"{text}. Start more workers, or find the cause with `millpond queue list`.")
     return ok("backlog", text)

@@ -157,6 +157,7 @@ async def _channels(config: "Config") -> "list[Finding]":
 
 
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
+    from daemon.cli.model_checks import examine_speech
     from daemon.config import summary_model_of
 
     findings: list[Finding] = []
@@ -167,6 +168,7 @@ async def _models(config: "Config", probe: bool) -> "list[Finding]":
         findings += [await _model(f"fallback of {name}", bot, each, probe) for each in fallbacks]
         if (summing_up := summary_model_of(bot)) != bot.model:
             findings.append(await _model(f"summary model of {name}", bot, summing_up, probe))
+        findings += await examine_speech(name, bot, probe=probe)
     return findings
 
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, **whose: str | None) -> None:
     """Export all stored data of a person or group into a zip file.
 
-    The file contains memory with all versions, all conversations, files, and usage. SESSION selects the person or group
-    whose memory the session uses. The option --person also includes the person's messages in groups.
+    The file contains memory with all versions, all conversations, files, and usage. SESSION selects the person or
+    group that owns the memory of the session. The option --person also includes the person's messages in groups.
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:

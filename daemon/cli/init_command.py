@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model-key",
     metavar="KEY",
-    help="API key of the model. A file is safer, because other users of this machine can see command lines.",
+    help="API key of the model. A file is safer, because other users can see command lines.",
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
@@ -120,6 +120,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     --slack sets up Slack, --discord Discord, and --feishu Feishu. Without these flags, init sets up Telegram, and
     offers Slack, or Feishu for a bot that speaks Chinese, if you skip Telegram.
     """
+    from daemon.cli.language import language
     from daemon.setup.flags import Flags
     from daemon.setup.questions import Nobody, Person
     from daemon.setup.slack_scopes import manifest
@@ -131,7 +132,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
         return
     asks = not flags.yes and sys.stdin.isatty() and sys.stdout.isatty()
     try:
-        _set_up(ctx, flags, Person() if asks else Nobody())
+        _set_up(ctx, flags, Person(language()) if asks else Nobody(language()))
     except (click.Abort, KeyboardInterrupt):
         click.echo(
             "\nmillpond: stopped. The program was stopped. Only changes that you had confirmed were written.", err=True
@@ -146,31 +147,34 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     from daemon.setup.foreign_data import find
     from daemon.setup.foreign_settings import Settings
     from daemon.setup.interview import Interview
+    from daemon.setup.machine_defaults import language_here
     from daemon.setup.setup_files import checked
 
     log.configure("error")
     environ = dict(os.environ)
     config_path: Path | None = getattr(ctx.obj, "config_path", None)
     place = place_of(config_path, flags.data_dir, environ)
+    if flags.language or not place.text.strip():
+        asker.language = "zh" if (flags.language or language_here(environ)) == "zh" else "en"
     if not _may_change(place, flags, asker):
-        click.echo("Nothing was changed.")
+        asker.say("Nothing was changed.")
         return
     found = find(flags.source, environ) if flags.source else None
     if found:
-        _tell_found(found)
+        _tell_found(asker, found)
     answers = Interview(asker, flags, place, found.settings if found else Settings(), environ).answers()
     tables, files = with_answers(place.tables, answers)
     config = checked(place.path, tables, files, environ)
     scope = _whose(flags, asker, answers, config, found) if found else ""
     if place.text and asker.asks and not asker.confirm(f"\nWrite this to {place.path}", default=True):
-        click.echo("Nothing was changed.")
+        asker.say("Nothing was changed.")
         return
     with _undisturbed():
-        _write(place, tables, files)
-    _fill_workspace(answers, config, found)
+        _write(asker, place, tables, files)
+    _fill_workspace(asker, answers, config, found)
     if found and scope:
-        _remember(config, answers, scope, found)
-    _tell_next(ctx, place, answers)
+        _remember(asker, config, answers, scope, found)
+    _tell_next(asker, ctx, place, answers)
 
 
 @contextmanager
@@ -187,10 +191,10 @@ def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
     from daemon.errors import ConfigError
 
     if not place.text.strip():
-        click.echo(f"All files are written to {place.path}.\n")
+        asker.say(f"All files are written to {place.path}.\n")
         return True
     bots, channels = ", ".join(place.bots) or "none", ", ".join(place.section("channels")) or "the default ones"
-    click.echo(f"Found a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")
+    asker.say(f"Found a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")
     if asker.asks:
         return asker.confirm("Change the configuration (a copy of the old file is kept)", default=True)
     if not flags.yes:
@@ -200,21 +204,21 @@ def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
     return True
 
 
-def _write(place: "Place", tables: dict[str, object], files: "list[SecretFile]") -> None:
+def _write(asker: "Asker", place: "Place", tables: dict[str, object], files: "list[SecretFile]") -> None:
     from daemon.clock import SystemClock
     from daemon.setup.setup_files import write
 
     written = write(place.path, place.text, tables, files, stamp=f"{SystemClock().now():%Y%m%dT%H%M%S}")
     if not written.changed:
-        click.echo(f"\n{place.path} already contains exactly these settings.")
+        asker.say(f"\n{place.path} already contains exactly these settings.")
         return
     names = "".join(f", {place.path.with_name(file.name)}" for file in files)
-    click.echo(f"\nWritten: {place.path}{names}")
+    asker.say(f"\nWritten: {place.path}{names}")
     if written.backup:
-        click.echo(f"Copy of the previous configuration: {written.backup}")
+        asker.say(f"Copy of the previous configuration: {written.backup}")
 
 
-def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | None") -> None:
+def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere | None") -> None:
     from daemon.config import bot_workspace
     from daemon.setup.data_import import copy_files
     from daemon.setup.setup_files import write_templates
@@ -224,8 +228,8 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         copied = copy_files(found, workspace)
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
-        _tell("Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell("Not imported, because the bot's workspace already contains a file with this name", copied.there)
+        _tell(asker, "Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
+        _tell(asker, "Not imported, because the bot's workspace already contains a file with this name", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,
@@ -233,7 +237,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         "time_zone": answers.time_zone,
         "language": {"en": "English", "zh": "中文"}[answers.language],
     }
-    _tell(f"New in {workspace}", write_templates(workspace, language=answers.language, values=values))
+    _tell(asker, f"New in {workspace}", write_templates(workspace, language=answers.language, values=values))
 
 
 def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere") -> str:
@@ -259,12 +263,12 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
         question = "Person who owns the imported memory (<channel>:<sender>, as shown by /whoami; - for nobody)"
         identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
-        click.echo("The old bot's memory was not imported. Name the owner of the memory with --memory-of CHANNEL:ID.")
+        asker.say("The old bot's memory was not imported. Name the owner of the memory with --memory-of CHANNEL:ID.")
         return ""
     return scope_in(config, answers.bot, identity)
 
 
-def _remember(config: "Config", answers: "Answers", scope: str, found: "Elsewhere") -> None:
+def _remember(asker: "Asker", config: "Config", answers: "Answers", scope: str, found: "Elsewhere") -> None:
     import anyio
 
     from daemon.setup.data_import import remember
@@ -275,12 +279,12 @@ def _remember(config: "Config", answers: "Answers", scope: str, found: "Elsewher
         *([f"{done.history:,} entries of HISTORY.md"] if done.history else []),
         *([f"{done.notes:,} daily notes"] if done.notes else []),
     ]
-    _tell(f"Imported into the memory of {scope}", what or ["nothing new"])
+    _tell(asker, f"Imported into the memory of {scope}", what or ["nothing new"])
 
 
-def _tell_found(found: "Elsewhere") -> None:
+def _tell_found(asker: "Asker", found: "Elsewhere") -> None:
     remembered = found.remembered
-    click.echo(f"Found {found.program}: {printable(str(found.workspace))}")
+    asker.say(f"Found {found.program}: {printable(str(found.workspace))}")
     what = [
         *found.bootstrap,
         *([f"{len({path.split('/')[0] for path in found.skills})} skills"] if found.skills else []),
@@ -288,47 +292,47 @@ def _tell_found(found: "Elsewhere") -> None:
         *([f"{len(remembered.history):,} entries of history"] if remembered.history else []),
         *([f"{len(remembered.notes):,} daily notes"] if remembered.notes else []),
     ]
-    _tell("  can be imported", what)
-    _tell("  cannot be imported", found.left)
+    _tell(asker, "  can be imported", what)
+    _tell(asker, "  cannot be imported", found.left)
     if found.settings.token:
-        click.echo(
+        asker.say(
             "  Stop the old bot before you start Millpond, because only one program at a time can use a Telegram token."
         )
-    click.echo()
+    asker.say("")
 
 
-def _tell(what: str, names: "list[str] | tuple[str, ...]") -> None:
+def _tell(asker: "Asker", what: str, names: "list[str] | tuple[str, ...]") -> None:
     if names:
-        click.echo(f"{what}: {printable(', '.join(names))}")
+        asker.say(f"{what}: {printable(', '.join(names))}")
 
 
-def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
+def _tell_next(asker: "Asker", ctx: click.Context, place: "Place", answers: "Answers") -> None:
     from daemon.config.paths import FILE_NAME
 
     named = getattr(ctx.obj, "config_path", None) or place.path != Path(os.path.realpath(_usual(FILE_NAME)))
     command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
-    click.echo(f"\nStart it with: {command}")
+    asker.say(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
-        click.echo(f"Afterwards, send a message to the bot: https://t.me/{answers.telegram.username}")
+        asker.say(f"Afterwards, send a message to the bot: https://t.me/{answers.telegram.username}")
     if answers.slack and answers.slack.name:
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
-        click.echo(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
+        asker.say(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.discord and answers.discord.link:
-        click.echo(f"Then add the bot to a Discord server, or write to it directly: {answers.discord.link}")
+        asker.say(f"Then add the bot to a Discord server, or write to it directly: {answers.discord.link}")
     if answers.model is None:
-        click.echo("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
+        asker.say("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:
-        click.echo(
+        asker.say(
             "The bot has no administrator yet. Approve people with `millpond channel pair`, or identify yourself "
             "with --owner ID."
         )
     if answers.slack and answers.slack.owner is None:
-        click.echo(
+        asker.say(
             "The bot has no administrator on Slack yet. Identify yourself with --slack-owner ID, or run `millpond init "
             "--slack` again to identify yourself in a chat."
         )
     if answers.discord and answers.discord.owner is None:
-        click.echo("The bot has no administrator on Discord yet. Identify yourself with --discord-owner ID.")
+        asker.say("The bot has no administrator on Discord yet. Identify yourself with --discord-owner ID.")
 
 
 def _own_name() -> str:

@@ -1,10 +1,15 @@
-"""The doctor's report of models that fail, and of what the workers have learnt about their servers."""
+"""The doctor's report of models that fail, of what the workers have learnt about their servers, and of speech."""
 
 from daemon.bus import Bus
 from daemon.cli.doctor_finding import Finding, error, ok, warning
-from daemon.config import Config, ModelConfig, summary_model_of
+from daemon.clock import SystemClock
+from daemon.config import BotConfig, Config, ModelConfig, speech_of, summary_model_of, transcription_of
 from daemon.durations import duration
-from daemon.model import account_of, read_failing, stored
+from daemon.errors import ModelError
+from daemon.model import account_of, read_failing, speech_synthesizer, stored
+
+SPOKEN = "Hello"
+"""The text of the test."""
 
 _NAMES = {"outage": "outage", "setup": "set-up fault", "refused": "refusals"}
 
@@ -16,6 +21,26 @@ async def examine_models(bus: Bus, config: Config) -> list[Finding]:
         BusUnavailable: the server became unavailable meanwhile.
     """
     return [finding for model in _models(config) for finding in await _examine(bus, model)]
+
+
+async def examine_speech(name: str, bot: BotConfig, *, probe: bool) -> list[Finding]:
+    """Whether a bot's answers to voice messages can be spoken; with ``probe``, a word is."""
+    check, config = f"speech of {name}", speech_of(bot)
+    if config is None:
+        return []
+    if transcription_of(bot) is None:
+        text = f"bots.{name}.transcription is not set, so the model does not know what a voice message says"
+        return [warning(check, text)]
+    if not probe:
+        return [ok(check, f"{config.name} was not tested (--probe-model tests the model)")]
+    synthesizer = await speech_synthesizer(config, SystemClock())
+    try:
+        content = await synthesizer.speech_of(SPOKEN)
+    except ModelError as failure:
+        return [error(check, str(failure))]
+    finally:
+        await synthesizer.aclose()
+    return [ok(check, f"{config.name} spoke a word ({len(content):,} bytes)")]
 
 
 def _models(config: Config) -> list[ModelConfig]:

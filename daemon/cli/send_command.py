@@ -50,8 +50,8 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
     """Send TEXT (- reads standard input) to SESSION. A session name without a channel belongs to the terminal.
 
-    The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer
-    came within S seconds.
+    The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer arrived
+    within S seconds.
     """
     text = _text(text)
 

@@ -94,10 +94,8 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be lower than the value of lease_s. Otherwise, leases expire while workers still hold "
-            "them. Got "
-            f"{queue.renew_s} "
-            f"and {queue.lease_s}"
+            "the value must be lower than the value of lease_s, because leases otherwise expire while workers still "
+            f"hold them. Got {queue.renew_s} and {queue.lease_s}"
         )
         yield Finding("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
@@ -176,7 +174,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.time_zone", text)
     for name in bot.groups_may:
         if name not in GROUP_COMMANDS:
-            text = f"expected commands of this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
+            text = f"expected commands from this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
             yield Finding(f"{path}.groups_may", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)

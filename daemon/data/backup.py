@@ -252,5 +252,5 @@ def _unwritten(folder: Path, error: OSError) -> OutputError:
     name = f" ({error.filename})" if error.filename else ""
     return OutputError(
         f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. "
-        "Correct the cause and back up again."
+        "Correct the cause, and create the backup again."
     )

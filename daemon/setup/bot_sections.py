@@ -24,7 +24,7 @@ def with_bot(tables: Table, config: Config, bot: str, like: str) -> Table:
     if not is_name(bot):
         raise AnswerRefused("--name", bot, NAME_RULE)
     if bot in config.bots:
-        raise AnswerRefused("--name", bot, "a bot with this name exists already. Choose another name")
+        raise AnswerRefused("--name", bot, "a bot with this name already exists. Choose another name")
     if like not in config.bots:
         raise AnswerRefused("--like", like, f"this bot was not found. Choose one of {', '.join(config.bots)}")
     after = copy.deepcopy(tables)
@@ -47,7 +47,7 @@ def without_bot(tables: Table, config: Config, bot: str) -> Table:
     """
     bots = tables.get("bots")
     if not is_table(bots) or bot not in bots:
-        raise AnswerRefused("--bot", bot, "this bot is not in the configuration file. Choose a bot of the file")
+        raise AnswerRefused("--bot", bot, "this bot is not in the configuration file. Choose another bot")
     if len(config.bots) == 1:
         raise AnswerRefused("--bot", bot, "the only bot cannot be deleted. Create another bot first")
     using = [name for name, channel in config.channels.items() if channel.enabled and channel.bot == bot]

@@ -8,7 +8,7 @@ SCOPES = {
     "im:message.p2p_msg:readonly": "receive direct messages",
     "im:message.group_at_msg:readonly": "receive messages of groups that mention the bot",
     "im:resource": "upload images and files",
-    "cardkit:card:write": "show answers while they are written",
+    "cardkit:card:write": "show answers while they are being written",
     "contact:user.base:readonly": "names of people",
     "contact:contact.base:readonly": "names of people",
 }

@@ -100,7 +100,9 @@ class Interview:
         known = self._place.word("language", "bots", bot) or language_here(self._environ)
         of = (("en", "English"), ("zh", "中文"))
         question = "Language of the bot's own messages"
-        return cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
+        chosen = cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
+        self._asker.language = chosen
+        return chosen
 
     def _time_zone(self, bot: str) -> str:
         known = self._place.word("time_zone", "bots", bot) or self._settings.time_zone or time_zone_here(self._environ)

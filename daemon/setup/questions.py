@@ -8,6 +8,8 @@ import click
 from daemon.config import Secret
 from daemon.errors import ConfigError
 from daemon.printable import printable
+from daemon.translation import chinese
+from daemon.wording import Language
 
 Check = Callable[[str], str]
 """The problem with an answer, as a sentence; empty: none."""
@@ -46,6 +48,8 @@ class Asker(Protocol):
 
     asks: bool
     """Whether a person can be asked."""
+    language: Language
+    """Of the questions; known for sure once the language of the bot is."""
 
     def say(self, text: str) -> None:
         """Tell what was found."""
@@ -73,9 +77,12 @@ class Nobody:
 
     asks = False
 
+    def __init__(self, language: Language = "en") -> None:
+        self.language: Language = language
+
     def say(self, text: str) -> None:
         """Print it."""
-        click.echo(text)
+        click.echo(_in(self.language, text))
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
         """The given value, or the default.
@@ -109,6 +116,7 @@ class Form(Nobody):
     """Answers with the fields of a form, and keeps what is said for the person who filled it in."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.said: list[str] = []
 
     def say(self, text: str) -> None:
@@ -126,9 +134,12 @@ class Person:
 
     asks = True
 
+    def __init__(self, language: Language = "en") -> None:
+        self.language: Language = language
+
     def say(self, text: str) -> None:
         """Print it."""
-        click.echo(text)
+        click.echo(_in(self.language, text))
 
     def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
         """Ask until the answer is valid; a valid given value is not asked for again."""
@@ -136,12 +147,12 @@ class Person:
         answer = given
         while True:
             if answer is None:
-                answer = str(click.prompt(question, default=default, show_default=bool(default)))
+                answer = str(click.prompt(_in(self.language, question), default=default, show_default=bool(default)))
             answer = answer.strip()
             wrong = check(answer)
             if not wrong:
                 return answer
-            click.echo(f"  {wrong}")
+            self.say(f"  {_in(self.language, wrong)}")
             answer = None
 
     def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
@@ -150,20 +161,21 @@ class Person:
         if given is not None:
             return given
         known = " [Enter: keep the current value, -: remove the value]" if default else ""
-        answer = str(click.prompt(f"{question}{known}", default="", show_default=False, hide_input=True)).strip()
+        asked = _in(self.language, question) + _in(self.language, known)
+        answer = str(click.prompt(asked, default="", show_default=False, hide_input=True)).strip()
         if answer == "-":
             return Secret("")
         if answer:
-            click.echo(f"  ({len(answer)} characters)")
+            self.say(f"  ({len(answer)} characters)")
         return Secret(answer) if answer else default or Secret("")
 
     def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
         """Ask for one of the words, or for its beginning."""
         if given:
             return given
-        click.echo(f"{question}:")
+        click.echo(f"{_in(self.language, question)}:")
         for word, meaning in of:
-            click.echo(f"  {word:<10}{meaning}")
+            click.echo(f"  {word:<10}{_in(self.language, meaning)}")
 
         words = [word for word, _ in of]
 
@@ -174,7 +186,11 @@ class Person:
 
     def confirm(self, question: str, *, default: bool) -> bool:
         """Ask."""
-        return click.confirm(question, default=default)
+        return click.confirm(_in(self.language, question), default=default)
+
+
+def _in(language: Language, text: str) -> str:
+    return chinese(text) if language == "zh" else text
 
 
 def _meant(answer: str, words: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ def test_a_bot_answers_on_it_and_the_doctor_finds_nothing_amiss(server: Server, 
     found = millpond(server, tmp_path, "doctor")
 
     assert "hello out there" in said
-    for line in ("persistence: the append-only file is on", "eviction: the server evicts no keys", "errors: 0"):
+    for line in ("persistence: the append-only file is on", "eviction: the server does not evict keys", "errors: 0"):
         assert line in found
 
 

@@ -191,7 +191,7 @@ NIGHTS: list[tuple[Callable[[Operator], Any], str, str]] = [
     (segment_lost, "", "messages are missing from the backup"),
     (quiet, f"ulimit -f {FILE_BLOCKS}; ", "was not written: File too large"),
     (workspace_lost, "", "bots/pond: Not a directory"),
-    (data_lost, "", "contains no data of Millpond yet"),
+    (data_lost, "", "does not contain Millpond data yet"),
     (spoilt_key, "", "web:carl: session web:carl cannot be read"),
     (quiet, "", ""),
 ]

@@ -287,7 +287,7 @@ def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_pat
         done = place(command, "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
 
         assert done.returncode == 78
-        assert "contains no data of Millpond yet" in done.stderr
+        assert "does not contain Millpond data yet" in done.stderr
         assert not (tmp_path / "mistyped").exists()
 
 
@@ -568,6 +568,9 @@ def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> 
     file.write_text(
         '[bots.pond.model]\nbase_url = "http://127.0.0.1:1/v1"\nname = "first"\n'
         '[[bots.pond.model.fallbacks]]\nname = "second"\nbase_url = "http://127.0.0.1:2/v1"\n'
+        '[bots.pond.transcription]\nname = "hearer"\n'
+        '[bots.pond.speech]\nname = "singer"\nbase_url = "http://127.0.0.1:3/v1"\n'
+        '[bots.deaf.speech]\nname = "singer"\nbase_url = "http://127.0.0.1:3/v1"\n'
     )
 
     done = place("--config", str(file), "doctor", "--probe-model")
@@ -575,3 +578,5 @@ def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> 
     assert done.returncode == 1
     assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1\b", done.stdout, re.MULTILINE)
     assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2\b", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +speech of pond: .*127\.0\.0\.1:3\b", done.stdout, re.MULTILINE)
+    assert re.search(r"^warning +speech of deaf: bots\.deaf\.transcription is not set", done.stdout, re.MULTILINE)

@@ -161,6 +161,14 @@ def workspace() -> Iterator[str]:
     yield from (f"bots/pond/{name}" for name in ("AGENTS.md", "SOUL.md", "USER.md"))
 
 
+def test_a_bot_that_speaks_chinese_is_set_up_in_chinese(place: Place) -> None:
+    done = place("init", "--offline", "--language", "zh", "--time-zone", "UTC", *NO_WEB)
+
+    assert "所有文件都写入 " in done.stdout
+    assert "启动命令：" in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.isascii() and line.strip()] == []
+
+
 def test_templates_never_overwrite(place: Place) -> None:
     (place.data / "bots/pond").mkdir(parents=True)
     (place.data / "bots/pond/SOUL.md").write_text("mine")

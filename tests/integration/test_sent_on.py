@@ -13,15 +13,15 @@ from anyio.abc import SocketAttribute, SocketStream
 
 from channels import webhook
 from channels.base import Part
+from channels.discord import api as discord
 from channels.feishu import api as feishu
 from channels.feishu.access_token import AccessToken
 from channels.feishu.long_connection import Endpoint
 from channels.feishu.long_connection import _opened as open_long_connection
 from channels.slack import api as slack
-from channels.slack.socket_mode import _opened as open_socket
-from channels.slack.socket_mode import _session as socket_session
 from channels.telegram import api as telegram
 from channels.webhook.channel import WebhookChannel
+from channels.websocket_client import opened, websocket_session
 from daemon.clock import SystemClock
 from daemon.config import (
     EmbeddingsConfig,
@@ -41,6 +41,7 @@ from daemon.model.speech_to_text import Transcriber
 from daemon.model.text_to_speech import SpeechSynthesizer
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
+from daemon.setup.discord_api import app_at
 from daemon.setup.feishu_api import feishu_api
 from daemon.setup.feishu_socket import socket_session as socket_session_of_feishu
 from daemon.setup.slack_api import slack_api
@@ -166,9 +167,24 @@ async def slacks_uploads(base: str) -> None:
         await api.upload(f"{base}/upload/1", b"tide", timeout_s=TIMEOUT_S)
 
 
-async def slacks_socket(base: str) -> None:
-    async with socket_session(base) as session:
-        await open_socket(session, base.replace("http", "ws", 1))
+async def a_platforms_socket(base: str) -> None:
+    async with websocket_session(base) as session:
+        address = base.replace("http", "ws", 1)
+        await opened(session, address, platform="Slack", timeout_s=TIMEOUT_S, max_bytes=9)
+
+
+async def discords_methods(base: str) -> None:
+    async with discord.connect(f"{base}/api/v10", TOKEN) as api:
+        await api.call(discord.Request("GET", "/users/@me"), timeout_s=TIMEOUT_S)
+
+
+async def discords_files(base: str) -> None:
+    async with discord.connect(f"{base}/api/v10", TOKEN) as api:
+        await api.download(f"{base}/attachments/1/2/a.png", max_bytes=9, timeout_s=TIMEOUT_S)
+
+
+async def discords_set_up(base: str) -> None:
+    await app_at(f"{base}/api/v10", Secret("a.b.c"))
 
 
 async def slacks_set_up(base: str) -> None:
@@ -256,9 +272,10 @@ CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
         a_page,
     ),
     *(a_bridges_messages, a_bridges_files),
+    *(discords_methods, discords_files, discords_set_up),
     *(telegrams_methods, telegrams_files, telegrams_set_up),
-    *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
     *(feishus_methods, feishus_socket, feishus_set_up),
+    *(slacks_methods, slacks_files, slacks_uploads, a_platforms_socket, slacks_set_up, slacks_socket_at_set_up),
 )
 
 

@@ -70,7 +70,9 @@ async def test_it_is_reached_within_the_block_and_not_after() -> None:
 
 
 @each_row("cancelled", [False, True])
-async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool) -> None:
+async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("protocol", "http_server"):
+        monkeypatch.setattr(f"channels.http.{module}.SHUTDOWN_S", round(HANG_S))
     app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
     answers: list[str] = []
     ended = anyio.Event()

@@ -284,7 +284,7 @@ def test_the_channels_keep_their_bot_when_there_is_a_second_one(tmp_path: Path) 
 @each_row(
     "path, body, said",
     [
-        ("/bot", {"name": "pond", "like": "pond"}, "exists already"),
+        ("/bot", {"name": "pond", "like": "pond"}, "already exists"),
         ("/bot", {"name": "../etc", "like": "pond"}, "a name must begin with"),
         ("/bot", {"name": "a]\n[redis", "like": "pond"}, "a name must begin with"),
         ("/bot", {"name": "heron", "like": "nobody"}, "was not found"),

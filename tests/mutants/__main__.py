@@ -227,9 +227,9 @@ def record_all(folder: Path, mutants: Sequence[Mutant], tests: Sequence[str]) ->
     with closing(Copy(folder / "0")) as copy:
         run = copy.test(None, *options, limit_s=7_200, files=tests, record=files)
     print(run.printed)
-    if not all(run.reached):
-        raise SystemExit("nothing is recorded: a process ended with what it had noted, for one of its tests hung")
     save([mutant for mutant in mutants if times_in_file(mutant) == 1], run.reached, run.seconds)
+    if not all(run.reached):
+        raise SystemExit("The record is incomplete: a process lost the notes of its tests, because one of them hung.")
 
 
 def main() -> None:

@@ -56,7 +56,7 @@ ENGLISH = """() => {
 KEPT = re.compile(
     r"pond:person:web:ann|/\w+|#|`[^`]*`|pond|web(?::\w+)?|ann|long|offline|list_files|builtin|\w+-\d+-\w+|An odd one|"
     r"Where is the sluice\?|Remember that I live in Lisbon\.|"
-    r"The current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
+    r"Returns the current date and time\.|List your files, or .*|The user said: .*|Millpond|MEMORY\.md|"
     rf"AGENTS\.md|SOUL\.md|EUR|systemd|Redis|JSON|Ctrl\+Enter|token|ID|HTTP|millpond \w+|{re.escape(gethostname())}"
 )
 """Names and texts in the data of these tests, and words that Chinese texts keep."""

@@ -199,7 +199,9 @@ INNER = r"`(?:\\.|\$\{[^{}`]*\}|[^`\\])*`"
 TEMPLATE = rf"`(?:\\.|\$\{{(?:[^{{}}`]|\{{[^{{}}]*\}}|{INNER})*\}}|[^`\\])*`"
 PATTERN = r"(?<=[(,=:\[!&|?{};])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*"
 TOKEN = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>{STRING}|{TEMPLATE})|{PATTERN}", re.DOTALL)
-NO_TEXT = re.compile(r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^mp-|^input, |^\(pointer|^noopener")
+NO_TEXT = re.compile(
+    r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^[a-z0-9_+#./ -]{200,}$|^mp-|^input, |^\(pointer|^noopener"
+)
 """Selectors, paths and lists of words."""
 
 

@@ -642,7 +642,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
         (
             "[bots.pond]\ngroups_may = ['new', 'pair']",
-            "bots.pond.groups_may: expected commands of this list: compact, export, forget, memory, model, new, "
+            "bots.pond.groups_may: expected commands from this list: compact, export, forget, memory, model, new, "
             "remind, stop. Got 'pair'",
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),

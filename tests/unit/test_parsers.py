@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from channels.discord.gateway_connection import _payload as read_payload
 from channels.slack.event_inlet import chat_of as slack_chat_of
 from channels.slack.event_inlet import payload_of
 from channels.slack.events_endpoint import _challenge, _of_form
@@ -101,6 +102,7 @@ UPDATE = (
     b'"from":{"id":42,"first_name":"Ann"},"text":"hi","entities":[{"type":"mention","offset":0,"length":2}]}}'
 )
 FRAME = b'{"type":"events_api","envelope_id":"e1","payload":{"event":{"type":"message","channel":"D1"}}}'
+GATEWAY = b'{"op":0,"s":7,"t":"MESSAGE_CREATE","d":{"id":"5","channel_id":"6","author":{"id":"7"},"content":"hi"}}'
 CHUNK = (
     b'data: {"choices":[{"delta":{"content":"hi","tool_calls":[{"index":0,"id":"a","function":{"name":"f",'
     b'"arguments":"{"}}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}\n\ndata: [DONE]\n\n'
@@ -146,6 +148,7 @@ PARSERS: dict[str, Parser] = {
     ),
     "frame of a socket of Slack's": Parser(read_frame, junk(FRAME), UNREADABLE),
     "body of an event of Slack's": Parser(lambda found: slack_chat_of(payload_of(found)), junk(FRAME), UNREADABLE),
+    "message of Discord's gateway": Parser(read_payload, junk(GATEWAY), UNREADABLE),
     "form of Slack's": Parser(_of_form, junk(b"command=%2Fpond&text=hi&payload=%7B%7D&a=" + b"&b=" * 200)),
     "question of Slack's": Parser(_challenge, junk(b'{"type":"url_verification","challenge":"x"}')),
     "message to the API": Parser(_decoded, junk(b'{"session":"ann","text":"hi"}', kind=_Post), HTTPException),

@@ -34,7 +34,9 @@ def rows(text: str) -> list[int]:
 
 
 def names(text: str) -> Counter[str]:
-    return Counter(re.findall(r"`[^`]+`", text)) + Counter(re.findall(r"\]\(([^)]+)\)", text))
+    """The code and the links of a text; a Chinese page counts as the English page that it translates."""
+    links = re.findall(r"\]\(([^)]+)\)", re.sub(r"(docs/[\w-]+)\.zh-CN\.md", r"\1.md", text))
+    return Counter(re.findall(r"`[^`]+`", text)) + Counter(links)
 
 
 def test_the_headings_are_the_same() -> None:

@@ -311,7 +311,9 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
     for number in range(600):
         (files / f"{number}.md").write_text("")
 
-    assert (await use("grep", pattern="X", ignore_case=True)).endswith("use a path or a longer pattern to find them]")
+    assert (await use("grep", pattern="X", ignore_case=True)).endswith(
+        "use a path or a longer pattern to narrow the search]"
+    )
     assert "[... more than 500 entries; list one of these folders]" in await use("list_files")
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS
 

@@ -44,7 +44,7 @@ def test_the_policy_of_the_page_allows_only_its_own_files() -> None:
 
     assert rules == {
         "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "img-src": "'self' data:",
-        "media-src": "'self'",
+        "media-src": "'self'", "font-src": "'self'",
         "connect-src": "'self'", "manifest-src": "'self'", "base-uri": "'none'", "form-action": "'none'",
         "frame-ancestors": "'none'",
     }  # fmt: skip

@@ -180,7 +180,8 @@ class Prompts:
             raise ConfigError(
                 f"bots.{name}.model.context_window_tokens: the value is too small. A prompt can have "
                 f"{bot.model.budget_tokens:,} tokens, and the bot's identity and tools use {fixed_tokens:,} tokens. At "
-                f"least {LEAST_TURN_TOKENS} tokens must remain for messages. Raise the window, or list fewer tools in "
+                f"least {LEAST_TURN_TOKENS} tokens must remain for messages. Increase the window, or list fewer tools "
+                f"in "
                 f"bots.{name}.tools."
             )
         return left

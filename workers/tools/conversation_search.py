@@ -25,7 +25,8 @@ async def _conversation_search(arguments: Mapping[str, Any], context: ToolContex
 CONVERSATION_SEARCH = Tool(
     name="conversation_search",
     description=(
-        "Find earlier messages of the conversations that share this memory, word for word, with time and speaker. "
+        "Find earlier messages in the conversations that share this memory, in their exact words, with time and "
+        "speaker. "
         "Use this tool for exact quotes. memory_search also searches summaries."
     ),
     parameters={

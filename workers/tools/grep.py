@@ -59,7 +59,7 @@ def _searched(folders: Folders, path: str, pattern: Any) -> str:
                     raise Cut
                 lines.append(line)
     except Cut:
-        end = "more matches exist; use a path or a longer pattern to find them"
+        end = "more matches exist; use a path or a longer pattern to narrow the search"
     except TimeoutError:
         end = f"the search stopped after {SEARCH_S:g} s; use a path to search fewer files"
     if end:

@@ -18,8 +18,8 @@ async def _memory_search(arguments: Mapping[str, Any], context: ToolContext) -> 
 MEMORY_SEARCH = Tool(
     name="memory_search",
     description=(
-        "Search everything that is remembered here: memory and its older versions, history, daily notes, earlier "
-        "messages. Not every word has to match. Each hit has a [docid]; memory_get reads the text around it."
+        "Search the whole memory of this person or group: MEMORY.md and its older versions, history, daily notes, "
+        "earlier messages. Not every word has to match. Each hit has a [docid]; memory_get reads the text around it."
     ),
     parameters={
         "type": "object",

@@ -76,9 +76,9 @@ def _page(descriptor: int, offset: int, limit: int) -> str:
 READ_FILE = Tool(
     name=READ_FILE_NAME,
     description=(
-        "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Texts are "
-        f"read by lines; a line of more than {LINE_MAX_CHARS:,} characters counts as several lines. Pictures are "
-        "returned as images."
+        "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Text files "
+        f"are read line by line; a line of more than {LINE_MAX_CHARS:,} characters counts as several lines. Pictures "
+        "are returned as images."
     ),
     parameters={
         "type": "object",

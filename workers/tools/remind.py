@@ -41,7 +41,7 @@ REMIND = Tool(
                 "type": "string",
                 "description": "iCalendar rule such as FREQ=WEEKLY;BYDAY=MO,FR, or cron 0 8 * * 1-5.",
             },
-            "until": {"type": "string", "description": "Last possible time of a repeated reminder."},
+            "until": {"type": "string", "description": "Time after which a repeated reminder no longer fires."},
             "count": {
                 "type": "integer",
                 "minimum": 1,
@@ -49,7 +49,7 @@ REMIND = Tool(
                 "description": "Number of times that the reminder fires.",
             },
             "time_zone": {"type": "string", "description": "IANA name; default: the person's time zone."},
-            "direct": {"type": "boolean", "description": "True: fires in the person's direct chat, not in this group."},
+            "direct": {"type": "boolean", "description": "If true, the reminder fires in the person's direct chat."},
         },
         "required": ["action"],
         "additionalProperties": False,

@@ -27,12 +27,12 @@ WAITING = ("asked", "waiting")
 
 UNAPPROVED = {
     "denied": (
-        "An administrator denied this command, so it was not run. Do not try it again in another form. Tell the "
-        "person that it was denied."
+        "An administrator denied this command, so the command was not run. Do not try the command again in another "
+        "form. Tell the person that the command was denied."
     ),
     "expired": ("No administrator approved this command within {minutes} minutes, so it was not run. Tell the person."),
     "started": (
-        "The command was approved and started once, but its result was lost. It is unknown whether it had an effect."
+        "The command was approved and started once, but its result was lost. The effect of the command is unknown."
     ),
 }
 """The results of commands that are not run, for the model."""

@@ -22,7 +22,7 @@ async def _time(arguments: Mapping[str, Any], context: ToolContext) -> str:
 
 TIME = Tool(
     name="time",
-    description="The current date and time.",
+    description="Returns the current date and time.",
     parameters={
         "type": "object",
         "properties": {

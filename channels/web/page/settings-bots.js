@@ -12,8 +12,8 @@ export function newBot(view, settings) {
   const name = h("input", {required: true, spellcheck: "false", autocomplete: "off", maxlength: 64});
   const like = choice(names.map((each) => [each, each]), names[0]);
   const form = new Form([
-    field("new-bot", t("Name of the new bot"), name, {name: "name", hint: t("Lowercase letters a-z, digits, _ and -.")}),
-    field("like", t("Same model and language as"), like),
+    field("new-bot", t("Name of the new bot"), name, {name: "name", hint: t("Use lowercase letters a-z, digits, _ and -.")}),
+    field("like", t("Copy model and language from"), like),
   ], {
     submit: t("Create the bot"),
     async onsubmit() {

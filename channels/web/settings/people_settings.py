@@ -146,7 +146,7 @@ class People:
             changed = await Access(self._bus, wanted.channel).decide(wanted.id or "", state, by=by, time=time)
             doing.outcome = "done" if changed == "done" else "refused"
         if changed != "done":
-            return problem(409, "not_banned", "This person is not banned, or a newer decision exists.")
+            return problem(409, "not_banned", "This person is not banned, or the ban has been changed in the meantime.")
         return json_response({"id": wanted.id, "name": ""})
 
     def _author(self, request: Request) -> tuple[str, str]:

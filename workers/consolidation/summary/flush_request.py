@@ -212,8 +212,8 @@ def _is_part(heading: re.Match[str]) -> bool:
 
 def _answered(answer: Answer, *, used: dict[str, Amount]) -> FlushAnswer:
     if not answer.text.strip():
-        raise InvalidAnswer("the answer to the memory flush contains no text")
+        raise InvalidAnswer("the model's answer to the memory flush contains no text")
     if len(answer.text) > ANSWER_MAX_CHARS:
-        raise InvalidAnswer(f"the answer to the memory flush is longer than {ANSWER_MAX_CHARS} characters")
+        raise InvalidAnswer(f"the model's answer to the memory flush is longer than {ANSWER_MAX_CHARS} characters")
     memory, notes = parts_of(answer.text)
     return FlushAnswer(memory=memory, notes=notes, model=answer.model, used=used)

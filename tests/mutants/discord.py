@@ -1,0 +1,159 @@
+"""Mutants of Discord: what is acknowledged, sent, found and heard."""
+
+from tests.mutants.mutant import mutants_of
+
+_GATEWAY = "integration/test_discord_gateway.py"
+_EVENTS = "unit/test_discord_events.py"
+_READ = "test_a_message_is_read_with_names_and_without_the_call"
+_ENDS = "test_a_connection_that_ends_is_resumed_and_nothing_is_lost"
+_FOUND = "test_what_was_sent_is_found_by_its_nonce_or_else_by_its_text"
+_WRITTEN = "test_markdown_is_written_for_discord"
+
+MUTANTS = (
+    *mutants_of(
+        "channels/discord/gateway_session.py",
+        _GATEWAY,
+        (
+            "Only events before which all are handled are acknowledged.",
+            "return min(self._pending) - 1 if self._pending else self.received",
+            "return self.received",
+            "test_a_heartbeat_acknowledges_no_event_that_is_not_handled",
+        ),
+        (
+            "Another process resumes the session.",
+            "        self.begin(session.id, session.url, session.sequence)\n",
+            "",
+            "test_another_process_resumes_the_session_behind_what_was_handled",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/gateway_connection.py",
+        _GATEWAY,
+        (
+            "A connection is closed so that the session stays.",
+            "KEEP_SESSION = 4_000",
+            "KEEP_SESSION = 1_000",
+            "test_another_process_resumes_the_session_behind_what_was_handled",
+        ),
+        (
+            "A connection on which no heartbeat is answered is replaced.",
+            "            if not self._is_acknowledged:\n",
+            "            if False:\n",
+            f"{_ENDS}[mute]",
+        ),
+        (
+            "Discord's request to reconnect is followed.",
+            "            elif payload.op == _RECONNECT:\n",
+            "            elif payload.op == -1:\n",
+            f"{_ENDS}[reconnect]",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/gateway.py",
+        _GATEWAY,
+        (
+            "Without the privileged intent the bot connects without it.",
+            "            self._login = Login(token=self._login.token, intents=INTENTS)\n",
+            "",
+            "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
+        ),
+        (
+            "No session is begun that Discord does not allow.",
+            "if starts.remaining <= 0:",
+            "if starts.remaining < 0:",
+            "test_when_no_new_session_is_allowed_it_waits_until_one_is",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/message_sender.py",
+        _GATEWAY,
+        (
+            "Discord refuses a doubled attempt.",
+            '"enforce_nonce": not part.preview,',
+            '"enforce_nonce": False,',
+            "test_an_attempt_that_is_repeated_is_the_same_message",
+        ),
+        (
+            "No mention of a model's notifies anybody.",
+            '{"parse": [], "replied_user": True}',
+            '{"parse": ["everyone"], "replied_user": True}',
+            "test_no_message_notifies_whom_a_model_names",
+        ),
+        (
+            "What was asked in a deleted thread is answered in its channel.",
+            "            if no.code != UNKNOWN_CHANNEL or not chat.thread:\n",
+            "            if True:\n",
+            "test_a_deleted_thread_is_answered_in_its_channel",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/rate_limits.py",
+        _GATEWAY,
+        (
+            "An empty bucket is asked for nothing.",
+            'if headers.get("x-ratelimit-remaining") == "0" and reset_s:',
+            "if False and reset_s:",
+            "test_a_full_bucket_is_asked_for_nothing_more_and_others_are",
+        ),
+        (
+            "The global limit stops every request.",
+            "        if is_global:\n",
+            "        if False:\n",
+            "test_the_global_limit_stops_every_request",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/event_inlet.py",
+        _GATEWAY,
+        (
+            "A slash command is answered.",
+            '            if kind == "INTERACTION_CREATE":\n                await self._answer',
+            "            if False:\n                await self._answer",
+            "test_slash_commands_are_registered_once_and_answered",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/discord_events.py",
+        _EVENTS,
+        (
+            "A mention of the bot's role means the bot.",
+            "any(role in place.roles for role in",
+            "any(False for role in",
+            _READ,
+        ),
+        (
+            "A reply to the bot means the bot.",
+            "return to_us or named",
+            "return named",
+            "test_a_reply_to_the_bot_means_the_bot_and_quotes_it",
+        ),
+        (
+            "The preview of a link is no edit.",
+            "if edited and not message.edited_timestamp:",
+            "if False:",
+            "test_an_edit_is_one_only_if_a_person_made_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/message_lookup.py",
+        _EVENTS,
+        (
+            "An old message is not found by its text.",
+            "if wanted.now_s - seconds_of(each.id) <= SAME_S and _is_like",
+            "if _is_like",
+            _FOUND,
+        ),
+        (
+            "A preview that became the part is found.",
+            "        yield from (each for each in edited if each.content == shown(part.text))\n",
+            "",
+            _FOUND,
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/markdown.py",
+        _EVENTS,
+        ("No text is hidden by its signs.", r'return text.replace("||", r"\|\|")', "return text", _WRITTEN),
+        ("A link shows where it leads.", "    text = honest(text)\n", "", _WRITTEN),
+    ),
+)
