@@ -181,6 +181,16 @@ def test_the_chat_and_its_first_screen_fit_every_width(lived: Pond, browser: Bro
             assert max(link["x"] + link["width"] for link in links) < side["width"], links
 
 
+def test_the_numbers_of_a_memory_have_a_row_of_their_own_on_a_phone(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, phone=True) as visit:
+        log_in(visit, lived)
+        line = visit.open("/memory").locator(".lines li").first
+        name, numbers = (line.locator(part).bounding_box() or {} for part in (".name", ".soft.grow"))
+
+        assert numbers["x"] == name["x"]
+        assert numbers["y"] >= name["y"] + name["height"]
+
+
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
     with visiting(browser, lived.url) as visit:
         log_in(visit, lived)
