@@ -41,6 +41,8 @@ async def examine(name: str, config: Config) -> list[Finding]:
         found = await _telegram(name, channel)
     elif isinstance(channel, SlackConfig):
         found = await _slack(name, channel)
+    elif isinstance(channel, FeishuConfig):
+        found = await _feishu(name, channel)
     elif isinstance(channel, DiscordConfig):
         found = await _discord(name, channel)
     elif isinstance(channel, FeishuConfig):
@@ -62,6 +64,12 @@ async def _telegram(name: str, config: TelegramConfig) -> list[Finding]:
 async def _slack(name: str, config: SlackConfig) -> list[Finding]:
     async with connect_slack(config.base_url, config.bot_token) as api:
         remarks = await examined_slack(api, config, name=name)
+    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
+async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
+    async with connect_feishu(config.base_url, AccessToken(config.app_id, config.app_secret)) as api:
+        remarks = await examined_feishu(api, config, name=name)
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 
