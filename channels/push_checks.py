@@ -5,6 +5,9 @@ import anyio
 from channels.base import Health
 from channels.discord.api import connect as connect_discord
 from channels.discord.health_check import examined as examined_discord
+from channels.feishu.access_token import AccessToken
+from channels.feishu.api import connect as connect_feishu
+from channels.feishu.health_check import examined as examined_feishu
 from channels.push import connect as open_adapter
 from channels.slack.api import connect as connect_slack
 from channels.slack.health_check import examined as examined_slack
@@ -12,7 +15,16 @@ from channels.telegram.api import connect
 from channels.telegram.health_check import examined
 from daemon.cli.doctor_finding import Finding, error, ok, warning
 from daemon.cli.exit_codes import leaves
-from daemon.config import Config, DiscordConfig, PushConfig, SlackConfig, TelegramConfig, TestingConfig, data_path
+from daemon.config import (
+    Config,
+    DiscordConfig,
+    FeishuConfig,
+    PushConfig,
+    SlackConfig,
+    TelegramConfig,
+    TestingConfig,
+    data_path,
+)
 from daemon.errors import MillpondError
 from daemon.run import open_process
 
@@ -29,8 +41,12 @@ async def examine(name: str, config: Config) -> list[Finding]:
         found = await _telegram(name, channel)
     elif isinstance(channel, SlackConfig):
         found = await _slack(name, channel)
+    elif isinstance(channel, FeishuConfig):
+        found = await _feishu(name, channel)
     elif isinstance(channel, DiscordConfig):
         found = await _discord(name, channel)
+    elif isinstance(channel, FeishuConfig):
+        found = await _feishu(name, channel)
     else:
         # The one for tests has nothing to say.
         found = [] if isinstance(channel, TestingConfig) else [await _health(name, channel, config)]
@@ -51,14 +67,26 @@ async def _slack(name: str, config: SlackConfig) -> list[Finding]:
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 
+async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
+    async with connect_feishu(config.base_url, AccessToken(config.app_id, config.app_secret)) as api:
+        remarks = await examined_feishu(api, config, name=name)
+    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
 async def _discord(name: str, config: DiscordConfig) -> list[Finding]:
     async with connect_discord(config.base_url, config.token) as api:
         remarks = await examined_discord(api, config, name=name)
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 
+async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
+    async with connect_feishu(config.base_url, AccessToken(config.app_id, config.app_secret)) as api:
+        remarks = await examined_feishu(api, config, name=name)
+    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
 async def _health(name: str, channel: PushConfig, config: Config) -> Finding:
-    """What the adapter of Feishu, of a webhook, or of another package, says of itself."""
+    """What the adapter of a webhook, or of another package, says of itself."""
     health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):

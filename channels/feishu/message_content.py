@@ -72,7 +72,8 @@ def _without_call(text: str, names: Mapping[str, str], mentions: Sequence[Mentio
 def _content(found: Mapping[str, Any]) -> Any:
     """The lines of a rich text or of a card; one that is sent has a language around it."""
     if "content" not in found and "elements" not in found:
-        found = next(iter(objects_in(list(found.values()))), {})
+        inner = objects_in(list(found.values()))
+        found = inner[0] if inner else {}
     return found.get("content", found.get("elements"))
 
 

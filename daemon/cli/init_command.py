@@ -117,8 +117,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing settings are
     offered as default answers, and are kept unless you change them. Existing files are copied before they are changed.
-    --slack sets up Slack, --discord Discord, and --feishu Feishu. Without these flags, init sets up Telegram, and
-    offers Slack, or Feishu for a bot that speaks Chinese, if you skip Telegram.
+    --slack sets up Slack, --discord sets up Discord, and --feishu sets up Feishu. Without these three flags, init sets
+    up Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
     """
     from daemon.cli.language import language
     from daemon.setup.flags import Flags

@@ -43,7 +43,9 @@ def discord_token_problem(token: Secret) -> str:
 
 def _own(path: str, channel: DiscordConfig) -> Iterator[Finding]:
     if not channel.token:
-        text = f"this setting is missing: {WHERE_TOKEN}. Save it in a file, and set {path}.token_file to its path"
+        text = (
+            f"this setting is missing: {WHERE_TOKEN}. Save the token in a file, and set {path}.token_file to its path"
+        )
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif problem := discord_token_problem(channel.token):
         yield Finding(f"{path}.token", problem, (f"{path}.token_file",))

@@ -72,7 +72,7 @@ def check_linkable(into: str, member: str) -> None:
         if not is_person(scope):
             raise JobRefused(f"{scope} is not a person's memory. Only memories of persons can be linked.")
     if bot_of(into) != bot_of(member):
-        raise JobRefused(f"{into} and {member} belong to different bots. Link identities of the same bot.")
+        raise JobRefused(f"{into} and {member} belong to different bots. Both identities must belong to the same bot.")
 
 
 def is_person(scope: str) -> bool:

@@ -67,7 +67,7 @@ class DiscordInterview:
 
         def tried(token: Secret) -> None:
             self._app = app = run(lambda: app_at(base_url, token))
-            self._asker.say(f"  The bot is {printable(app.name)}. To add it to a server, open {app.invitation}")
+            self._asker.say(f"  The bot is {printable(app.name)}. To add the bot to a server, open {app.invitation}")
             if not app.may_read_content:
                 self._asker.say(f"  {NO_INTENT[0].upper()}{NO_INTENT[1:]}.")
 

@@ -156,11 +156,12 @@ class Trial:
         early = {name for name, reminder in self.set.items() if fired.get(name, 1e12) * 1000 < reminder.due_ms - 1}
         assert (lost, doubled, early) == (set(), {}, set())
         before = [name for name, reminder in self.set.items() if reminder.due_ms < (self.stepped_ms or 1e15)]
-        return sorted(fired[name] - self._up_from(self.set[name].due_ms) / 1000 for name in before)
+        return sorted(self._late_s(self.set[name].due_ms, fired[name] * 1000) for name in before)
 
-    def _up_from(self, due_ms: int) -> int:
-        """From when on a reminder could fire: its time, or when the server was up again."""
-        return next((ended for began, ended in self.downs if began <= due_ms < ended), due_ms)
+    def _late_s(self, due_ms: int, fired_ms: float) -> float:
+        """How long the server was up between the time of a reminder and its turn."""
+        downs_ms = sum(max(0.0, min(ended, fired_ms) - max(began, due_ms)) for began, ended in self.downs)
+        return (fired_ms - due_ms - downs_ms) / 1000
 
 
 def forget_clock(pid: int) -> None:

@@ -8,6 +8,8 @@ import anyio
 import pytest
 
 from channels.feishu import FeishuChannel
+from channels.push_checks import examine
+from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
 from daemon.errors import BusUnavailable, SendRefused, SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
@@ -321,3 +323,14 @@ async def test_health_says_what_to_do(lab: FeishuLab, change: dict[str, object],
 
     assert isinstance(channel, FeishuChannel)
     assert (health.ok, words in health.text) == (ok, True), health.text
+
+
+async def test_doctor_warns_of_missing_permissions(lab: FeishuLab) -> None:
+    app, access = lab.feishu.app, AccessConfig(policy="open")
+    app.scopes.discard("im:resource")
+    channel = FeishuConfig(app_id=app.id, app_secret=Secret(app.secret), base_url=lab.feishu.base_url, access=access)
+
+    found = await examine("lake", Config(bots={"pond": BotConfig()}, channels={"lake": channel}))
+
+    assert [each.state for each in found] == ["ok", "warning", "ok"]
+    assert "lacks permissions: im:resource" in found[1].text

@@ -18,6 +18,7 @@ from daemon.people import People
 from daemon.process import Launch, Process
 from daemon.setup.bot_sections import with_bot
 from daemon.setup.config_editor import Editor
+from tests.fakes.discord import fake_discord
 from tests.fakes.feishu import fake_feishu
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
@@ -67,6 +68,7 @@ ADDRESSES = (
             "/web",
             "/telegram",
             "/slack",
+            "/discord",
             "/feishu",
             "/webhook",
             "/owner",
@@ -399,6 +401,28 @@ async def test_telegram_is_tried_and_saved_with_its_owner(desk: Desk, telegram: 
     assert channel["access"] == {"policy": "allow", "allow": ["77"]}
     assert desk.file.with_name(channel["token_file"]).read_text() == f"{telegram.bot.token}\n"
     assert "tg:77" in desk.tables["bots"]["pond"]["admins"]
+
+
+async def test_discord_is_tried_and_saved_with_the_owner_of_the_app(desk: Desk) -> None:
+    async with fake_discord() as discord:
+        ann = discord.person("Ann")
+        form = {
+            "bot": "pond",
+            "channel": "dc",
+            "token": discord.bot.token,
+            "url": discord.base_url,
+            "access": "private",
+        }
+        discord.bot.flags = 0
+
+        tried = await desk.post("/discord", form)
+        await desk.post("/discord", {**form, "owner": tried["owner"], "digest": await desk.digest()})
+
+    assert (tried["name"], tried["owner"]) == ("Pond", ann.id)
+    assert "Message Content Intent" in tried["findings"][0]
+    channel = tomllib.loads(desk.file.read_text())["channels"]["dc"]
+    assert desk.file.with_name(channel["token_file"]).read_text() == f"{discord.bot.token}\n"
+    assert channel["access"] == {"policy": "allow", "allow": [ann.id]}
 
 
 async def test_no_other_platform_gets_the_token_that_is_set(desk: Desk, telegram: FakeTelegram) -> None:

@@ -83,7 +83,7 @@ function connection(view, kind, name, channel) {
   const fields = {
     telegram: () => [
       named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Telegram user ID"), {hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
+      named("owner", t("Your Telegram user ID"), {hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     slack: () => [
       manifest(view, () => inputs.events_url.value.trim()),
@@ -91,7 +91,7 @@ function connection(view, kind, name, channel) {
       named("app_token", t("App-level token for Socket Mode (xapp-…)"), {name: "slack-app-token", hint: secretHint(channel.set.includes("app_token"))}),
       named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
       named("signing_secret", t("Signing secret (only if Slack sends events to a URL)"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
-      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
+      named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     feishu: () => [
       h("p.small", null, parts("Create a custom app at {link}. docs/feishu.md lists its permissions and events.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
@@ -99,7 +99,7 @@ function connection(view, kind, name, channel) {
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
       named("events_url", t("URL to which Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long connection, which needs no public address.")}),
       named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
-      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself with a message to the bot after the test.")}),
+      named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     discord: () => [
       named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),

@@ -67,7 +67,7 @@ export class SettingsView extends View {
       this.settings = settings;
       fill(this.bar);
       dispatchEvent(new Event("mp-restarted"));
-      toast(t("Millpond has restarted. The settings are in use."));
+      toast(t("Millpond has restarted. The settings are now in effect."));
       return true;
     }
     fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond did not restart. Check the output of `millpond run`.")));

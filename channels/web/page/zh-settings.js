@@ -9,7 +9,7 @@ export default {
   "Restart these processes manually: {names}": "请用原来的启动方式自行重新启动这些进程：{names}",
   "Restart now": "立即重新启动",
   "Millpond is restarting…": "Millpond 正在重新启动…",
-  "Millpond has restarted. The settings are in use.": "Millpond 已重新启动，设置已生效。",
+  "Millpond has restarted. The settings are now in effect.": "Millpond 已重新启动，设置已生效。",
   "Millpond did not restart. Check the output of `millpond run`.": "Millpond 没有重新启动。请查看 `millpond run` 的输出。",
 
   "No language model is set up yet, so only an offline mock model answers.": "还没有设置语言模型，所以只有离线的模拟模型回答。",
@@ -114,7 +114,7 @@ export default {
   "Bot token": "机器人令牌",
   "Open {link}, send /newbot, and copy the token. {set}": "打开 {link}，发送 /newbot，然后复制令牌。{set}",
   "Your Telegram user ID": "你的 Telegram 用户 ID",
-  "If you leave this field empty, you can identify yourself with a message to the bot after the test.": "可以留空，测试后给机器人发一条消息来确认你的身份。",
+  "If you leave this field empty, you can identify yourself after the test by sending a message to the bot.": "可以留空，测试后给机器人发一条消息来确认你的身份。",
   "Bot User OAuth Token (xoxb-…)": "机器人用户令牌（xoxb-…）",
   "App-level token for Socket Mode (xapp-…)": "应用级令牌，用于长连接（xapp-…）",
   "URL to which Slack sends events": "Slack 发送事件的网址",
