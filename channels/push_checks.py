@@ -67,12 +67,6 @@ async def _slack(name: str, config: SlackConfig) -> list[Finding]:
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 
-async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
-    async with connect_feishu(config.base_url, AccessToken(config.app_id, config.app_secret)) as api:
-        remarks = await examined_feishu(api, config, name=name)
-    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
-
-
 async def _discord(name: str, config: DiscordConfig) -> list[Finding]:
     async with connect_discord(config.base_url, config.token) as api:
         remarks = await examined_discord(api, config, name=name)

@@ -1,6 +1,7 @@
 """The token of a data directory: made once, by one of all who start at the same time, for its owner alone."""
 
 import os
+import secrets
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,25 +14,34 @@ from daemon.config import Secret
 from daemon.errors import ConfigError
 from daemon.operators import FILE_NAME, fingerprint, known_token, local_token
 from tests.api_token import header_of
+from tests.limits import HANG_S
 from tests.tables import each_row
 
 STARTS = 8
 
 
 @pytest.mark.parametrize("umask", [0, 0o077])
-def test_of_several_starts_one_makes_the_token_and_all_have_it(tmp_path: Path, umask: int) -> None:
-    folder, barrier, before = tmp_path / "new" / "data", Barrier(STARTS), os.umask(umask)
+def test_of_several_starts_one_makes_the_token_and_all_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int
+) -> None:
+    folder, barrier, before = tmp_path / "new" / "data", Barrier(STARTS, timeout=HANG_S), os.umask(umask)
+
+    def made_by_all(count: int, make: Callable[[int], str] = secrets.token_urlsafe) -> str:
+        barrier.wait()  # each start has seen that there is no file
+        return make(count)
 
     def start() -> tuple[str, bool]:
-        barrier.wait()
         local = local_token(folder)
         return local.secret.reveal(), local.made
+
+    monkeypatch.setattr(secrets, "token_urlsafe", made_by_all)
 
     try:
         with ThreadPoolExecutor(STARTS) as pool:
             found = [each.result() for each in [pool.submit(start) for _ in range(STARTS)]]
     finally:
         os.umask(before)
+        monkeypatch.undo()
 
     [token] = {token for token, _ in found}
     assert sum(made for _, made in found) == 1
