@@ -131,7 +131,8 @@ class WebhookChannel:
         """The file at the address that came with a message; only files from the server of the bridge are fetched."""
         if _server(attachment.source) != _server(self._config.url):
             raise SendRejected(
-                f"the file was not downloaded, because its address is not on the server that channels.{self.name}.url names"
+                "the file was not downloaded, because its address is not on the server that "
+                f"channels.{self.name}.url names"
             )
         if attachment.size_bytes > FILE_MAX_BYTES:
             raise SendRejected(_too_large(attachment.size_bytes))
