@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from channels.push import connect
-from daemon.config import Loaded, PushConfig, Secret, channel_plugins, config_output, load
+from daemon.config import LoadedConfig, PushConfig, Secret, channel_plugins, config_output, load
 from daemon.errors import ConfigError
 from tests.tables import each_row
 
@@ -53,7 +53,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     sys.modules.pop("horn", None)
 
 
-def loaded(tmp_path: Path, text: str, **environ: str) -> Loaded:
+def loaded(tmp_path: Path, text: str, **environ: str) -> LoadedConfig:
     file = tmp_path / "millpond.toml"
     file.write_text(text)
     return load(file, environ=environ)
