@@ -39,7 +39,7 @@ from tests.weblab import addresses_in, client_of
 TOKEN = "an-operators-token"
 
 AS_EVER = {
-    "/", "/livez", "/login", "/page/{name}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
+    "/", "/livez", "/login", "/page/{name:path}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
     "/system/{rest:path}", "/healthz", "/readyz", "/metrics", "/api/messages", "/api/sessions",
     "/api/sessions/{session:path}/messages", "/api/events", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
 }  # fmt: skip
