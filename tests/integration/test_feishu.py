@@ -241,6 +241,21 @@ async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_wa
     assert (heard.arrivals[1].deleted, heard.arrivals[1].thread) == (True, thread)
 
 
+@each_row("message_id, scopes", [("", None), ("a/../b", None), ("om_9", None), ("om_9", {"im:resource"})])
+async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
+    lab: FeishuLab, message_id: str, scopes: set[str] | None
+) -> None:
+    lab.feishu.app.scopes = scopes or lab.feishu.app.scopes
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        lab.feishu.world.push("im.message.recalled_v1", {"message_id": message_id, "chat_id": lab.chat.chat})
+        await lab.say(Said(text="behind it"))
+        await heard.until(lambda: "behind it" in heard.texts)
+        await lab.settled()
+
+    assert all(each.deleted for each in heard.arrivals[:-1])
+
+
 # Events by HTTP
 
 

@@ -104,9 +104,15 @@ MUTANTS = (
         ),
         (
             "A deletion waits until its thread is known.",
-            "        except SendRefused:\n            raise\n",
-            "",
+            "        except (Rejected, MissingScope):  #",
+            "        except ChannelError:  #",
             "test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_was",
+        ),
+        (
+            "A deletion whose message Feishu never tells holds up no chat.",
+            "        except (Rejected, MissingScope):  #",
+            "        except Rejected:  #",
+            "test_a_deletion_that_cannot_be_looked_up_holds_up_no_message",
         ),
     ),
     *mutants_of(
