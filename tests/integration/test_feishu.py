@@ -300,6 +300,19 @@ async def test_only_events_with_a_valid_signature_are_accepted(
     assert heard.texts[1:] == (["x"] if status == 200 else [])
 
 
+async def test_a_request_without_a_signature_learns_nothing_about_its_padding(by_http: FeishuLab) -> None:
+    feishu = by_http.feishu
+    async with receiving(by_http.channel, heard := Heard()):
+        await by_http.say(Said(text="first"))
+        await heard.count(1)
+        await by_http.settled()
+        right = await feishu.post(b"{}", signed=False)
+        wrong = await feishu.post(b"{}", signed=False, key="another key")
+
+    assert right == wrong
+    assert right[0] == 401
+
+
 async def test_an_event_that_is_not_stored_is_to_be_sent_again(by_http: FeishuLab) -> None:
     refusals = [BusUnavailable("away")]
 

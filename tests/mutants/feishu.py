@@ -133,6 +133,16 @@ MUTANTS = (
     ),
     *mutants_of(
         "channels/feishu/events_endpoint.py",
+        "integration/test_feishu.py",
+        (
+            "A request without a signature learns nothing about its padding.",
+            'payload, problem = b"", problem or f"{error}. Check encrypt_key."',
+            'payload, problem = b"", f"{error}. Check encrypt_key."',
+            "test_a_request_without_a_signature_learns_nothing_about_its_padding",
+        ),
+    ),
+    *mutants_of(
+        "channels/feishu/events_endpoint.py",
         "unit/test_feishu_wire.py",
         (
             "An old signature is not accepted.",
