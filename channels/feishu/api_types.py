@@ -139,8 +139,9 @@ SECRET = frozenset({10003, 10005, 10012, 10013, 10014, 10015, 1000040344})
 SCOPE = frozenset({99991672, 99991679})
 """Codes of a permission that the app lacks."""
 
-LATER = frozenset({230049, 18121, 1500, 1663, 1668, 5000, 55001, 10500, 300120, 99991500})
-"""Codes for: not now. What was sent under a ``uuid`` may be sent again, so nothing is in doubt."""
+LATER = frozenset({230049, 18121, 1, 1500, 1663, 1668, 5000, 55001, 10500, 300120, 99991500, 1000040343})
+"""Codes for: not now, also of long connections (lark-oapi, ``ws/const.py``). What was sent under a ``uuid`` may be sent
+again, so nothing is in doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)

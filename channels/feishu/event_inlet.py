@@ -21,8 +21,8 @@ from daemon.config import FeishuConfig
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
 from daemon.process import Process
 
-LOOK_S = 2.0
-"""How long a message waits for the one that it answers: less than Feishu waits for a response (3 s)."""
+LOOK_S = 1.5
+"""How long a message waits for the one that it answers. With the names in it, that is less than an event may take."""
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _log = structlog.get_logger()

@@ -213,6 +213,22 @@ async def test_a_connection_that_is_silent_is_replaced_and_nothing_is_lost(lab: 
     assert heard.texts == ["before", "after"]
 
 
+async def test_a_shorter_interval_of_pings_begins_with_the_next_ping(lab: FeishuLab) -> None:
+    lab.feishu.pong_s = 5
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text="before"))
+        await heard.count(1)
+        await lab.settled()
+        sockets = list(lab.feishu.sockets)
+        put_forward(60)
+        await lab.say(Said(text="after"))
+        await heard.count(2)
+        await lab.settled()
+
+        assert lab.feishu.sockets == sockets
+
+
 async def test_events_of_another_app_are_passed_over(lab: FeishuLab) -> None:
     heard = Heard()
     message = {"message_id": "om_9", "chat_id": "oc_9", "message_type": "text", "content": '{"text":"theirs"}'}

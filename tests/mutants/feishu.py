@@ -87,6 +87,12 @@ MUTANTS = (
             "test_a_large_event_comes_in_parts",
         ),
         (
+            "A shorter interval of pings begins with the next ping.",
+            "                self._told_s = ping_s_of(frame.payload, self._told_s)\n",
+            "                self._told_s = self._ping_s = ping_s_of(frame.payload, self._told_s)\n",
+            "test_a_shorter_interval_of_pings_begins_with_the_next_ping",
+        ),
+        (
             "A silent connection is replaced.",
             'self.reason, there_is_more = "silent", False',
             'self.reason, there_is_more = "silent", True',

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.feishu.events_endpoint import decrypted, problem_of, signature_of
+from channels.feishu.event_inlet import LOOK_S
+from channels.feishu.events_endpoint import TAKE_S, decrypted, problem_of, signature_of
 from channels.feishu.long_connection import endpoint_of, ping_s_of
+from channels.name_directory import PATIENCE_S
 from daemon.config import Secret
 from daemon.errors import SendRefused
 from daemon.setup.feishu_frames import Frame, decoded, encoded, ping
+from daemon.setup.feishu_socket import service_of
 from tests.tables import each_row
 
 KEY = Secret("test key")
@@ -103,6 +106,10 @@ def test_only_a_valid_signature_is_accepted(change: dict[str, str], problem: str
     assert (problem in found) and bool(found) == bool(problem)
 
 
+def test_what_an_event_waits_for_leaves_time_to_store_it() -> None:
+    assert LOOK_S + PATIENCE_S < TAKE_S
+
+
 @each_row("stamped, fine", [("1700000000", True), ("1699999000", False), ("soon", False)])
 def test_an_old_signature_is_not_accepted(stamped: str, fine: bool) -> None:
     right = signature_of(KEY, stamped, "n", b"b")
@@ -128,5 +135,6 @@ def test_feishu_says_how_often_it_wants_a_ping() -> None:
     found = endpoint_of({"data": {"URL": url, "ClientConfig": {"PingInterval": 90}}}, BASE)
 
     assert (found.service, found.ping_s) == (33, 90.0)
-    assert ping_s_of(b'{"PingInterval": 1}', 7.0) == 5.0
+    assert [ping_s_of(b'{"PingInterval": %s}' % each, 7.0) for each in (b"1", b"9" * 400)] == [5.0, 300.0]
+    assert service_of(f"wss://h/?service_id={'9' * 5_000}") == 0
     assert [ping_s_of(each, 7.0) for each in (b"", b"{", b'{"PingInterval": "x"}', b"[]")] == [7.0] * 4
