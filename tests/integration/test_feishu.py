@@ -15,7 +15,7 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
-from tests.contract.suite import a_part, receiving
+from tests.contract.suite import a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
 from tests.fakes.feishu import Refuse
 from tests.limits import HANG_S
@@ -270,6 +270,21 @@ async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
         await lab.settled()
 
     assert all(each.deleted for each in heard.arrivals[:-1])
+
+
+async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
+    thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+    chat, by = lab.feishu.world.chats[thread.chat], lab.feishu.world.person("ou_1001", "Person 1001")
+    for number in range(300):
+        said = {"text": f"number {number}"}
+        chat.add("text", said, by=None if number == 299 else by, answers=thread.thread, in_thread=True)
+    asked = await asked_of(lab, thread)
+    await say_in(lab, thread, "later")
+
+    before = await said_before(lab, asked)
+
+    assert [each.text for each in before] == [f"number {number}" for number in range(250, 300)]
+    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001"}
 
 
 # Events by HTTP

@@ -68,6 +68,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/feishu/thread_history.py",
+        "integration/test_feishu.py",
+        (
+            "Of a long thread the last messages are read.",
+            '            "sort_type": "ByCreateTimeDesc",\n',
+            "",
+            "test_the_last_messages_of_a_long_thread_before_the_question_are_read",
+        ),
+    ),
+    *mutants_of(
         "channels/feishu/emoji_reactions.py",
         "integration/test_feishu.py",
         (

@@ -111,6 +111,8 @@ class Methods:
             for message in chat.messages.values()
             if (message.thread == where if kind == "thread" else chat.id == where)
         ]
+        if call.params.get("sort_type") == "ByCreateTimeDesc":
+            found.reverse()
         size, at = int(call.params.get("page_size", 20)), int(call.params.get("page_token") or 0)
         if not 1 <= size <= 50:
             raise Failed(230001, "page_size")
