@@ -148,6 +148,14 @@ async def test_a_text_that_is_being_written_streams_into_one_card_and_ends_strea
     assert not lab.feishu.called("messages.patch")
 
 
+async def test_a_text_that_was_taken_back_while_it_is_written_is_shown_again(lab: FeishuLab) -> None:
+    first = await lab.channel.send(lab.chat, a_part("High", preview=True, attempt="one"), timeout_s=HANG_S)
+    await lab.channel.remove(lab.chat, first, timeout_s=HANG_S)
+    second = await lab.channel.send(lab.chat, a_part("High at", preview=True, attempt="two"), timeout_s=HANG_S)
+
+    assert [(shown.id, shown.text) for shown in lab.shown(lab.chat)] == [(second, "High at")]
+
+
 async def test_an_app_that_may_not_change_cards_replaces_the_message(lab: FeishuLab) -> None:
     lab.feishu.app.scopes.discard("cardkit:card:write")
     sent = await lab.channel.send(lab.chat, a_part("High", preview=True), timeout_s=HANG_S)

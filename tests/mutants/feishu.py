@@ -61,6 +61,12 @@ MUTANTS = (
             "test_what_is_refused_as_a_card_goes_as_text",
         ),
         (
+            "A text that was taken back while it is written is shown again.",
+            "if part.preview and sent in self._removed:",
+            "if part.preview and not sent:",
+            "test_a_text_that_was_taken_back_while_it_is_written_is_shown_again",
+        ),
+        (
             "What was asked in a thread that is gone is answered in the chat.",
             "if answers and no.code in NOT_THERE:",
             "if answers and no.code in ():",
