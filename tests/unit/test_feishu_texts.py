@@ -95,7 +95,7 @@ READ = "Plan\n@pond look [here](https://h)\n```go\nx\n```\n---:SMILE:@Ann"
         ("text", {"text": "ask @_user_1, @_all"}, "ask @pond, @all", ()),
         ("text", {"text": 7}, "", ()),
         ("post", POST, READ, (("image", "om_1 img_1 image"),)),
-        ("post", {"zh_cn": {"title": "Tide", "content": [[{"tag": "text", "text": "hi"}]]}, "en_us": POST}, "Tide\nhi", ()),
+        ("post", {"zh_cn": {"title": "T", "content": [[{"tag": "text", "text": "x"}]]}, "en_us": POST}, "T\nx", ()),
         ("image", {"image_key": "img_1"}, "", (("image", "om_1 img_1 image"),)),
         ("file", {"file_key": "file_1", "file_name": "a.pdf"}, "", (("document", "om_1 file_1 file"),)),
         ("audio", {"file_key": "file_1", "duration": 2000}, "", (("voice", "om_1 file_1 file"),)),
