@@ -280,16 +280,17 @@ def _ping_s(told_s: Any, usual_s: float) -> float:
 
 async def _opened(session: aiohttp.ClientSession, endpoint: Endpoint) -> Any:
     """A connection. Raises: SendRefused."""
-    failure = f"Feishu did not accept the connection within {OPEN_S:g} s"
+    failure, said = f"Feishu did not accept the connection within {OPEN_S:g} s", ""
     with anyio.move_on_after(OPEN_S):
         try:
             return await opened(session, endpoint.url)
         except aiohttp.WSServerHandshakeError as error:
+            failure = f"status {error.status}"
             said = error.headers.get("handshake-msg", "") if error.headers else ""
-            failure = f"status {error.status} {said[:200]}".strip()
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = type(error).__name__
-    raise SendRefused(f"the WebSocket cannot be opened: {failure}")
+    reason = f"the WebSocket cannot be opened: {failure}"
+    raise SendRefused(f"{reason} {said[:200]}".strip(), brief=reason)
 
 
 def _chat(payload: bytes) -> bytes:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from channels.feishu import FeishuChannel
 from channels.push_checks import examine
@@ -17,7 +19,7 @@ from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
 from tests.contract.suite import a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
-from tests.fakes.feishu import Refuse
+from tests.fakes.feishu import Hang, Refuse
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 from tests.tables import each_row
@@ -34,6 +36,13 @@ async def lab(process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 async def by_http(process: Process) -> AsyncIterator[FeishuLab]:
     async with a_lab(process, by_http=True) as lab:
         yield lab
+
+
+class NoTickets(set[str]):
+    """Tickets of which none is valid."""
+
+    def __contains__(self, _ticket: object) -> bool:
+        return False
 
 
 def texts(lab: FeishuLab, chat: SessionKey | None = None) -> list[str]:
@@ -62,6 +71,16 @@ async def test_a_token_that_is_never_accepted_is_told_and_not_asked_for_without_
         await lab.channel.send(lab.chat, a_part(), timeout_s=HANG_S)
 
     assert len(lab.feishu.called("messages.create")) == 2
+
+
+async def test_who_waits_for_a_token_that_another_caller_buys_keeps_the_own_time_limit(lab: FeishuLab) -> None:
+    lab.feishu.faults.on("token", Hang())
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(partial(lab.channel.send, lab.chat, a_part("slow"), timeout_s=100 * HANG_S))
+        await lab.feishu.until(lambda: bool(lab.feishu.called("token")), within_s=HANG_S)
+        with anyio.fail_after(HANG_S), pytest.raises(SendRefused, match="no access token"):
+            await lab.channel.send(lab.chat, a_part("quick", number=1), timeout_s=0.05)
+        tg.cancel_scope.cancel()
 
 
 async def test_no_secret_is_in_an_error(lab: FeishuLab) -> None:
@@ -219,6 +238,16 @@ async def test_a_connection_that_is_silent_is_replaced_and_nothing_is_lost(lab: 
         await lab.settled()
 
     assert heard.texts == ["before", "after"]
+
+
+async def test_the_words_of_a_refused_connection_are_not_logged(lab: FeishuLab) -> None:
+    lab.feishu.tickets = NoTickets()
+    with capture_logs() as logs:
+        async with receiving(lab.channel, Heard()):
+            await lab.feishu.until(lambda: len(lab.feishu.called("ws.endpoint")) > 1, within_s=HANG_S)
+
+    refused = next(each for each in logs if each["event"] == "socket.refused")
+    assert refused["reason"] == "the WebSocket cannot be opened: status 403"
 
 
 async def test_a_shorter_interval_of_pings_begins_with_the_next_ping(lab: FeishuLab) -> None:

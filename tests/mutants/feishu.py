@@ -13,6 +13,12 @@ MUTANTS = (
             "test_a_token_is_bought_once_and_again_when_it_is_not_accepted",
         ),
         (
+            "Who waits for a token keeps the own time limit.",
+            "        with anyio.move_on_after(left_s(deadline)):\n            return await self._token",
+            "        with anyio.move_on_after(None):\n            return await self._token",
+            "test_who_waits_for_a_token_that_another_caller_buys_keeps_the_own_time_limit",
+        ),
+        (
             "A request with a token that is never accepted is made twice at most.",
             "for is_last in (False, True):",
             "for is_last in (False, False, True):",
@@ -101,6 +107,12 @@ MUTANTS = (
             "if len(parts) < count:",
             "if len(parts) < 1:",
             "test_a_large_event_comes_in_parts",
+        ),
+        (
+            "The words of a refused connection are not logged.",
+            ".strip(), brief=reason)",
+            ".strip())",
+            "test_the_words_of_a_refused_connection_are_not_logged",
         ),
         (
             "A shorter interval of pings begins with the next ping.",

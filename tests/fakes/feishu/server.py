@@ -196,7 +196,7 @@ class FakeFeishu(FakeServer):
     async def _socket(self, wire: Wire, request: Request) -> None:
         ticket = str(request.params.get("ticket", ""))
         if ticket not in self.tickets or "sec-websocket-key" not in request.headers:
-            await wire.respond(403, b"", handshake_status="403", handshake_msg="forbidden")
+            await wire.respond(403, b"", handshake_status="403", handshake_msg=f"forbidden: {ticket}")
             return
         self.tickets.remove(ticket)
         await wire.switch(accepted(request))
