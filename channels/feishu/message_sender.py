@@ -96,14 +96,18 @@ class MessageSender:
         """The id of a message in the first form that Feishu takes, in the thread or chat where it takes one."""
         uuid = uuid_of(chat, part, piece)
         answers = chat.thread or (part.reply_to if piece == "file 0" or piece.startswith("text") else "")
+        left = forms
         while True:
             try:
-                return await self._posted(chat, forms[0], uuid, answers, deadline)
+                return await self._posted(chat, left[0], uuid, answers, deadline)
             except Rejected as no:
                 if answers and no.code in NOT_THERE:
                     answers = ""  # what was asked there is answered in the chat itself
-                elif no.code in NO_FORM and len(forms) > 1:
-                    forms = forms[1:]
+                elif no.code in NO_FORM and len(left) > 1:
+                    left = left[1:]
+                elif answers and no.code in NO_FORM:
+                    # Perhaps it is not the form, but a message that cannot be answered (230001, 230054).
+                    answers, left = "", forms
                 else:
                     raise
 

@@ -139,6 +139,17 @@ async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat(l
     assert texts(lab, lab.group) == ["still here"]
 
 
+@each_row("code", [230001, 230054, 230110])
+async def test_what_answers_a_message_that_cannot_be_answered_stands_in_the_chat(lab: FeishuLab, code: int) -> None:
+    lab.feishu.faults.on("messages.reply", always=Refuse(code))
+    asked = await lab.say(Said())
+
+    await lab.channel.send(lab.chat, a_part(f"despite {code}", number=code, reply_to=asked), timeout_s=HANG_S)
+
+    message = next(reversed(lab.feishu.world.chats[lab.chat.chat].messages.values()))
+    assert (message.kind, message.text, message.parent) == ("interactive", f"despite {code}", "")
+
+
 async def test_a_rate_limit_says_when_to_come_again(lab: FeishuLab) -> None:
     lab.feishu.faults.on("messages.create", Refuse(99991400, retry_after=52))
 

@@ -62,8 +62,8 @@ MUTANTS = (
         "integration/test_feishu.py",
         (
             "What is refused as a card is sent as plain text.",
-            "elif no.code in NO_FORM and len(forms) > 1:",
-            "elif no.code in NO_FORM and len(forms) > 2:",
+            "elif no.code in NO_FORM and len(left) > 1:",
+            "elif no.code in NO_FORM and len(left) > 2:",
             "test_what_is_refused_as_a_card_goes_as_text",
         ),
         (
@@ -71,6 +71,12 @@ MUTANTS = (
             "if part.preview and sent in self._removed:",
             "if part.preview and not sent:",
             "test_a_text_that_was_taken_back_while_it_is_written_is_shown_again",
+        ),
+        (
+            "An answer to a message that cannot be answered stands in the chat.",
+            'answers, left = "", forms',
+            "raise",
+            "test_what_answers_a_message_that_cannot_be_answered_stands_in_the_chat",
         ),
         (
             "What was asked in a thread that is gone is answered in the chat.",
