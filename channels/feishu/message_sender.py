@@ -21,8 +21,9 @@ MESSAGE = "om_"
 GONE = frozenset({230011, 230110, 230003})
 """The message was taken back or deleted."""
 
-NOT_THERE = GONE | {230019, 230050, 18113}
-"""What is to be answered cannot be: the message or its thread is gone."""
+NOT_THERE = GONE | {230019, 230050, 230071, 230072, 230111, 18113}
+"""What is to be answered cannot be: the message or its thread is gone, will soon be, or takes no answer in a thread
+(``im/v1/messages/:message_id/reply``)."""
 
 REMOVED_MAX = 2_000
 """Messages of which it is known that they were taken back; as many as texts are shown at a time."""

@@ -139,7 +139,7 @@ async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat(l
     assert texts(lab, lab.group) == ["still here"]
 
 
-@each_row("code", [230001, 230054, 230110])
+@each_row("code", [230001, 230054, 230071, 230072, 230110, 230111])
 async def test_what_answers_a_message_that_cannot_be_answered_stands_in_the_chat(lab: FeishuLab, code: int) -> None:
     lab.feishu.faults.on("messages.reply", always=Refuse(code))
     asked = await lab.say(Said())
