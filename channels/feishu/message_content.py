@@ -118,7 +118,11 @@ def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachm
 
 def _instead(kind: str, found: Mapping[str, Any]) -> str:
     """The line that stands for something that has no text."""
-    told = next((text for name in ("summary", "name", "topic", "text") if (text := _text(found, name).strip())), "")
+    post = found.get("summary")  # of a task
+    if isinstance(post, dict):
+        return " ".join((f"[{sound(kind)[:64]}]", *_lines(post.get("content"), {}, "", [])))
+    names = ("summary", "name", "topic", "text", "file_name")
+    told = next((text for name in names if (text := _text(found, name).strip())), "")
     return f"[{sound(kind)[:64]}: {sound(told)[:NAME_MAX_CHARS]}]" if told else f"[unsupported: {sound(kind)[:64]}]"
 
 

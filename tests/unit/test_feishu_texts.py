@@ -102,6 +102,8 @@ READ = "Plan\n@pond look [here](https://h)\n```go\nx\n```\n---:SMILE:@Ann"
         ("media", {"file_key": "file_1", "file_name": "a.mp4"}, "", (("video", "om_1 file_1 file"),)),
         ("sticker", {"file_key": "file_1"}, "[unsupported: sticker]", ()),
         ("location", {"name": "West Lake", "longitude": "1"}, "[location: West Lake]", ()),
+        ("todo", {"summary": {"title": "", "content": [[{"tag": "text", "text": "Buy fish"}]]}}, "[todo] Buy fish", ()),
+        ("folder", {"file_key": "file_1", "file_name": "plans"}, "[folder: plans]", ()),
         ("hologram", [], "[unsupported: hologram]", ()),
     ],
 )  # fmt: skip
