@@ -61,7 +61,7 @@ async def lake(process: Process) -> AsyncIterator[Lake]:
         assert discord.oddities() == []
 
 
-@pytest.mark.parametrize("ending", ["reconnect", "cut", "close", "mute", "invalid"])
+@pytest.mark.parametrize("ending", ["reconnect", "cut", "close", "away", "again", "mute", "invalid"])
 async def test_a_connection_that_ends_is_resumed_and_nothing_is_lost(lake: Lake, ending: str) -> None:
     heard = Heard()
     async with lake.hearing(heard):
@@ -72,8 +72,11 @@ async def test_a_connection_that_ends_is_resumed_and_nothing_is_lost(lake: Lake,
             await socket.reconnect()
         elif ending == "cut":
             await socket.cut()
-        elif ending == "close":
-            await socket.close(4_000)
+        elif ending in ("close", "away"):
+            await socket.close(4_000 if ending == "close" else 1_001)
+        elif ending == "again":
+            lake.discord.world.greetings = [7, 10]
+            await socket.reconnect()
         elif ending == "invalid":
             await socket.invalidate(resumable=True)
         else:
@@ -197,6 +200,16 @@ async def test_when_no_new_session_is_allowed_it_waits_until_one_is(lake: Lake) 
     [line] = [line for line in lines if line["event"] == "gateway.refused"]
     assert line["waited_s"] == 60.0
     assert lake.ops(IDENTIFY) == []
+
+
+async def test_after_each_refused_session_it_waits_for_longer(lake: Lake) -> None:
+    lake.discord.bot.refusals = 3
+    with capture_logs() as lines:
+        async with lake.hearing(Heard()):
+            pass
+
+    waits = [line["waited_s"] for line in lines if line["event"] == "gateway.refused"]
+    assert len(waits) == 3 and waits == sorted(waits) and waits[-1] > 0.03
 
 
 async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> None:

@@ -58,6 +58,12 @@ MUTANTS = (
             "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
         ),
         (
+            "After each refused session the bot waits for longer.",
+            "rest_s = max(INVALID_MAX_S * random.uniform(0.2, 1.0), self._backoff())",
+            "rest_s = INVALID_MAX_S * random.uniform(0.2, 1.0)",
+            "test_after_each_refused_session_it_waits_for_longer",
+        ),
+        (
             "No session is begun that Discord does not allow.",
             "if starts.remaining <= 0:",
             "if starts.remaining < 0:",

@@ -186,6 +186,8 @@ class Bot:
     flags: int = CONTENT_FLAG
     sessions: dict[str, Session] = field(default_factory=dict[str, Session])
     starts_left: int = 1_000
+    refusals: int = 0
+    """New sessions that are still refused."""
     commands: list[Json] = field(default_factory=list[Json])
     answers: list[Json] = field(default_factory=list[Json])
     """What was said to slash commands."""
@@ -204,6 +206,8 @@ class World(Changing):
         self.files: dict[str, File] = {}
         self.interactions: dict[str, tuple[str, bool]] = {}
         """Their tokens, and whether they were answered."""
+        self.greetings: list[int] = []
+        """Opcodes, without content, with which the next connections begin in place of a greeting."""
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""
