@@ -14,7 +14,7 @@ from channels.base import Part
 from channels.discord import DiscordChannel, connect
 from channels.discord.api_outcome import TooMany
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
-from daemon.errors import SendRefused
+from daemon.errors import SendRefused, SendRejected
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
@@ -259,6 +259,43 @@ async def test_a_deleted_thread_is_answered_in_its_channel(lake: Lake) -> None:
     assert channel.texts() == ["here"]
 
 
+async def test_an_administrator_is_written_to_by_the_user_id(lake: Lake) -> None:
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        await adapter.send(SessionKey(channel=NAME, chat=lake.ann.id), a_part("a warning"), timeout_s=HANG_S)
+        with pytest.raises(SendRejected) as rejected:
+            await adapter.send(SessionKey(channel=NAME, chat="4194304"), a_part(), timeout_s=HANG_S)
+
+    assert lake.chat.texts() == ["a warning"]
+    assert "Unknown Channel" in str(rejected.value)
+
+
+async def test_a_bot_that_may_not_read_the_history_answers_without_a_reply(lake: Lake) -> None:
+    channel = lake.discord.channel()
+    channel.hides_history = True
+    asked = channel.say("when?", by=lake.ann)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        key = SessionKey(channel=NAME, chat=channel.id)
+        await adapter.send(key, a_part("at noon", reply_to=asked.id), timeout_s=HANG_S)
+
+    assert channel.texts() == ["at noon"]
+
+
+@pytest.mark.parametrize("chat", ["../users/@me", "1/messages/2/crosspost?", ""])
+async def test_the_name_of_a_chat_leads_to_no_other_address(lake: Lake, chat: str) -> None:
+    key = SessionKey(channel=NAME, chat=chat)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        for done in (
+            adapter.send(key, a_part(), timeout_s=HANG_S),
+            adapter.edit(key, "1", a_part(), timeout_s=HANG_S),
+            adapter.typing(key, timeout_s=HANG_S),
+            adapter.react(key, "1", "\N{EYES}", timeout_s=HANG_S),
+        ):
+            with pytest.raises(SendRejected):
+                await done
+
+    assert lake.discord.called("") == []
+
+
 async def test_an_attempt_that_is_repeated_is_the_same_message(lake: Lake) -> None:
     key = SessionKey(channel=NAME, chat=lake.chat.id)
     async with connect(lake.process, NAME, lake.config) as adapter:
@@ -280,7 +317,7 @@ async def test_no_message_notifies_whom_a_model_names(lake: Lake) -> None:
 
 
 async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake) -> None:
-    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.channel()))
     async with connect(lake.process, NAME, lake.config) as adapter:
         for number in range(5):
             await adapter.send(key, a_part(f"message {number}", number=number), timeout_s=HANG_S)
@@ -293,7 +330,7 @@ async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake
 
 
 async def test_the_global_limit_stops_every_request(lake: Lake) -> None:
-    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.channel()))
     lake.discord.faults.on("POST messages", Refuse(429, retry_after=30.0, is_global=True))
     async with connect(lake.process, NAME, lake.config) as adapter:
         for chat in (key, other):

@@ -86,8 +86,26 @@ MUTANTS = (
             "test_no_message_notifies_whom_a_model_names",
         ),
         (
+            "An administrator is written to in the direct message channel.",
+            "else await self._direct(chat.chat, deadline, instead=no)",
+            "else chat.chat",
+            "test_an_administrator_is_written_to_by_the_user_id",
+        ),
+        (
+            "A bot that may not read the history answers all the same.",
+            "            if no.code != NO_HISTORY:\n",
+            "            if True:\n",
+            "test_a_bot_that_may_not_read_the_history_answers_without_a_reply",
+        ),
+        (
+            "The name of a chat leads to no other address.",
+            '    if not is_snowflake(chat.chat) or not is_snowflake(chat.thread or "0"):\n',
+            "    if False:\n",
+            "test_the_name_of_a_chat_leads_to_no_other_address",
+        ),
+        (
             "What was asked in a deleted thread is answered in its channel.",
-            "            if no.code != UNKNOWN_CHANNEL or not chat.thread:\n",
+            "            if no.code != UNKNOWN_CHANNEL:\n",
             "            if True:\n",
             "test_a_deleted_thread_is_answered_in_its_channel",
         ),
