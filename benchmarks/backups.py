@@ -19,7 +19,7 @@ from daemon.archive.local_storage import LocalStorage
 from daemon.bus import open_bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig
-from daemon.data import Wanted, back_up
+from daemon.data import BackupContents, back_up
 
 FOLDERS, FILES = 100, 100
 """Folders of a workspace, and small files in each."""
@@ -70,7 +70,7 @@ def measure() -> list[Result]:
 
 async def _files(folder: Path, number: int) -> float:
     async with open_bus(RedisConfig(), folder / "data") as bus:
-        wanted = Wanted(workspaces={"pond": folder / "pond"}, archive=LocalStorage(folder, "transcripts"))
+        wanted = BackupContents(workspaces={"pond": folder / "pond"}, archive=LocalStorage(folder, "transcripts"))
         began = time.perf_counter()
         await back_up(bus, wanted, folder / f"backup-{number}", clock=SystemClock())
         return time.perf_counter() - began
@@ -82,7 +82,7 @@ async def _messages(folder: Path) -> tuple[float, float]:
         for first in range(0, MESSAGES, AT_ONCE):
             await bus.call("RPUSH", bus.keys.log(SESSION), *map(_raw, range(first, first + AT_ONCE)))
         await bus.call("HSET", bus.keys.session(SESSION), "head", MESSAGES, "scope", "pond:workspace")
-        wanted = Wanted(workspaces={}, archive=LocalStorage(folder, "transcripts"))
+        wanted = BackupContents(workspaces={}, archive=LocalStorage(folder, "transcripts"))
         before = _most_mb()
         await back_up(bus, wanted, folder / "backup", clock=SystemClock())
         return _most_mb(), before

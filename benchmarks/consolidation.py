@@ -20,8 +20,7 @@ from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.session.artificial_session import fill
-from daemon.session.synthetic_text import SENTENCES
+from daemon.session.artificial_session import SENTENCES, fill
 from daemon.sessionkey import SessionKey
 from daemon.tokens import Tokenizer, load
 from workers.agent.service import serve as serve_agent

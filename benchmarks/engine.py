@@ -24,10 +24,10 @@ from daemon.process import Process
 from daemon.run import open_process
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey
-from daemon.shared_timeout import Limit
+from daemon.shared_timeout import SharedTimeout
 from workers.agent.turn_endings import insist
-from workers.claim_hold import Hold
-from workers.session_consumer import Consumer
+from workers.lease_upkeep import ClaimHold
+from workers.session_consumer import SessionConsumer
 
 MESSAGES = 5_000
 """Of one round, each in a session of its own."""
@@ -58,10 +58,10 @@ class NullTurn:
     """What the engine calls to answer a claim, with nothing in it but an answer; as every turn, under its hold."""
 
     def __init__(self, process: Process, sessions: Sessions) -> None:
-        self._limit = Limit(process.config.agent.turn_timeout_s)
+        self._limit = SharedTimeout(process.config.agent.turn_timeout_s)
         self._sessions = sessions
 
-    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def __call__(self, hold: ClaimHold, *, go_on: Callable[[], bool]) -> Claim | None:
         """See ``workers.session_consumer.Answer``."""
         claim = hold.claim
         text = await hold.until(self._model, limit=self._limit)
@@ -146,7 +146,7 @@ async def _measure(folder: Path) -> tuple[list[float], list[float]]:
     floor: list[float] = []
     async with open_process(config, folder) as process, anyio.create_task_group() as tg:
         sessions = Sessions(process.bus, process.config.queue, worker=process.name)
-        tg.start_soon(Consumer(process, sessions, NullTurn(process, sessions), slots=IN_FLIGHT).run)
+        tg.start_soon(SessionConsumer(process, sessions, NullTurn(process, sessions), slots=IN_FLIGHT).run)
         tg.start_soon(Outbox(process, NullChannel(), channel).run)
         await _answered(process, "warm", 500)
         gc.freeze()  # as an agent does when it is warm

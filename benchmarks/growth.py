@@ -18,14 +18,14 @@ from benchmarks.result import Result
 from daemon import log
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config
-from daemon.data import Wanted, back_up, verify
+from daemon.data import BackupContents, back_up, verify
 from daemon.events import LogEntry
-from daemon.forget import Asking, Order, Search
+from daemon.forget import ForgetOrder, ForgetRequests, ForgetSearch
 from daemon.job_handlers import job_runner
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.session.artificial_session import fill
-from daemon.transcripts import Needle, search
+from daemon.transcripts import SearchWords, search
 
 FORGOTTEN, SEARCHED, VERIFIED = 4_000, 200, 5_000
 """Of the smaller size: messages of a conversation in which a text is forgotten, conversations that are searched, and
@@ -100,7 +100,9 @@ async def _forgotten(process: Process, count: int, name: str) -> float:
     await _conversation(process, session, count)
     runner, scope = job_runner(process), f"pond:person:{session}"
     began = time.perf_counter()
-    job = await Asking(process.bus, runner.jobs).order(Order(name=scope, scopes=(scope,)), Search(text=WORD), name=name)
+    job = await ForgetRequests(process.bus, runner.jobs).order(
+        ForgetOrder(name=scope, scopes=(scope,)), ForgetSearch(text=WORD), name=name
+    )
     record = await runner.until_ended(job, within_s=FORGET_S)
     took = time.perf_counter() - began
     if sum(record.report["removed"].values()) != count // EVERY:
@@ -113,7 +115,7 @@ async def _searched(process: Process, count: int, name: str) -> float:
     for session in sessions:
         await _conversation(process, session, SHORT)
     began = time.perf_counter()
-    async with aclosing(search(process.transcripts, sessions, Needle("nowhere"), limit=1)) as found:
+    async with aclosing(search(process.transcripts, sessions, SearchWords("nowhere"), limit=1)) as found:
         async for hit in found:
             raise RuntimeError(f"found what was never said: {hit}")
     return time.perf_counter() - began
@@ -122,7 +124,7 @@ async def _searched(process: Process, count: int, name: str) -> float:
 async def _verified(process: Process, count: int, name: str) -> float:
     await _conversation(process, f"web:{name}", count)
     backup = process.data_dir.parent / name
-    wanted = Wanted(workspaces={}, archive=process.archive.storage)
+    wanted = BackupContents(workspaces={}, archive=process.archive.storage)
     await back_up(process.bus, wanted, backup, clock=SystemClock())
     began = time.perf_counter()
     found = await verify(backup)

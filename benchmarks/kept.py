@@ -20,7 +20,7 @@ from daemon import log
 from daemon.bus import Bus, pairs
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.events import LogEntry
-from daemon.memory.memory_archiving import KEPT, SHELVED
+from daemon.memory.scope_lists import KEPT, SHELVED
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.run import open_process

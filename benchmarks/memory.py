@@ -29,14 +29,13 @@ from daemon.process import Process
 from daemon.run import open_process
 from daemon.scope import folder_of
 from daemon.session import SessionReader
-from daemon.session.artificial_session import fill
-from daemon.session.synthetic_text import Plot, synthetic
+from daemon.session.artificial_session import Plot, fill, synthetic
 from daemon.sessionkey import SessionKey
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, load
 from tests.fakes.openai_server import Call, Reply, Say, fake_openai
 from tests.processes import running
 from tests.remembering import SMALL, remembered_later
-from workers.agent.bootstrap import bootstrap
+from workers.agent.prompt.workspace import bootstrap
 from workers.agent.service import serve as serve_agent
 from workers.consolidation.service import serve as serve_consolidation
 

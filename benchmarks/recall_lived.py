@@ -9,7 +9,7 @@ from benchmarks.recall_measure import session_of
 from daemon.clock import Clock, stamp
 from daemon.config import Config
 from daemon.events import LogEntry
-from daemon.memory import Foreign, Memories
+from daemon.memory import ForeignMemory, Memories
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.session_book import SessionBook
@@ -33,7 +33,7 @@ async def lived(process: Process, life: Life) -> str:
     if len(life.messages) > FILLED_AT_ONCE:
         raise ValueError(f"{len(life.messages)} messages are too many for one session")
     await fill(process.bus, session_of(life), [*_entries(life)], scope=scope)
-    told = Foreign(history=tuple(life.history))
+    told = ForeignMemory(history=tuple(life.history))
     await Memories(process.bus, process.archive).take_over(
         scope, told, by="benchmark", time=stamp(life.now), reason="lived"
     )

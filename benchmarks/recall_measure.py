@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.recall_corpus import Life, Question
 from daemon.clock import stamp
 from daemon.recall import Chunk
-from daemon.recall.chunk_splitter import history_chunks, lines_of, message_chunks
+from daemon.recall.chunks import history_chunks, lines_of, message_chunks
 
 CUTS = (5, 10)
 """So many places are looked at, each with the one before and the one behind it."""

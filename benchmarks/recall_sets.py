@@ -24,11 +24,10 @@ from benchmarks.recall_measure import Ground
 from benchmarks.result import Result
 from daemon import log
 from daemon.clock import stamp
-from daemon.recall.index.expansion import expanded
 from daemon.recall.index.index_rows import add_messages
-from daemon.recall.index.index_store import NOWHERE, Fed, Index
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of, places_of
-from daemon.recall.index.ranking import ranked
+from daemon.recall.index.ranking import expanded, ranked
 from daemon.recall.recall import distinct
 from daemon.recall.search_results import Hit, InPrompt
 from daemon.recall.search_terms import query_terms, terms
@@ -184,7 +183,9 @@ def _index_of(messages: Sequence[Message]) -> Index:
         _encode({"time": stamp(each.time), "sender": each.speaker, "wire": {"role": "user", "content": each.text}})
         for each in messages
     ]
-    index.feed("log", NOWHERE, Fed(len(records), "last"), lambda _, write: add_messages(write, "told", 0, records))
+    index.feed(
+        "log", NOWHERE, FeedPosition(len(records), "last"), lambda _, write: add_messages(write, "told", 0, records)
+    )
     return index
 
 
@@ -220,7 +221,7 @@ def _repetitions() -> Iterable[Result]:
 def _share_found(life: Life, *, times: int) -> float:
     ground = Ground(life)
     index = Index.in_memory(forgets=0)
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(ground.chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(ground.chunks))
     for number in range(times):
         records, at = list[bytes](), life.now + dt.timedelta(hours=number)
         for question in life.questions:
@@ -237,4 +238,6 @@ def _share_found(life: Life, *, times: int) -> float:
 
 
 def _feed(index: Index, session: str, records: Sequence[bytes]) -> None:
-    index.feed(f"log {session}", NOWHERE, Fed(1, session), lambda _, write: add_messages(write, session, 0, records))
+    index.feed(
+        f"log {session}", NOWHERE, FeedPosition(1, session), lambda _, write: add_messages(write, session, 0, records)
+    )

@@ -1,4 +1,5 @@
-"""What looking for lost answers of Redis costs: CPU of calls to Redis with ``Stream.watch`` and without it."""
+"""What looking for lost answers of Redis costs: CPU of calls to Redis with ``StreamingConnection.watch`` and without
+it."""
 
 import statistics
 import time
@@ -10,7 +11,7 @@ import anyio
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
 from daemon.bus import Bus, open_bus
-from daemon.bus.streaming_connection import Stream
+from daemon.bus.streaming_connection import StreamingConnection
 from daemon.config import RedisConfig
 
 CALLS = 20_000
@@ -64,8 +65,8 @@ def _unwatched() -> Iterator[None]:
     async def sleep(_stream: object) -> None:
         await anyio.sleep_forever()
 
-    watch, Stream.watch = Stream.watch, sleep  # type: ignore[assignment,method-assign]  # the product, unchanged
+    watch, StreamingConnection.watch = StreamingConnection.watch, sleep  # type: ignore[assignment,method-assign]  # the product, unchanged
     try:
         yield
     finally:
-        Stream.watch = watch  # type: ignore[method-assign]
+        StreamingConnection.watch = watch  # type: ignore[method-assign]

@@ -27,12 +27,12 @@ from daemon.events import LogEntry
 from daemon.memory import Memories
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
-from daemon.recall import Asked
+from daemon.recall import RecallQuery
 from daemon.run import open_process
 from daemon.session import SessionReader
 from daemon.session.artificial_session import fill
 from daemon.sessionkey import SessionKey
-from workers.agent.prompt_preview import preview
+from workers.agent.prompt.prompt_preview import preview
 from workers.consolidation import Consolidator, Kits, stores_of
 
 KEEPS, FAILS, SEEDS = (1.0, 0.8, 0.5), (0.0, 0.3), range(5)
@@ -262,7 +262,7 @@ async def _looked_for(process: Process, life: Life) -> dict[str, list[bool]]:
     home = await Memories(process.bus).home(life.scope)
     found: dict[str, list[bool]] = {place: [] for place in PLACES}
     for item in planted_of(life.seed):
-        asked = Asked(
+        asked = RecallQuery(
             words=item.asked,
             before=str,
             held=lambda: [prompt],

@@ -9,7 +9,7 @@ KINDS_MAX = 100
 """Kinds that are remembered."""
 
 
-class Seldom:
+class LogThrottle:
     """Tells whether it is time to log something: the first time, and then once in ``every_s`` seconds."""
 
     def __init__(self, every_s: float = EVERY_S) -> None:

@@ -13,8 +13,8 @@ from channels.slack.api import connect as connect_slack
 from channels.slack.health_check import examined as examined_slack
 from channels.telegram.api import connect
 from channels.telegram.health_check import examined
-from daemon.cli.doctor_finding import Finding, error, ok, warning
-from daemon.cli.exit_codes import leaves
+from daemon.cli.command_setup import leaves
+from daemon.cli.doctor.doctor_finding import Finding, error, ok, warning
 from daemon.config import (
     Config,
     DiscordConfig,

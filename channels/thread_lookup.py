@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from channels.base import LooksBack
-from channels.intake.group_context import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
+from channels.intake.group_messages import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
 from channels.push import connect
 from daemon.access import Access, Speaker, verdict
 from daemon.config import PushConfig

@@ -44,7 +44,7 @@
     - ArchiveMissing
     - ArchiveUnavailable
     - NoSuchTranscript
-  x SearchError (daemon/recall/index/index_errors.py)
+  x SearchError (daemon/recall/index/index_files.py)
   x JobError
     - JobLost
     - JobWaits
@@ -53,7 +53,7 @@
     - DamagedData
     - DatabaseNotEmpty
   x OutputError
-  x ReminderRefused (daemon/reminders/reminder_refusal.py)
+  x ReminderRefused (daemon/reminders/reminder.py)
   x ToolError
   x Interrupted
   x ChannelError

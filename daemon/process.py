@@ -14,16 +14,16 @@ import anyio
 from daemon.archive import Archive
 from daemon.bus import Bus, DeadLetters, Listener
 from daemon.clock import Clock, SystemClock
-from daemon.config import BotConfig, Config, Loaded
+from daemon.config import BotConfig, Config, LoadedConfig
 from daemon.errors import ConfigError
 from daemon.export import Sources
 from daemon.memory import Memories
 from daemon.model import Model, connect
-from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
+from daemon.recall import Engines, HitReader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
-from daemon.usage import KeptNotes, Ledger
+from daemon.usage import UnsentUsage, UsageJournal
 
 _T = TypeVar("_T")
 
@@ -46,7 +46,7 @@ class Launch:
     """The configuration file that the command line names."""
     roles: tuple[str, ...]
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    again: Loaded | None = None
+    again: LoadedConfig | None = None
     """The configuration with which the services start again after they have ended; None: the process ends."""
 
 
@@ -84,9 +84,9 @@ class Process:
         return cast("_T", self._shared[kind])
 
     @cached_property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> UnsentUsage:
         """Writes what model calls used, also after an outage."""
-        return Ledger(self.bus, KeptNotes(self.data_dir / "usage", self.name))
+        return UnsentUsage(self.bus, UsageJournal(self.data_dir / "usage", self.name))
 
     @cached_property
     def archive(self) -> Archive:
@@ -112,7 +112,7 @@ class Process:
             clock=self.clock,
             ledger=self.ledger,
         )
-        reader = Reader(memories, transcripts, SessionReader(self.bus))
+        reader = HitReader(memories, transcripts, SessionReader(self.bus))
         return Recaller(
             self.config.memory_search,
             lambda: self.connect_recall(sources),

@@ -19,7 +19,7 @@ _log = structlog.get_logger()
 
 
 @dataclass
-class Forbidden:
+class RedisRights:
     """What the Redis user of this process may not do; shared by the process's services."""
 
     reason: str = ""
@@ -32,7 +32,7 @@ async def watch(process: Process, *, roles: Sequence[str], task_status: anyio.ab
     The embedded server has one user, who may do everything.
     """
     task_status.started()
-    forbidden = process.shared(Forbidden)
+    forbidden = process.shared(RedisRights)
     while process.config.redis.url:
         with suppress(BusError):  # whoever needs the server is told
             lacking = await lacks(process.bus, roles)

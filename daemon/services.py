@@ -27,13 +27,13 @@ KEEPING = "daemon.archive_maintenance:mark_archive"
 RIGHTS = "daemon.redis_rights:watch"
 """Says what the Redis user of a process lacks for ``roles``."""
 
-HEALTH = "channels.web.health_server:serve"
+HEALTH = "channels.web.health_endpoints:serve"
 """Tells machines how a process is, with any roles; needs ``health.port``, and goes on while its services end."""
 
-PREVIEW = "workers.agent.prompt_preview:preview"
+PREVIEW = "workers.agent.prompt.prompt_preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 
-FILLING = "workers.agent.prompt_size:filling"
+FILLING = "workers.agent.prompt.prompt_size:filling"
 """Gives what fills the next prompt of a session, about, and what happens at which size: ``filling(process, session,
 bot=…)``, ready to be printed as JSON; ``bot`` answers where nobody wrote yet."""
 
@@ -46,16 +46,16 @@ EXAMINE = "channels.push_checks:examine"
 SIZES = "workers.consolidation.trigger_sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 
-PROBE = "workers.agent.model_probe:probe"
+PROBE = "workers.agent.bot_checks:probe"
 """Tries one model of a bot with all that the bot uses: ``await probe(bot, model)``, what was found, a sentence each."""
 
 WEB_SEARCH = "workers.tools.web.search:search"
 """Searches the web: ``await search(section, query, count)``, numbered results; raises ToolError."""
 
-EQUIPMENT = "workers.agent.workspace_checks:examine"
+EQUIPMENT = "workers.agent.bot_checks:examine"
 """Looks at files of workspaces and at tool servers: ``await examine(config)``, findings of ``millpond doctor``."""
 
-FETCH = "channels.attachment_download:fetching"
+FETCH = "channels.file_transfer:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""
 

@@ -10,7 +10,7 @@ from types import TracebackType
 import anyio
 
 
-class Limit:
+class SharedTimeout:
     """Cancels what takes longer than ``seconds``; each ``limit()`` is used as ``anyio.move_on_after(seconds)`` is.
 
     ``anyio.current_effective_deadline()`` knows nothing of it.

@@ -9,7 +9,7 @@ import anyio.lowlevel
 
 from daemon.bus import Bus, Script
 from daemon.bus.pipeline_connection import Part
-from daemon.bus.script_batch import Asked, Shared, arguments
+from daemon.bus.script_batch import ScriptRequest, Shared, arguments
 from daemon.errors import BusUnavailable, MillpondError
 from daemon.model import Answer, Chunk, Request, TextChunk
 
@@ -154,7 +154,7 @@ class FailingBus(Bus):
             await super().run(script, keys, args)
         return await self._fail()
 
-    async def share(self, script: Script, shared: Shared, own: Asked) -> Any:
+    async def share(self, script: Script, shared: Shared, own: ScriptRequest) -> Any:
         """See ``Bus.share``; nobody else's is run with it, so that each is a call of its own."""
         [result] = await self.run(script, *arguments(shared, [own]))
         return result

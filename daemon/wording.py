@@ -6,19 +6,7 @@ A sentence is found by its key and the language of the bot's configuration. ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import (
-    accesswords,
-    failurewords,
-    forgetwords,
-    linkwords,
-    modelwords,
-    recallwords,
-    reminderwords,
-    sendwords,
-    setupwords,
-    toolwords,
-    usagewords,
-)
+from daemon import command_wording, people_wording, turn_wording
 
 Language = Literal["en", "zh"]
 
@@ -361,10 +349,7 @@ _CHINESE: dict[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_OTHERS = (
-    *(accesswords, failurewords, forgetwords, linkwords, modelwords, recallwords, reminderwords, sendwords, setupwords),
-    *(toolwords, usagewords),
-)
+_OTHERS = (command_wording, people_wording, turn_wording)
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},

@@ -27,15 +27,15 @@ from daemon.memory import HistoryEntry, Memories, MemoryFiles
 from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer
-from daemon.server.server_files import Layout
+from daemon.server.server_files import ServerFiles
 from daemon.session import Change, Commit, SessionState
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
 from tests.places import TEMPORARY
 from workers.consolidation import Consolidator, Kits, stores_of
+from workers.consolidation.consolidation_request import SharedStores
 from workers.consolidation.range_consolidation import DIGEST_MOST_S
-from workers.consolidation.shared_stores import Stores
 
 SESSION = "web:ann"
 TURN_TOKENS = 600
@@ -58,7 +58,7 @@ def another_server() -> Iterator[Path]:
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
         yield data
-        shut_down(address, Layout(data.resolve()))
+        shut_down(address, ServerFiles(data.resolve()))
 
 
 class NoThreads:
@@ -178,7 +178,7 @@ class Apart(MemoryLab):
 
         return Kits(replace(self.process, connect_model=connect))
 
-    def _stores(self, near: Bus, far: Bus) -> Stores:
+    def _stores(self, near: Bus, far: Bus) -> SharedStores:
         memories = self._memories(far)
         files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
         stores = stores_of(replace(self.process, bus=near))

@@ -19,7 +19,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-import daemon.cli.language
+import daemon.cli.command_setup
 import daemon.log
 import daemon.model.dialect
 import daemon.model.learnt_dialects
@@ -32,9 +32,9 @@ from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
 from daemon.recall.vectors import embedder_choice
 from daemon.server import Address, EmbeddedServer
-from daemon.server.blocking_client import Link
+from daemon.server.blocking_client import BlockingClient
 from daemon.server.redis_program import Program, find_program
-from daemon.server.server_files import Layout, try_lock
+from daemon.server.server_files import ServerFiles, try_lock
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
@@ -106,7 +106,7 @@ def _search_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
 def _without_a_language() -> Iterator[None]:
     """A command that runs within a test does not decide the language of later ones."""
     yield
-    daemon.cli.language.language.cache_clear()
+    daemon.cli.command_setup.language.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -213,7 +213,7 @@ def server_dir(server_kind: str) -> Iterator[Path]:
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
         yield data
-        shut_down(address, Layout(data.resolve()))
+        shut_down(address, ServerFiles(data.resolve()))
 
 
 def _program(kind: str) -> Program:
@@ -230,8 +230,8 @@ def cluster() -> Iterator[Sequence[Node]]:
         yield nodes
 
 
-def shut_down(address: Address, layout: Layout) -> None:
-    with Link.unix(address.socket, timeout_s=5.0) as link:
+def shut_down(address: Address, layout: ServerFiles) -> None:
+    with BlockingClient.unix(address.socket, timeout_s=5.0) as link:
         link.call("AUTH", address.password.reveal())
         with suppress(OSError):  # it hangs up: that is its answer
             link.call("SHUTDOWN")

@@ -11,7 +11,7 @@ from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus, Keys, open_bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig
-from daemon.data import BackedUp, Check, Checked, Target, Wanted, back_up, restore
+from daemon.data import BackupContents, BackupResult, DataCheck, DataReport, RestoreTarget, back_up, restore
 from daemon.events import Reply
 from daemon.reminders import Reminder
 from tests.conftest import Lab, all_keys, an_entry, dump
@@ -71,12 +71,12 @@ def a_reply(session: str, turn: int) -> bytes:
     return msgspec.json.encode(reply)
 
 
-def wanted(tmp_path: Path, **more: Any) -> Wanted:
+def wanted(tmp_path: Path, **more: Any) -> BackupContents:
     """An archive and the workspace of a bot, below a test's folder."""
-    return Wanted(workspaces={"pond": tmp_path / "pond"}, archive=LocalStorage(tmp_path, "transcripts"), **more)
+    return BackupContents(workspaces={"pond": tmp_path / "pond"}, archive=LocalStorage(tmp_path, "transcripts"), **more)
 
 
-async def backed_up(bus: Bus, tmp_path: Path, name: str = "backup") -> BackedUp:
+async def backed_up(bus: Bus, tmp_path: Path, name: str = "backup") -> BackupResult:
     return await back_up(bus, wanted(tmp_path), tmp_path / name, clock=SystemClock())
 
 
@@ -94,7 +94,7 @@ async def other(bus: Bus, redis: tuple[RedisConfig, Path], *, partitions: int = 
 
 
 async def restored(bus: Bus, folder: Path, **more: Any) -> None:
-    await restore(bus, folder, Target(workspace_of=Path, archive=None, **more))
+    await restore(bus, folder, RestoreTarget(workspace_of=Path, archive=None, **more))
 
 
 async def contents(bus: Bus) -> dict[str, Any]:
@@ -104,6 +104,6 @@ async def contents(bus: Bus) -> dict[str, Any]:
     return {name: value for name, value in names.items() if name != "meta" and value}
 
 
-async def checked(bus: Bus, **more: Any) -> Checked:
+async def checked(bus: Bus, **more: Any) -> DataReport:
     """A look at every rule, without waiting for what may become right."""
-    return await Check(bus, None, waits_s=0.0, **more).run()
+    return await DataCheck(bus, None, waits_s=0.0, **more).run()

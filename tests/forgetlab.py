@@ -20,20 +20,20 @@ from daemon.bus import Bus, publish
 from daemon.config import BotConfig, Config, ConsolidationConfig, ModelConfig, TerminalConfig
 from daemon.durable import DRAFT
 from daemon.events import Live, LogEntry, Notice, Overheard, Reply
-from daemon.forget import Asking, Matches, Order, Search, Stores, stores_for
-from daemon.forget.text_matcher import Needle
+from daemon.forget import ForgetOrder, ForgetRequests, ForgetSearch, ForgetStores, Matches, stores_for
+from daemon.forget.text_matcher import TextMatcher
 from daemon.job_handlers import job_runner
-from daemon.jobs import JobRecord, Jobs, Tell
+from daemon.jobs import JobRecord, Jobs, NotifiedChat
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from daemon.scope import folder_of
-from daemon.session import Claim, Commit, Labels
+from daemon.session import Claim, Commit, SessionLabels
 from daemon.tokens import load
 from tests.conftest import Lab, an_inbound, dump
 from tests.datalab import a_reminder
 from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, saves
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 CANARY = "Kanarienvogel 黄雀"
 KEPT = "Rotkehlchen"  # what is not to be forgotten, and stands beside it
@@ -42,7 +42,7 @@ ANN, ANNS, BOB = "web:ann", "terminal:ann", "web:bob"
 SCOPE, BOBS = "pond:person:web:ann", "pond:person:web:bob"
 SCOPES = {ANN: SCOPE, ANNS: SCOPE, BOB: BOBS}
 
-NOW = Want(at="now")
+NOW = ConsolidationRequest(at="now")
 _numbers = itertools.count()
 
 
@@ -62,7 +62,7 @@ class Pond:
         self.process = process
         self.lab = lab
         self.bus: Bus = lab.bus
-        self.stores: Stores = stores_for(process)
+        self.stores: ForgetStores = stores_for(process)
         self.memories: Memories = self.stores.memories
         self.workspace = process.workspace("pond")
 
@@ -109,7 +109,7 @@ class Pond:
             )  # fmt: skip
         return found
 
-    async def consolidate(self, session: str, *summaries: Any, want: Want = NOW) -> None:
+    async def consolidate(self, session: str, *summaries: Any, want: ConsolidationRequest = NOW) -> None:
         """Have everything up to the newest turn become memory."""
         memory = MemoryLab(self.process, self.lab, Summaries(*summaries), session=session)
         report = await memory.consolidator.consolidate(session, want)
@@ -150,7 +150,7 @@ class Pond:
             await self.bus.call("HSET", self.bus.keys.reminders(session), "kept", a_reminder("kept", text=KEPT).raw)
             await self.write_files(scope, canary)
             await self.orphan(session, canary)
-        await Labels(self.bus).rename(ANN, f"My {canary}")
+        await SessionLabels(self.bus).rename(ANN, f"My {canary}")
         await self.asking.keep(ANNS, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")
         await self.turn(ANNS, f"Is there a boat called {canary}?", answer=f"No, but one called {KEPT}.")
         typed = self.process.data_dir / "terminal_history"
@@ -235,17 +235,19 @@ class Pond:
 
     # Forgetting
 
-    async def order(self, text: str = CANARY, *, order: Order | None = None, name: str = "1", **search: Any) -> str:
+    async def order(
+        self, text: str = CANARY, *, order: ForgetOrder | None = None, name: str = "1", **search: Any
+    ) -> str:
         """Have something forgotten, sometime; the job."""
-        order = order or Order(name=SCOPE, scopes=(SCOPE,), chat=ANN)
-        search_ = None if order.whole else Search(text=text, **search)
-        tell = None if order.whole else Tell(session=ANN)
+        order = order or ForgetOrder(name=SCOPE, scopes=(SCOPE,), chat=ANN)
+        search_ = None if order.whole else ForgetSearch(text=text, **search)
+        tell = None if order.whole else NotifiedChat(session=ANN)
         return await self.asking.order(order, search_, name=name, tell=tell)
 
     @property
-    def asking(self) -> Asking:
+    def asking(self) -> ForgetRequests:
         """What ``/forget`` orders with."""
-        return Asking(self.bus, Jobs(self.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
+        return ForgetRequests(self.bus, Jobs(self.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
 
     async def forget(self, text: str = CANARY, **more: Any) -> JobRecord:
         record = await self.done(await self.order(text, **more))
@@ -267,7 +269,7 @@ def stands_in(value: Any, canary: str) -> bool:
     if isinstance(value, bytes):
         return _in_bytes(value, canary)
     if isinstance(value, str):
-        return Needle(canary).stands_in(value)
+        return TextMatcher(canary).stands_in(value)
     if isinstance(value, Mapping):
         return any(stands_in(part, canary) for pair in value.items() for part in pair)
     return isinstance(value, Sequence) and any(stands_in(part, canary) for part in value)
@@ -280,7 +282,7 @@ def _in_bytes(raw: bytes, canary: str) -> bool:
             texts.append(json.dumps(json.loads(line), ensure_ascii=False))
         except (ValueError, RecursionError):
             continue
-    return any(Needle(canary).stands_in(text) for text in texts)
+    return any(TextMatcher(canary).stands_in(text) for text in texts)
 
 
 def files_with(canary: str, *folders: Path) -> set[Path]:
@@ -289,7 +291,7 @@ def files_with(canary: str, *folders: Path) -> set[Path]:
         for folder, _, names in os.walk(top):
             for name in names:
                 path = Path(folder, name)
-                if Needle(canary).stands_in(name) or any(_in_bytes(raw, canary) for raw in _unpacked(path)):
+                if TextMatcher(canary).stands_in(name) or any(_in_bytes(raw, canary) for raw in _unpacked(path)):
                     found.add(path)
     return found
 

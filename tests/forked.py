@@ -39,8 +39,8 @@ IMPORTED = (
     *("channels.terminal", "workers.agent", "workers.consolidation", "rich.console", "rich.markdown"),
     *(
         "daemon.cli.redis_cli",
-        "daemon.cli.database_checks",
-        "daemon.cli.search_checks",
+        "daemon.cli.doctor.database_checks",
+        "daemon.cli.doctor.model_checks",
         "daemon.cli.preflight",
         "daemon.log",
     ),

@@ -8,7 +8,7 @@ import anyio
 from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.slack.api import connect
-from channels.slack.event_source import hear
+from channels.slack.event_inlet import hear
 from daemon.config import BotConfig, Config, SlackConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process

@@ -12,9 +12,9 @@ from daemon.clock import stamp
 from daemon.job_handlers import job_runner
 from daemon.jobs import JobRecord, Jobs
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
-from daemon.people import Asking, People
+from daemon.people import LinkIndex, LinkRequests
 from daemon.process import Process
-from daemon.session import Locks
+from daemon.session import ConsolidationLocks
 from tests.conftest import Lab, an_inbound, check_and_remove_keys
 
 ANN, BOB, CAT = (f"pond:person:web:{name}" for name in ("ann", "bob", "cat"))
@@ -33,8 +33,8 @@ class PeopleLab:
         self.process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
         self.lab, self.bus = lab, process.bus
         self.memories = Memories(process.bus)
-        self.locks = Locks(process.bus, queue, worker="elsewhere")
-        self.people = People(process.bus)
+        self.locks = ConsolidationLocks(process.bus, queue, worker="elsewhere")
+        self.people = LinkIndex(process.bus)
         self._numbers = itertools.count()
 
     async def begin_anew(self) -> None:
@@ -77,10 +77,10 @@ class PeopleLab:
         return replace(self.process, bus=bus, name=f"process-{next(self._numbers)}")
 
     async def ask(self, into: str, member: str) -> str:
-        return await Asking(self.process).link(into, member, by="test")
+        return await LinkRequests(self.process).link(into, member, by="test")
 
     async def ask_to_part(self, member: str) -> str:
-        job = await Asking(self.process).unlink(member, by="test")
+        job = await LinkRequests(self.process).unlink(member, by="test")
         assert job is not None
         return job
 

@@ -17,7 +17,7 @@ from daemon.events import Inbound
 from daemon.model import Answer, Model, Request, ToolCall
 from daemon.process import Process
 from daemon.session import SessionReader
-from daemon.session.synthetic_text import SENTENCES
+from daemon.session.artificial_session import SENTENCES
 from daemon.sessionkey import SessionKey
 from tests.limits import HANG_S
 from workers.agent.service import serve

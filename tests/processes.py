@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from daemon.server.server_files import Layout, try_lock
+from daemon.server.server_files import ServerFiles, try_lock
 from tests import forked
 from tests.api_token import header_of
 from tests.limits import HANG_S
@@ -137,7 +137,7 @@ def server_pid(folder: Path) -> int:
 
 def shut_down(folder: Path) -> None:
     """End the embedded server of a data directory, if there is one; what is kept stays."""
-    layout = Layout(folder.resolve())
+    layout = ServerFiles(folder.resolve())
     if not layout.folder.is_dir():
         return
     until = time.monotonic() + HANG_S

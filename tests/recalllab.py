@@ -8,7 +8,7 @@ import msgspec
 
 from daemon.config import BotConfig, Config, MemorySearchConfig
 from daemon.process import Process
-from daemon.recall import Engines, Found, Hit, InPrompt, Mode, Place, Recaller, Sources
+from daemon.recall import Engines, Hit, InPrompt, Mode, Recaller, ResultPlace, SearchResults, Sources
 from daemon.testing import ManualClock
 from tests.limits import HANG_S
 
@@ -16,8 +16,8 @@ from tests.limits import HANG_S
 class ScriptedEngine:
     """Finds what it was told to, whatever is asked, and remembers what that was."""
 
-    def __init__(self, *hits: Hit, note: str = "", places: Sequence[tuple[str, Place]] = ()) -> None:
-        self.found = Found(hits=hits, note=note)
+    def __init__(self, *hits: Hit, note: str = "", places: Sequence[tuple[str, ResultPlace]] = ()) -> None:
+        self.found = SearchResults(hits=hits, note=note)
         self.at = dict(places)
         self.asked: list[tuple[str, str, Mode, int]] = []
         """Scope, query, mode, limit."""
@@ -27,14 +27,16 @@ class ScriptedEngine:
         """Called before each answer: may wait or raise."""
         self.closed = 0
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         self.asked.append((scope, query, mode, limit))
         self.prompts.append(prompt)
         if self.before is not None:
             await self.before()
         return msgspec.structs.replace(self.found, hits=self.found.hits[:limit])
 
-    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
+    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, ResultPlace]:
         return {docid: self.at[docid] for docid in docids if docid in self.at}
 
     async def aclose(self) -> None:

@@ -11,7 +11,7 @@ from daemon.clock import stamp
 from daemon.config import AccessConfig, BotConfig, ChannelConfig, Config, RemindersConfig, TelegramConfig, WebConfig
 from daemon.events import Inbound
 from daemon.process import Process
-from daemon.reminders import Place, Reminder, Reminders, Wish, id_of, planned
+from daemon.reminders import Reminder, ReminderPlace, ReminderRequest, Reminders, id_of, planned
 from daemon.sessionkey import SessionKey
 from tests.conftest import Lab
 from workers.agent.reminder_sweep import ReminderSweep
@@ -19,11 +19,11 @@ from workers.agent.reminder_sweep import ReminderSweep
 SCOPE = "pond:workspace"
 
 
-def place_of(session: str, **more: Any) -> Place:
+def place_of(session: str, **more: Any) -> ReminderPlace:
     """The chat of a session, in which its person writes."""
     key = SessionKey.parse(session)
     fields: dict[str, Any] = {"chat_kind": "direct", "delivery": "pull", "sender_id": key.chat, "scope": SCOPE, **more}
-    return Place(bot="pond", channel=key.channel, chat=key.chat, thread=key.thread, **fields)
+    return ReminderPlace(bot="pond", channel=key.channel, chat=key.chat, thread=key.thread, **fields)
 
 
 class RemindLab:
@@ -46,11 +46,17 @@ class RemindLab:
         await self.lab.commit(await self.lab.claim(session), go_on=False)
 
     async def set(
-        self, text: str = "tea", *, session: str = "web:ann", when: str = "20m", place: Place | None = None, **wish: Any
+        self,
+        text: str = "tea",
+        *,
+        session: str = "web:ann",
+        when: str = "20m",
+        place: ReminderPlace | None = None,
+        **wish: Any,
     ) -> Reminder:
         """Set a reminder, as a confirmed call or command does."""
         chat = place or place_of(session)
-        wanted = Wish(text=text, when=when, zone=wish.pop("zone", "UTC"), **wish)
+        wanted = ReminderRequest(text=text, when=when, zone=wish.pop("zone", "UTC"), **wish)
         now, name = await self.reminders.now(), f"{text} {session}"
         reminder = planned(wanted, chat, reminder_id=id_of(name), now=now)
         assert await self.reminders.create(reminder, asked_as=id_of(name), at_most=100_000) == "created"

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from daemon.server.blocking_client import Link, Refusal
+from daemon.server.blocking_client import BlockingClient, Refusal
 from daemon.server.redis_program import find_program
 from tests.limits import HANG_S
 from tests.ports import free_port
@@ -87,8 +87,8 @@ class Node:
         assert not isinstance(reply, Refusal), f"{words[:2]}: {reply}"
         return reply
 
-    def _link(self) -> Link:
-        return Link.tcp("127.0.0.1", self.port, timeout_s=HANG_S)
+    def _link(self) -> BlockingClient:
+        return BlockingClient.tcp("127.0.0.1", self.port, timeout_s=HANG_S)
 
     def ok(self, nodes: int) -> bool:
         found = dict(line.split(":") for line in self.call("CLUSTER", "INFO").decode().split())

@@ -9,8 +9,8 @@ import numpy as np
 
 from daemon.clock import Clock
 from daemon.errors import MillpondError, ModelTimeout
-from daemon.recall.search_results import Found, Hit, InPrompt, Mode
-from daemon.recall.vectors import Extent, Ranking, Scored, Text, VectorEngine
+from daemon.recall.search_results import Hit, InPrompt, Mode, SearchResults
+from daemon.recall.vectors import Extent, Ranking, ScoredRow, Text, VectorEngine
 from daemon.recall.vectors.keyword_index import Blend
 from daemon.recall.vectors.unit_vectors import Vectors, unit
 from daemon.testing import ManualClock
@@ -43,10 +43,12 @@ class SmallIndex:
         self.texts_by_row = dict(enumerate(texts, 1))
         self.generation += "+"
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         self.asked.append(mode)
         ranking = await self.ranked(scope, query, limit=limit)
-        return Found(hits=await self.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
+        return SearchResults(hits=await self.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
 
     async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         if self.failure is not None:
@@ -55,17 +57,17 @@ class SmallIndex:
         counts = {row: len(wanted & set(_words(text))) for row, text in self.texts_by_row.items()}
         best = max(counts.values(), default=0)
         order = sorted((row for row, count in counts.items() if count), key=lambda row: (-counts[row], row))
-        return Ranking(scored=tuple(Scored(row, counts[row] / best) for row in order[:limit]))
+        return Ranking(scored=tuple(ScoredRow(row, counts[row] / best) for row in order[:limit]))
 
     async def blended(
         self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
-    ) -> Found:
+    ) -> SearchResults:
         ranking = await self.ranked(scope, query, limit=depth)
         hits = await self.shown(scope, query, blend(ranking.scored), limit=limit)
-        return Found(hits=hits, note=ranking.note)
+        return SearchResults(hits=hits, note=ranking.note)
 
     async def shown(
-        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+        self, scope: str, query: str, scored: Sequence[ScoredRow], *, limit: int, prompt: InPrompt | None = None
     ) -> tuple[Hit, ...]:
         return tuple(
             Hit(docid=f"{row:08x}", file="memory/HISTORY.md", score=score, snippet=self.texts_by_row[row])

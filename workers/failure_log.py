@@ -17,7 +17,7 @@ async def noted(process: Process, error: Exception) -> None:
             await note_failure(process.bus, process.clock, error)
 
 
-class Noted:
+class LoggedModel:
     """A ``Model`` whose failures are counted, and whose server's peculiarities are shared."""
 
     def __init__(self, model: Model, config: ModelConfig, process: Process) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 import anyio
 import msgspec
@@ -12,8 +13,58 @@ from daemon.bus import mend, reap
 from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import Stop
 from daemon.process import Process
-from daemon.session import Claim, Sessions
-from workers.claim_hold import Hold
+from daemon.session import Claim, Sessions, after
+from daemon.shared_timeout import SharedTimeout
+
+# Holds a claim during the work on it. A stop command or a lost lease ends the work early.
+
+_T = TypeVar("_T")
+
+
+class ClaimHold:
+    """One claim in the hands of this process."""
+
+    def __init__(self, claim: Claim, *, held_until: float) -> None:
+        self.claim = claim
+        self.held_until = held_until
+        """When the lease ends unless it is renewed, by this process's monotonic clock."""
+        self.stop_upto = ""
+        """Stream id of the stop that ends this work; empty while nobody asked."""
+        self._lost = False
+        self._scope: anyio.CancelScope | None = None
+
+    def stop(self, upto: str) -> None:
+        """End the work because a person wants it, unless the stop is older than what is being answered."""
+        waiting = self.claim.begun.waiting
+        if upto and waiting and after(upto, waiting[0].stream_id):
+            self.stop_upto = upto
+            self._cancel()
+
+    def lose(self) -> None:
+        """End the work because somebody else may hold the session by now."""
+        self._lost = True
+        self._cancel()
+
+    async def until(self, work: Callable[[], Awaitable[_T]], *, limit: SharedTimeout) -> _T | None:
+        """What ``work`` gives, or None when a stop cut it short.
+
+        Raises:
+            LeaseLost: the lease was lost meanwhile.
+            TimeoutError: it took longer than ``limit``.
+        """
+        if not self.stop_upto and not self._lost:
+            with limit() as self._scope:
+                return await work()
+        if self._lost:
+            raise LeaseLost(f"session {self.claim.session} is now held by another worker. This turn was not written.")
+        if not self.stop_upto:
+            raise TimeoutError(f"the answer (turn) was not complete within {limit.seconds:g} s")
+        return None
+
+    def _cancel(self) -> None:
+        if self._scope is not None:
+            self._scope.cancel()
+
 
 REAP_EVERY_S = 1.0
 """Longest pause between two passes of the reaper: with the lease it bounds how late a crash is noticed."""
@@ -31,10 +82,10 @@ _log = structlog.get_logger()
 _decode_stop = msgspec.json.Decoder(Stop).decode
 
 
-class Upkeep:
+class LeaseUpkeep:
     """Looks after the claims of one process; one pass for all of them, however many there are."""
 
-    def __init__(self, process: Process, sessions: Sessions, held: Mapping[str, Hold | None]) -> None:
+    def __init__(self, process: Process, sessions: Sessions, held: Mapping[str, ClaimHold | None]) -> None:
         self._process = process
         self._queue = process.config.queue
         self._sessions = sessions
@@ -45,9 +96,9 @@ class Upkeep:
         sessions.on_pause = self._reap_in
         self._now = asyncio.get_running_loop().time
 
-    def hold(self, claim: Claim) -> Hold:
+    def hold(self, claim: Claim) -> ClaimHold:
         """A claim just made, with the stop that may have been asked for before this process knew that it has it."""
-        hold = Hold(claim, held_until=self._now() + self._queue.lease_s)
+        hold = ClaimHold(claim, held_until=self._now() + self._queue.lease_s)
         if upto := claim.begun.stop_upto or self._stops.get(claim.session):
             hold.stop(upto)
         return hold
@@ -79,7 +130,7 @@ class Upkeep:
             for hold in [hold for hold in self._held.values() if hold is not None]:
                 tg.start_soon(self._renew_one, hold)
 
-    async def _renew_one(self, hold: Hold) -> None:
+    async def _renew_one(self, hold: ClaimHold) -> None:
         asked_at = anyio.current_time()
         try:
             hold.stop(await self._sessions.renew(hold.claim))

@@ -1,13 +1,58 @@
 """Model calls that somebody pays for: what each may use, and what it used."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
+from daemon import metrics
 from daemon.config import ModelConfig, PricesConfig
+from daemon.events import Inbound
 from daemon.model import Answer, Chunk, CutOff, Model, OnlyThought, Request, TextChunk, Usage, is_charged, priced
+from daemon.session import Claim
 from daemon.tokens import ESTIMATE_BYTES, calibration, estimate
-from daemon.usage import Amount, Estimate
-from workers.usage_accounts import account
+from daemon.usage import Amount, Estimate, User
+
+# The usage of model calls, summed by model, and whose it is.
+
+
+def account(used: dict[str, Amount], answer: Answer) -> None:
+    """Add to ``used`` what the calls used that led to ``answer``."""
+    for before in answer.cut_off:
+        account(used, before)
+    usage = answer.usage
+    used.setdefault(answer.model, Amount()).add(
+        Amount(
+            calls=1,
+            tokens_in=usage.tokens_in,
+            cached_in=usage.cached_in,
+            cacheable_in=usage.tokens_in if usage.reports_cached else 0,
+            tokens_out=usage.tokens_out,
+            estimated=int(usage.estimated),
+            costs_nano={usage.currency: usage.cost_nano} if usage.cost_nano else {},
+            cached_nano={usage.currency: usage.cached_nano} if usage.cached_nano else {},
+        )
+    )
+
+
+def count(used: Mapping[str, Amount]) -> None:
+    """Count what was ``used``, by model, for ``/metrics``."""
+    for model, amount in used.items():
+        metrics.CALLS.labels(model).inc(amount.calls)
+        directions = {
+            "in": amount.tokens_in,
+            "cacheable": amount.cacheable_in,
+            "cached": amount.cached_in,
+            "out": amount.tokens_out,
+        }
+        for direction, tokens in directions.items():
+            metrics.TOKENS.labels(model, direction).inc(tokens)
+        for counter, costs in ((metrics.COST, amount.costs_nano), (metrics.CACHED_COST, amount.cached_nano)):
+            for currency, nano in costs.items():
+                counter.labels(model, currency).inc(nano / 1e9)
+
+
+def user_of(claim: Claim, inbound: Inbound) -> User:
+    """Whose usage it is: that of the sender of ``inbound``, in the session of ``claim``."""
+    return User(bot=inbound.bot, session=claim.session, channel=inbound.channel, sender_id=inbound.sender_id)
 
 
 async def paid(

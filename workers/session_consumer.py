@@ -4,6 +4,7 @@ A session is worked on by one worker at a time, under a lease. This module knows
 to an ``Answer`` and takes from it the claim of the session's next turn.
 """
 
+import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -16,13 +17,46 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from daemon import metrics
 from daemon.bus import take, wake
+from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.process import Process
 from daemon.session import SUSPECT_DEATHS, Claim, Sessions
 from daemon.slots import Slots
-from workers.backoff import after_attempts
-from workers.claim_hold import Hold
-from workers.lease_upkeep import Upkeep
+from workers.lease_upkeep import ClaimHold, LeaseUpkeep
+
+# The delay before the next attempt of a session.
+
+PARK_SHARE = 0.25
+"""A parked message rests for this share of the time that it has been parked: tries thin out as an outage goes on."""
+
+LOOK_S, LOOK_MAX_S, LOOK_SHARE = 5.0, 15.0, 0.1
+"""Seconds after which a message looks whether a model works that another caller tries out: a claim, no call."""
+
+
+def after_attempts(attempts: int, config: QueueConfig) -> float:
+    """Seconds of rest after so many counted attempts: doubling."""
+    return _jittered(min(config.backoff_max_s, config.backoff_min_s * 2 ** max(0, attempts - 1)))
+
+
+def after_waiting(parked_s: float, config: QueueConfig, *, at_least_s: float = 0.0) -> float:
+    """Seconds of rest for a message that has been parked for ``parked_s``, for something that is away.
+
+    ``at_least_s`` is what the other side asked for; never more than ``backoff_max_s``.
+    """
+    # No longer than others look: one of them may find out meanwhile that it is back.
+    rest_s = _jittered(max(config.backoff_min_s, min(LOOK_MAX_S, parked_s * PARK_SHARE)))
+    return min(config.backoff_max_s, max(rest_s, at_least_s))
+
+
+def after_looking(parked_s: float, config: QueueConfig) -> float:
+    """Seconds of rest for a message whose model another one is trying out: the longer it waits, the more seldom."""
+    return _jittered(min(config.backoff_max_s, LOOK_MAX_S, max(LOOK_S, parked_s * LOOK_SHARE)))
+
+
+def _jittered(seconds: float) -> float:
+    # Sessions that failed together must not return as one.
+    return seconds * random.uniform(0.5, 1.0)
+
 
 CLAIM_TIMEOUT_S = 10.0
 """How long a claim may take: longer than the bus tries."""
@@ -49,7 +83,7 @@ _counter = cache(metrics.CLAIMS.labels)
 class Answer(Protocol):
     """The work on one claim."""
 
-    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def __call__(self, hold: ClaimHold, *, go_on: Callable[[], bool]) -> Claim | None:
         """Work off the claim; the claim of the session's next turn, or None when the session was let go.
 
         Raises:
@@ -58,7 +92,7 @@ class Answer(Protocol):
         ...
 
 
-class Consumer:
+class SessionConsumer:
     """Claims sessions as long as slots are free, until the process stops."""
 
     def __init__(self, process: Process, sessions: Sessions, answer: Answer, *, slots: int) -> None:
@@ -66,11 +100,11 @@ class Consumer:
         self._sessions = sessions
         self._answer = answer
         self._slots = slots
-        self._held: dict[str, Hold | None] = {}
+        self._held: dict[str, ClaimHold | None] = {}
         """What this process works on; None while it claims."""
         self._again: set[str] = set()
         """Sessions that were woken while they were worked on."""
-        self._upkeep = Upkeep(process, sessions, self._held)
+        self._upkeep = LeaseUpkeep(process, sessions, self._held)
         self._work: Slots[Claim | list[str]] = Slots(self.work)
         self._freed = anyio.Event()
         self._is_exclusive = False
@@ -179,7 +213,7 @@ class Consumer:
         finally:
             self._let_go(claim.session)
 
-    async def _answer_alone(self, hold: Hold) -> Claim | None:
+    async def _answer_alone(self, hold: ClaimHold) -> Claim | None:
         """Work on what may be what kills workers, with no other session in this process.
 
         All others would die with it, and nobody would know which of them is the cause.

@@ -3,6 +3,6 @@
 Used by the terminal and by the OpenAI-compatible endpoint. Begin with ``Conversation.open``.
 """
 
-from channels.conversation.conversation import Conversation, Said, Shown, Writing, settled_by
+from channels.conversation.conversation import AnswerProgress, Conversation, ConversationEntry, Shown, settled_by
 
-__all__ = ["Conversation", "Said", "Shown", "Writing", "settled_by"]
+__all__ = ["AnswerProgress", "Conversation", "ConversationEntry", "Shown", "settled_by"]

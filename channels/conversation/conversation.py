@@ -1,5 +1,8 @@
 """One session as somebody at a terminal follows it: messages go in, what is said comes out. Knows no screen.
 
+Every piece may be missing, late or doubled. What does not follow on what stands here is left out; the log's entry
+replaces all of it in the end.
+
 What is said is read from the log, the journal of the running turn included: a journalled step is never taken back, so
 every entry is shown once and in order. Events only say when to look, and show the answer while it is written.
 """
@@ -13,16 +16,87 @@ import anyio
 import msgspec
 import structlog
 
-from channels.conversation.answer_delay import delay
-from channels.conversation.answer_preview import Preview
 from channels.inbound import accept, make_inbound
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp
 from daemon.errors import UNREADABLE, BusUnavailable
 from daemon.events import Attachment, Inbound, Live, LogEntry, Moved, Notice, ToolEvent
+from daemon.heartbeat import agent_lives
 from daemon.process import Process
-from daemon.session import SessionReader
+from daemon.session import SessionReader, SessionState
 from daemon.sessionkey import SessionKey
+
+# Why a message has no answer yet.
+
+
+async def delay(process: Process, session: str) -> str:
+    """The reason why the session's messages wait, as a sentence; empty while a worker answers them.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    reader = SessionReader(process.bus)
+    running = await agent_lives(process.bus, process.clock)
+    return reason(await reader.state(session), running=running, now_ms=await reader.now_ms())
+
+
+def reason(state: SessionState, *, running: bool, now_ms: int) -> str:
+    """The same of a session's ``state``; ``running``: whether there is an agent worker."""
+    if not state.waiting or state.lease_ms > now_ms:
+        return ""
+    if not running:
+        return "No agent worker is running. Start an agent worker with `millpond run`."
+    if state.parked_why:
+        return state.parked_why.partition(": ")[2]
+    if state.retry_at_ms <= now_ms:
+        return (
+            "All agent workers are busy with other conversations. Start more workers to answer more "
+            "conversations at the same time."
+        )
+    # A limit or a pause announces itself, and is not counted as an attempt.
+    return "An attempt to answer this message failed. Millpond retries automatically." if state.attempts else ""
+
+
+# The answer being written, put together from what is published in passing. Pure.
+
+
+class Preview:
+    """The text of one answer at a time."""
+
+    def __init__(self) -> None:
+        self.text: str = ""
+        self._of = (-1, -1)
+        """Turn and fence of the text."""
+        self._sequence = -1
+        self._over = -1
+        """The last turn that is known to have ended."""
+
+    @property
+    def turn(self) -> int:
+        """The turn of the text; -1 before the first piece."""
+        return self._of[0]
+
+    def hear(self, live: Live) -> bool:
+        """Take in a piece; whether the text is another one now."""
+        of = (live.turn, live.fence)
+        if live.turn <= self._over or of < self._of or (of == self._of and live.sequence <= self._sequence):
+            return False
+        # An offset of 0 begins an answer: another turn's, a successor's of a killed worker, or the next of this turn.
+        if live.offset == 0:
+            self.text = live.text
+        elif of == self._of and live.offset == len(self.text):
+            self.text += live.text
+        else:
+            return False
+        self._of, self._sequence = of, live.sequence
+        return True
+
+    def close(self, turn: int, *, ended: bool) -> None:
+        """The log holds the answer now; ``ended`` when it was the turn's last."""
+        self.text = ""
+        if ended:
+            self._over = max(self._over, turn)
+
 
 POLL_S = 5.0
 """Longest time without looking at the log, for events that got lost."""
@@ -56,7 +130,7 @@ class _Wire(msgspec.Struct):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class ConversationEntry:
     """An entry of the log."""
 
     index: int
@@ -69,15 +143,15 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Writing:
-    """The answer as far as it is written, from its beginning; advisory, its ``Said`` follows."""
+class AnswerProgress:
+    """The answer as far as it is written, from its beginning; advisory, its ``ConversationEntry`` follows."""
 
     text: str
     turn: int
     """The index at which the turn began."""
 
 
-Shown = Said | Writing | ToolEvent | Notice
+Shown = ConversationEntry | AnswerProgress | ToolEvent | Notice
 
 _log = structlog.get_logger()
 _decode_wire = msgspec.json.Decoder(_Wire).decode
@@ -86,13 +160,13 @@ _decode_live = msgspec.json.Decoder(Live).decode
 _decode_notice = msgspec.json.Decoder(Notice).decode
 
 
-def said(index: int, entry: LogEntry) -> Said:
+def said(index: int, entry: LogEntry) -> ConversationEntry:
     """An entry as it can be shown."""
     wire = _decode_wire(entry.wire)
     content = "" if entry.silent else wire.content or ""
     text = content if isinstance(content, str) else "\n".join(part.text for part in content if part.text)
     tools = tuple(call.function.name for call in wire.tool_calls or ())
-    return Said(index=index, entry=entry, role=wire.role, text=text, tools=tools)
+    return ConversationEntry(index=index, entry=entry, role=wire.role, text=text, tools=tools)
 
 
 @dataclass(kw_only=True)
@@ -169,9 +243,9 @@ class Conversation:
             self.pending.discard(inbound.id)
             raise
 
-    async def earlier(self, count: int) -> list[Said]:
+    async def earlier(self, count: int) -> list[ConversationEntry]:
         """The last ``count`` entries before the conversation was opened."""
-        found: list[Said] = []
+        found: list[ConversationEntry] = []
         pieces = self.process.transcripts.pieces(self.session, self._next - count, self._next, chunk=CHUNK)
         async with aclosing(pieces):
             async for piece in pieces:
@@ -180,9 +254,9 @@ class Conversation:
                     _log.warning("transcript.unread", session=self.session, reason=piece.reason)
         return found
 
-    async def answer_to(self, message_id: str) -> Said | Notice | None:
+    async def answer_to(self, message_id: str) -> ConversationEntry | Notice | None:
         """The entry that answered a message earlier, of a command the notice; None when there is none lately."""
-        found: list[Said | Notice] = [notice for _, notice in await self._notice_rows("-")]
+        found: list[ConversationEntry | Notice] = [notice for _, notice in await self._notice_rows("-")]
         found += await self.earlier(LOOK_BACK)
         return next((one for one in reversed(found) if message_id in settled_by(one)), None)
 
@@ -222,8 +296,8 @@ class Conversation:
             found += await self._delay()
         return found
 
-    async def _new_entries(self) -> list[Said | Notice]:
-        found: list[Said | Notice] = []
+    async def _new_entries(self) -> list[ConversationEntry | Notice]:
+        found: list[ConversationEntry | Notice] = []
         # Beyond head stands the journal of the turn in progress; see the module's first lines.
         pieces = self.process.transcripts.pieces(self.session, self._next, chunk=CHUNK, journal=True)
         async with aclosing(pieces):
@@ -233,7 +307,7 @@ class Conversation:
                 found += [said(index, entry) for index, entry in piece.entries()]
                 self._next = piece.upto
         for one in found:
-            if isinstance(one, Said) and one.role == "assistant":
+            if isinstance(one, ConversationEntry) and one.role == "assistant":
                 self._preview.close(one.entry.turn, ended=bool(settled_by(one)))
         return found
 
@@ -253,8 +327,8 @@ class Conversation:
         live = await self._reader.live(self.session)
         return [self._writing()] if live and self._preview.hear(_decode_live(live)) else []
 
-    def _writing(self) -> Writing:
-        return Writing(self._preview.text, self._preview.turn)
+    def _writing(self) -> AnswerProgress:
+        return AnswerProgress(self._preview.text, self._preview.turn)
 
     async def _delay(self) -> list[Shown]:
         """Why the messages sent from here wait, unless their sender was told."""
@@ -277,7 +351,7 @@ class Conversation:
 
 def settled_by(shown: Shown) -> tuple[str, ...]:
     """The ids of the messages for which nothing more is to be expected after ``shown``."""
-    if isinstance(shown, Said):
+    if isinstance(shown, ConversationEntry):
         return shown.entry.answers + shown.entry.dead
     return (shown.message_id,) if isinstance(shown, Notice) and shown.kind == "aside" else ()
 

@@ -13,19 +13,19 @@ from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.discord.api import Api, Request, left_s
 from channels.discord.api import connect as connect_api
 from channels.discord.api_types import File, Message, User, is_snowflake
-from channels.discord.channel_directory import Directory
+from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import Me
-from channels.discord.emoji_reactions import Signs
-from channels.discord.event_inlet import Inlet
+from channels.discord.emoji_reactions import EmojiReactions
+from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway import Gateway
-from channels.discord.gateway_session import Sessions
+from channels.discord.gateway_session import GatewaySessions
 from channels.discord.health_check import app_of, examined, me_of
 from channels.discord.markdown import length
 from channels.discord.mentions import name_of
-from channels.discord.message_lookup import Finding
-from channels.discord.message_sender import PART_MAX, SEND_MAX_BYTES, Sending, target_of
+from channels.discord.message_lookup import MessageLookup
+from channels.discord.message_sender import PART_MAX, SEND_MAX_BYTES, MessageSender, target_of
 from channels.discord.slash_commands import register
-from channels.discord.thread_history import Past
+from channels.discord.thread_history import ThreadHistory
 from channels.leader_election import Leader, Lease
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, BusError, ChannelError, SendRefused, SendRejected, brief
@@ -72,10 +72,10 @@ class DiscordChannel:
         self._config = config
         self._api = api
         self._me: Me | None = None
-        self._sending = Sending(api, process.workspace(config.bot))
-        self._signs = Signs(api, usual=config.reaction)
-        self._finding = Finding(api, process.clock)
-        self._past = Past(api)
+        self._sending = MessageSender(api, process.workspace(config.bot))
+        self._signs = EmojiReactions(api, usual=config.reaction)
+        self._finding = MessageLookup(api, process.clock)
+        self._past = ThreadHistory(api)
 
     async def receive(self, intake: Intake) -> None:
         """As ``Channel.receive``: be connected to the gateway while this process leads."""
@@ -95,15 +95,15 @@ class DiscordChannel:
 
     async def _lead(self, leader: Leader, api: Api, intake: Intake, me: Me, lease: Lease) -> None:
         async with leader.kept(lease):
-            sessions = Sessions(self._process.bus, self.name)
+            sessions = GatewaySessions(self._process.bus, self.name)
             await self._load(sessions)
-            directory = Directory(api, me=me.id, channel=self.name)
+            directory = ChannelDirectory(api, me=me.id, channel=self.name)
             language = self._process.bot(self._config.bot).language
-            inlet = Inlet(intake, me, directory, api, channel=self.name, language=language)
+            inlet = EventInlet(intake, me, directory, api, channel=self.name, language=language)
             gateway = Gateway(api, self._config.token, sessions, inlet, channel=self.name)
             await leader.until_ending(lease, gateway.run)
 
-    async def _load(self, sessions: Sessions) -> None:
+    async def _load(self, sessions: GatewaySessions) -> None:
         while True:
             try:
                 return await sessions.load()

@@ -27,7 +27,7 @@ _roles = msgspec.json.Decoder(list[Role]).decode
 _log = structlog.get_logger()
 
 
-class Directory:
+class ChannelDirectory:
     """What is known of the servers of one bot."""
 
     def __init__(self, api: Api, *, me: str, channel: str) -> None:

@@ -11,7 +11,7 @@ KEPT_MAX = 1_000
 """Marks that are remembered."""
 
 
-class Signs:
+class EmojiReactions:
     """The marks of one bot, at most one on a message."""
 
     def __init__(self, api: Api, *, usual: str) -> None:

@@ -14,7 +14,7 @@ from channels.base import Intake
 from channels.discord.api import Api, Request
 from channels.discord.api_outcome import Rejected
 from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message
-from channels.discord.channel_directory import Directory
+from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import Me, deleted, read, read_command
 from channels.discord.gateway_session import Progress
 from daemon import metrics
@@ -62,11 +62,11 @@ _guild = msgspec.json.Decoder(Guild).decode
 _log = structlog.get_logger()
 
 
-class Inlet:
+class EventInlet:
     """Hands the events of one bot to the intake. Its tasks belong to the task group that it is given."""
 
     def __init__(
-        self, intake: Intake, me: Me, directory: Directory, api: Api, *, channel: str, language: Language
+        self, intake: Intake, me: Me, directory: ChannelDirectory, api: Api, *, channel: str, language: Language
     ) -> None:
         self._intake = intake
         self._me = me

@@ -13,10 +13,9 @@ import msgspec
 import structlog
 
 from channels.discord.api import Api, Request
-from channels.discord.event_inlet import Inlet
-from channels.discord.gateway_closes import INTENTS, MESSAGE_CONTENT, Close
-from channels.discord.gateway_connection import Connection, Login
-from channels.discord.gateway_session import Sessions
+from channels.discord.event_inlet import EventInlet
+from channels.discord.gateway_connection import GatewayConnection, GatewayLogin
+from channels.discord.gateway_session import INTENTS, MESSAGE_CONTENT, Close, GatewaySessions
 from channels.websocket_client import opened, websocket_session
 from daemon.config.address import is_discords
 from daemon.config.secret import Secret
@@ -62,12 +61,12 @@ _log = structlog.get_logger()
 class Gateway:
     """One bot's receiving of events."""
 
-    def __init__(self, api: Api, token: Secret, sessions: Sessions, inlet: Inlet, *, channel: str) -> None:
+    def __init__(self, api: Api, token: Secret, sessions: GatewaySessions, inlet: EventInlet, *, channel: str) -> None:
         self._api = api
         self._sessions = sessions
         self._inlet = inlet
         self._channel = channel
-        self._login = Login(token=token, intents=INTENTS | MESSAGE_CONTENT)
+        self._login = GatewayLogin(token=token, intents=INTENTS | MESSAGE_CONTENT)
         self._failures = 0
         self._next_identify_at = 0.0
 
@@ -98,7 +97,7 @@ class Gateway:
             self._failures = 0
         return self._rest_after(ending)
 
-    async def _connected(self, work: anyio.abc.TaskGroup) -> tuple[Connection, Close]:
+    async def _connected(self, work: anyio.abc.TaskGroup) -> tuple[GatewayConnection, Close]:
         """A connection that has ended. Raises: ChannelError: it was not opened."""
         can_resume = self._sessions.id and self._failures < ELSEWHERE
         url = self._sessions.url if can_resume else await self._new_address()
@@ -108,7 +107,7 @@ class Gateway:
         async with websocket_session(url.replace("ws", "http", 1)) as session:
             address = f"{url.rstrip('/')}/?v=10&encoding=json"
             ws = await opened(session, address, platform="Discord", timeout_s=OPEN_S, max_bytes=EVENT_MAX_BYTES)
-            connection = Connection(ws, self._login, self._sessions, self._inlet, channel=self._channel)
+            connection = GatewayConnection(ws, self._login, self._sessions, self._inlet, channel=self._channel)
             return connection, await connection.serve(work)
 
     async def _new_address(self) -> str:
@@ -134,7 +133,7 @@ class Gateway:
             return self._backoff()
         self._sessions.forget()
         if ending.remedy == "without intent":
-            self._login = Login(token=self._login.token, intents=INTENTS)
+            self._login = GatewayLogin(token=self._login.token, intents=INTENTS)
             _log.error("gateway.intent", channel=self._channel, reason=ending.reason)
             return 0.0
         if ending.remedy == "person":

@@ -10,9 +10,8 @@ import anyio.abc
 import msgspec
 import structlog
 
-from channels.discord.event_inlet import Inlet
-from channels.discord.gateway_closes import Close, Remedy, close_of
-from channels.discord.gateway_session import Sessions
+from channels.discord.event_inlet import EventInlet
+from channels.discord.gateway_session import Close, GatewaySessions, Remedy, close_of
 from channels.websocket_client import WebSocket
 from daemon import metrics
 from daemon.config.secret import Secret
@@ -60,7 +59,7 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Login:
+class GatewayLogin:
     """The bot's credentials at the gateway."""
 
     token: Secret
@@ -73,10 +72,12 @@ class _Over(Exception):
         self.close = close
 
 
-class Connection:
+class GatewayConnection:
     """One connection, from its opening to its end."""
 
-    def __init__(self, ws: WebSocket, login: Login, sessions: Sessions, inlet: Inlet, *, channel: str) -> None:
+    def __init__(
+        self, ws: WebSocket, login: GatewayLogin, sessions: GatewaySessions, inlet: EventInlet, *, channel: str
+    ) -> None:
         self.is_steady = False
         """Whether the session has begun or was resumed on it."""
         self._ws = ws

@@ -26,7 +26,7 @@ _messages = msgspec.json.Decoder(list[Message]).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class LookupRequest:
     """A message that may have been sent."""
 
     part: Part
@@ -37,7 +37,7 @@ class Wanted:
     """Seconds of the epoch."""
 
 
-class Finding:
+class MessageLookup:
     """Looks in the channels of one bot."""
 
     def __init__(self, api: Api, clock: Clock) -> None:
@@ -60,17 +60,18 @@ class Finding:
         ours = [each for each in found if each.author and each.author.id == me and int(each.id) > int(after)]
         preview = msgspec.structs.replace(part, preview=True)
         return found_in(
-            ours, Wanted(part=part, nonce=nonce_of(chat, part), preview_nonce=nonce_of(chat, preview), now_s=now_s)
+            ours,
+            LookupRequest(part=part, nonce=nonce_of(chat, part), preview_nonce=nonce_of(chat, preview), now_s=now_s),
         )
 
 
-def found_in(ours: list[Message], wanted: Wanted) -> str:
+def found_in(ours: list[Message], wanted: LookupRequest) -> str:
     """The newest of the bot's messages that is the wanted one. Pure."""
     newest_first = sorted(ours, key=lambda each: int(each.id), reverse=True)
     return next((each.id for each in _matching(newest_first, wanted)), "")
 
 
-def _matching(ours: list[Message], wanted: Wanted) -> Iterator[Message]:
+def _matching(ours: list[Message], wanted: LookupRequest) -> Iterator[Message]:
     part = wanted.part
     yield from (each for each in ours if each.nonce == wanted.nonce)
     if not part.preview:

@@ -12,7 +12,7 @@ from channels.discord.api import Api, Request, Upload, left_s
 from channels.discord.api_outcome import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
 from channels.discord.api_types import is_snowflake
 from channels.discord.markdown import discord_markdown, length
-from channels.outgoing_files import content_of
+from channels.file_transfer import content_of
 from channels.text import beginning
 from daemon.errors import UNREADABLE, SendRejected
 from daemon.sessionkey import SessionKey
@@ -32,13 +32,13 @@ NONCE_CHARS = 24
 """Discord accepts 25."""
 
 
-class Sent(msgspec.Struct, frozen=True):
+class SentMessage(msgspec.Struct, frozen=True):
     """A message that Discord accepted."""
 
     id: str = ""
 
 
-_sent = msgspec.json.Decoder(Sent).decode
+_sent = msgspec.json.Decoder(SentMessage).decode
 
 
 def nonce_of(chat: SessionKey, part: Part) -> str:
@@ -55,7 +55,7 @@ def shown(text: str) -> str:
     return written if length(written) <= PART_MAX else text
 
 
-class Sending:
+class MessageSender:
     """Sends the messages of one bot."""
 
     def __init__(self, api: Api, workspace: Path) -> None:

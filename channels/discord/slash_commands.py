@@ -20,7 +20,7 @@ SERVERS, DIRECT_MESSAGES = 0, 1
 """Contexts in which the commands are offered."""
 
 
-class Named(msgspec.Struct, frozen=True):
+class NamedCommand(msgspec.Struct, frozen=True):
     """A command as Discord returns it, as far as it is compared."""
 
     name: str = ""
@@ -29,7 +29,7 @@ class Named(msgspec.Struct, frozen=True):
     options: tuple[Any, ...] = ()
 
 
-_commands = msgspec.json.Decoder(list[Named]).decode
+_commands = msgspec.json.Decoder(list[NamedCommand]).decode
 _log = structlog.get_logger()
 
 
@@ -55,7 +55,7 @@ async def register(api: Api, app_id: str, *, channel: str, language: Language) -
     try:
         query = {"with_localizations": "true"}
         known = _commands(await api.call(Request("GET", path, query=query), timeout_s=TIMEOUT_S))
-        if _compared(known) != _compared(msgspec.convert(wanted, list[Named])):
+        if _compared(known) != _compared(msgspec.convert(wanted, list[NamedCommand])):
             await api.call(Request("PUT", path, wanted), timeout_s=TIMEOUT_S)
     except ChannelError as error:
         _log.warning("commands.failed", channel=channel, reason=brief(error))
@@ -63,7 +63,7 @@ async def register(api: Api, app_id: str, *, channel: str, language: Language) -
         _log.warning("commands.failed", channel=channel, reason=type(error).__name__)
 
 
-def _compared(found: list[Named]) -> set[tuple[str, str, str, int]]:
+def _compared(found: list[NamedCommand]) -> set[tuple[str, str, str, int]]:
     return {
         (each.name, each.description, (each.description_localizations or {}).get("zh-CN", ""), len(each.options))
         for each in found

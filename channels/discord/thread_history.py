@@ -18,7 +18,7 @@ KEPT_MAX = 50
 _messages = msgspec.json.Decoder(list[Message]).decode
 
 
-class Past:
+class ThreadHistory:
     """Reads the threads of one bot's servers."""
 
     def __init__(self, api: Api) -> None:

@@ -17,7 +17,7 @@ import httpx2
 import msgspec
 
 from channels.feishu.access_token import AccessToken
-from channels.feishu.api_outcome import TOKEN, Answer, Unreached, judged
+from channels.feishu.api_types import TOKEN, Answer, Unreached, judged
 from channels.http_post import NOTHING_SENT
 from daemon.config.secret import STARS
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown

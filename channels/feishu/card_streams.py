@@ -11,7 +11,7 @@ import structlog
 
 from channels.base import Part
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_outcome import MissingScope, Rejected
+from channels.feishu.api_types import MissingScope, Rejected
 from channels.feishu.text_forms import ELEMENT, card_of, clean, markdown_of
 from channels.shapes import nested
 from daemon.clock import Clock

@@ -10,14 +10,14 @@ from channels.feishu.access_token import token_of
 from channels.feishu.api import Api
 from channels.feishu.api import connect as connect_api
 from channels.feishu.card_streams import CardStreams
-from channels.feishu.emoji_reactions import Reactions
-from channels.feishu.event_source import hear
+from channels.feishu.emoji_reactions import EmojiReactions
+from channels.feishu.event_inlet import hear
 from channels.feishu.files import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
 from channels.feishu.health_check import examined
-from channels.feishu.message_sender import Sending
+from channels.feishu.message_sender import MessageSender
 from channels.feishu.text_forms import PART_MAX, length
 from channels.feishu.thread_history import ThreadHistory
-from channels.feishu.user_directory import People
+from channels.feishu.user_directory import UserDirectory
 from daemon.config import FeishuConfig
 from daemon.events import Attachment, Inbound, Overheard
 from daemon.process import Process
@@ -55,9 +55,9 @@ class FeishuChannel:
         self._api = api
         self._files = Files(api, process.workspace(config.bot))
         self._streams = CardStreams(api, process.clock, channel=name)
-        self._sending = Sending(api, self._files, self._streams)
-        self._reactions = Reactions(api, usual=config.reaction)
-        self._history = ThreadHistory(api, People(api, channel=name))
+        self._sending = MessageSender(api, self._files, self._streams)
+        self._reactions = EmojiReactions(api, usual=config.reaction)
+        self._history = ThreadHistory(api, UserDirectory(api, channel=name))
 
     async def receive(self, intake: Intake) -> None:
         """As ``Channel.receive``: over a long connection, or by events that Feishu sends by HTTP."""

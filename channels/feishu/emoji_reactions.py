@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_outcome import Rejected
+from channels.feishu.api_types import Rejected
 from channels.feishu.message_sender import GONE, MESSAGE
 from channels.shapes import nested, objects_in
 
@@ -43,7 +43,7 @@ def name_of(sign: str) -> str:
     return NAMES.get(plain, plain.strip(":"))
 
 
-class Reactions:
+class EmojiReactions:
     """The marks of one bot; it has one on a message at most."""
 
     def __init__(self, api: Api, *, usual: str) -> None:

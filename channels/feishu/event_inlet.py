@@ -1,5 +1,6 @@
 """The way of an event into the intake, by whatever transport it came."""
 
+import random
 import weakref
 from typing import Any
 
@@ -11,12 +12,14 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.feishu.api import Api
 from channels.feishu.api_types import Body, Item
-from channels.feishu.feishu_events import RECALLED, SAID, Me, answered_by, people_of, read, recalled
-from channels.feishu.user_directory import People
-from channels.log_throttle import Seldom
+from channels.feishu.feishu_events import RECALLED, SAID, Me, answered_by, me_of, people_of, read, recalled
+from channels.feishu.user_directory import UserDirectory
+from channels.log_throttle import LogThrottle
 from channels.shapes import lenient, nested, objects_in
 from daemon import metrics
+from daemon.config import FeishuConfig
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
+from daemon.process import Process
 
 LOOK_S = 2.0
 """How long a message waits for the one that it answers: less than Feishu waits for a response (3 s)."""
@@ -25,17 +28,17 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _log = structlog.get_logger()
 
 
-class Inlet:
+class EventInlet:
     """Hands what one bot hears to the intake: what is said in a chat one after the other."""
 
-    def __init__(self, intake: Intake, me: Me, people: People, api: Api, *, channel: str) -> None:
+    def __init__(self, intake: Intake, me: Me, people: UserDirectory, api: Api, *, channel: str) -> None:
         self._intake = intake
         self._me = me
         self._people = people
         self._api = api
         self._channel = channel
         self._turns: weakref.WeakValueDictionary[str, anyio.Lock] = weakref.WeakValueDictionary()
-        self._seldom = Seldom()
+        self._seldom = LogThrottle()
 
     async def take(self, payload: bytes) -> bool:
         """Deal with an event, as JSON: whether it need not be said again."""
@@ -115,3 +118,45 @@ def chat_of(found: dict[str, Any]) -> str:
     """The chat that an event is about; empty: none, or it cannot be told."""
     chat = nested(found, "event", "message", "chat_id") or nested(found, "event", "chat_id")
     return chat if isinstance(chat, str) else ""
+
+
+# Hearing what is said: over a long connection, or by events that Feishu sends by HTTP.
+
+TIMEOUT_S = 10.0
+"""How long Feishu may take to say who the bot is."""
+
+REST_S = 5.0
+"""Pause before Feishu is asked once more who the bot is, less up to a half of it."""
+
+
+async def hear(process: Process, name: str, config: FeishuConfig, api: Api, intake: Intake) -> None:
+    """Hand in what is said to the app of the channel ``name``, until cancelled; what is cut off Feishu says again.
+
+    Raises:
+        ConfigError: it cannot listen where it is configured to.
+    """
+    me = await _me(api, name)
+    people = UserDirectory(api, channel=name)
+    inlet = EventInlet(intake, me, people, api, channel=name)
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(people.run)
+        if config.events.url:
+            # Imported here: it needs cryptography, and few have an address of their own.
+            from channels.feishu.events_endpoint import EventsEndpoint  # noqa: PLC0415
+
+            await EventsEndpoint(name, config, inlet.take, clock=process.clock).run()
+        else:
+            from channels.feishu.long_connection import LongConnection  # noqa: PLC0415 - it needs aiohttp
+
+            await LongConnection(api, inlet.take, tg, channel=name).run()
+
+
+async def _me(api: Api, name: str) -> Me:
+    """Who the bot is; asked until it is known, for without that nobody can tell whether it is meant."""
+    while True:
+        try:
+            return me_of(await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S), api.app_id)
+        except (ChannelError, ValueError) as error:
+            _log.warning("hearing.waits", channel=name, reason=brief(error))
+            told_s = error.retry_after_s if isinstance(error, SendRefused) else None
+            await anyio.sleep(told_s or REST_S * random.uniform(0.5, 1.0))

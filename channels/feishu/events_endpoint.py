@@ -1,23 +1,85 @@
 """Signed and encrypted events over HTTP: every process serves the address, and responds once an event is stored."""
 
+import base64
+import binascii
+import hashlib
+import hmac
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import anyio
 import msgspec
 import structlog
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from channels.feishu.event_signature import SIGNATURE, decrypted, problem_of
 from channels.http import listen, read_body, serving
-from channels.log_throttle import Seldom
+from channels.log_throttle import LogThrottle
 from daemon import metrics
 from daemon.clock import Clock
-from daemon.config import FeishuConfig
+from daemon.config import FeishuConfig, Secret
+from daemon.errors import UNREADABLE
+
+# Signature and encryption of events by HTTP (open.feishu.cn, "Receive events"). Pure.
+
+TIME, NONCE, SIGNATURE = "X-Lark-Request-Timestamp", "X-Lark-Request-Nonce", "X-Lark-Signature"
+
+BLOCK_BYTES = 16
+"""Of AES, and of the initial vector before the text."""
+
+OLD_S = 300
+"""Largest difference between the time of a signature and our clock. Feishu signs a repetition anew."""
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def problem_of(key: Secret, headers: Mapping[str, str], body: bytes, *, now_s: float) -> str:
+    """The reason why a request is not accepted; empty if its signature is valid."""
+    stamped, nonce, signature = headers.get(TIME, ""), headers.get(NONCE, ""), headers.get(SIGNATURE, "")
+    if not (stamped and nonce and signature):
+        return f"The request has no Feishu signature. The headers {TIME}, {NONCE} and {SIGNATURE} are required."
+    right = signature_of(key, stamped, nonce, body).encode()
+    if not hmac.compare_digest(signature.encode("utf-8", "replace"), right):
+        return "The Feishu signature of the request is not valid. Check encrypt_key."
+    if not (stamped.isascii() and stamped.isdigit() and abs(int(stamped) - now_s) <= OLD_S):
+        return (
+            f"The timestamp of the signature differs from this machine's time by more than {OLD_S} s. Check the clock "
+            "of this machine."
+        )
+    return ""
+
+
+def signature_of(key: Secret, stamped: str, nonce: str, body: bytes) -> str:
+    """What Feishu writes into the header of a request."""
+    return hashlib.sha256(f"{stamped}{nonce}{key.reveal()}".encode() + body).hexdigest()
+
+
+def decrypted(key: Secret, body: bytes) -> bytes:
+    """The event in an encrypted request, as JSON.
+
+    Raises:
+        ValueError: it is not encrypted, or with another key.
+    """
+    try:
+        encrypted = base64.b64decode(_decode(body)["encrypt"], validate=True)
+    except (*UNREADABLE, KeyError, TypeError, binascii.Error):
+        raise ValueError("the request is not encrypted") from None
+    start, content = encrypted[:BLOCK_BYTES], encrypted[BLOCK_BYTES:]
+    if not content or len(content) % BLOCK_BYTES:
+        raise ValueError("the encrypted event has an impossible size")
+    cipher = Cipher(algorithms.AES(hashlib.sha256(key.reveal().encode()).digest()), modes.CBC(start))
+    decryptor = cipher.decryptor()
+    plain = decryptor.update(content) + decryptor.finalize()
+    padding = plain[-1]
+    if not 1 <= padding <= BLOCK_BYTES or plain[-padding:] != bytes([padding]) * padding:
+        raise ValueError("the event cannot be decrypted with this key")
+    return plain[:-padding]
+
 
 TAKE_S = 2.5
 """Time limit for storing an event: Feishu waits 3 s for a response, and then sends it again ("Event overview")."""
@@ -53,7 +115,7 @@ class EventsEndpoint:
         self._config = config
         self._take = take
         self._clock = clock
-        self._seldom = Seldom()
+        self._seldom = LogThrottle()
         self._takes: set[anyio.CancelScope] = set()
         self._until = math.inf
 

@@ -8,8 +8,8 @@ import msgspec
 
 from channels.base import Part
 from channels.feishu.api import Api, Upload, left_s
-from channels.feishu.api_outcome import Rejected
-from channels.outgoing_files import content_of
+from channels.feishu.api_types import Rejected
+from channels.file_transfer import content_of
 from channels.shapes import nested
 from daemon.errors import SendRefused, SendRejected
 from daemon.events import Attachment

@@ -1,7 +1,7 @@
 """How an app fares at Feishu, in sentences for people."""
 
 from channels.feishu.api import Api
-from channels.feishu.api_outcome import Rejected, Unauthorized
+from channels.feishu.api_types import Rejected, Unauthorized
 from channels.feishu.feishu_events import me_of
 from channels.remark import Remark
 from channels.shapes import nested, objects_in

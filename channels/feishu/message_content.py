@@ -22,14 +22,14 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class MessageContent:
     """What a message says."""
 
     text: str
     attachments: tuple[Attachment, ...] = ()
 
 
-def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id: str, me: str = "") -> Said:
+def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id: str, me: str = "") -> MessageContent:
     """What a message of the type ``kind`` says; ``me``: whose mention at the beginning is left out, by ``open_id``."""
     try:
         found = _decode(content.encode("utf-8", "replace"))
@@ -37,16 +37,16 @@ def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id:
         found = {}
     names = {each.key: _named(each, me) for each in mentions if each.key}
     if kind == "text":
-        return Said(text=_readable(_text(found, "text"), names, mentions, me))
+        return MessageContent(text=_readable(_text(found, "text"), names, mentions, me))
     if kind in ("post", "interactive"):
         files: list[Attachment] = []
         lines = [sound(_text(found, "title")), *_lines(_content(found), names, message_id, files)]
         text = _without_call("\n".join(filter(None, lines)).strip(), names, mentions, me)
-        return Said(text=text, attachments=tuple(files))
+        return MessageContent(text=text, attachments=tuple(files))
     attachment = _attachment(kind, found, message_id)
     if attachment is not None:
-        return Said(text="", attachments=(attachment,))
-    return Said(text=_instead(kind, found))
+        return MessageContent(text="", attachments=(attachment,))
+    return MessageContent(text=_instead(kind, found))
 
 
 def _named(mention: Mention, me: str) -> str:

@@ -6,7 +6,7 @@ import anyio
 
 from channels.base import Part
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_outcome import Rejected
+from channels.feishu.api_types import Rejected
 from channels.feishu.card_streams import CardStreams
 from channels.feishu.files import Files, Sent
 from channels.feishu.text_forms import NO_FORM, card_of, clean, forms_of, uuid_of
@@ -27,7 +27,7 @@ LIKE_NEW = frozenset({230099, 230054})
 """The card of a message cannot be replaced as a whole; it may be in streaming mode."""
 
 
-class Sending:
+class MessageSender:
     """Sends the messages of one bot."""
 
     def __init__(self, api: Api, files: Files, streams: CardStreams) -> None:

@@ -6,12 +6,11 @@ from collections import deque
 import anyio
 
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_outcome import MissingScope
-from channels.feishu.api_types import Item
+from channels.feishu.api_types import Item, MissingScope
 from channels.feishu.event_inlet import message_of
 from channels.feishu.message_content import said_in
 from channels.feishu.message_sender import MESSAGE
-from channels.feishu.user_directory import People
+from channels.feishu.user_directory import UserDirectory
 from channels.shapes import lenient, nested, objects_in
 from daemon.clock import stamp
 from daemon.errors import SendRejected
@@ -33,7 +32,7 @@ NAMES_S = 1.0
 class ThreadHistory:
     """Reads the threads of one tenant."""
 
-    def __init__(self, api: Api, people: People) -> None:
+    def __init__(self, api: Api, people: UserDirectory) -> None:
         self._api = api
         self._people = people
 

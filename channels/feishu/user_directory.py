@@ -5,7 +5,7 @@ from channels.name_directory import CALL_S, NameDirectory
 from channels.shapes import nested
 
 
-class People(NameDirectory):
+class UserDirectory(NameDirectory):
     """The names of people by ``open_id``; who keeps it for long has to ``run`` it, which renews old names."""
 
     def __init__(self, api: Api, *, channel: str) -> None:

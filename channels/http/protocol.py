@@ -20,9 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from channels.http.peers import Peers, connections_max, peer_of
-from channels.http.request_body import BODY_TIMEOUT_S
-from channels.http.server_socket import BACKLOG
+from channels.http.server_socket import BACKLOG, BODY_TIMEOUT_S, Peers, connections_max, peer_of
 from daemon import metrics
 from daemon.config import WebLimitsConfig
 

@@ -1,12 +1,24 @@
-"""The socket of a server: its port, and the errors if it gets none."""
+"""The socket of a server, its open connections by peer, and bodies of limited size.
+
+Closed first is the connection that has waited longest for its own client: for a request, for the rest of one, or until
+a response is read. So whoever opens connections and neither sends nor reads on them closes only such connections, and a
+client that sends its request at once is answered, also while somebody else floods the server from the same address.
+"""
 
 import errno
+import ipaddress
+import resource
 import socket
 from collections.abc import Iterable
+from typing import Protocol
 
 import anyio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from daemon.errors import ConfigError
+
+# The socket of a server: its port, and the errors if it gets none.
 
 FIRST_PORT = 8765
 """The port when none is configured, if it is free."""
@@ -90,3 +102,123 @@ def _taken(path: str, host: str, port: int | None) -> str:
         f"{path}.port: port {port} on {host} is in use by another program. Stop that program, set "
         "another port, or remove the key to use the default."
     )
+
+
+# The open connections of one server by peer, and which of them has to go when a peer, or all together, have too many.
+
+LOOPBACK = "loopback"
+"""The peer of all addresses of this machine: a local client can choose any of 127.0.0.0/8 as its own."""
+
+NETWORK_BITS = 64
+"""Of an IPv6 address; one client commands all addresses of such a network (RFC 6177)."""
+
+FILES_SHARE = 0.5
+"""Of the files that this process may open, the share for one server's connections. The rest is for Redis, models and
+files, and for connections that are accepted but not counted yet."""
+
+
+class Connection(Protocol):
+    """A connection of a server."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for its client: for a whole request, or until a response is read."""
+        ...
+
+    def drop(self) -> None:
+        """Close it at once."""
+
+
+class Peers:
+    """The connections of one server."""
+
+    def __init__(self, *, per_peer: int, total: int) -> None:
+        """``per_peer`` and ``total``: how many may be open; 0: no limit."""
+        self._per_peer = per_peer
+        self._total = total
+        self._open: dict[str, dict[Connection, None]] = {}
+        """By peer; the one that has waited longest comes first."""
+        self._peers: dict[Connection, str] = {}
+
+    def opened(self, connection: Connection, peer: str) -> bool:
+        """Count a new connection. False if it is one too many, and no other can be closed for it."""
+        own = self._open.setdefault(peer, {})
+        own[connection] = None
+        self._peers[connection] = peer
+        if self._per_peer and len(own) > self._per_peer:
+            crowd = own
+        elif self._total and len(self._peers) > self._total:
+            crowd = max(self._open.values(), key=len)
+        else:
+            return True
+        longest = next((each for each in crowd if each.waits), connection)
+        if longest is connection:
+            return False
+        self.closed(longest)
+        longest.drop()
+        return True
+
+    def moved(self, connection: Connection) -> None:
+        """The client of a connection has done something whole: it has not waited yet."""
+        if connection in self._peers:
+            own = self._open[self._peers[connection]]
+            own[connection] = own.pop(connection)
+
+    def closed(self, connection: Connection) -> None:
+        """Count a connection no longer; one that is not counted is none."""
+        peer = self._peers.pop(connection, None)
+        if peer is not None:
+            del self._open[peer][connection]
+            if not self._open[peer]:
+                del self._open[peer]
+
+
+def peer_of(host: str) -> str:
+    """The peer that an address belongs to."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return peer_of(str(address.ipv4_mapped))
+        if not address.is_loopback:
+            return str(ipaddress.ip_network((address, NETWORK_BITS), strict=False))
+    return LOOPBACK if address.is_loopback else str(address)
+
+
+def connections_max() -> int:
+    """How many connections one server of this process may hold."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 0 if files == resource.RLIM_INFINITY else max(1, int(files * FILES_SHARE))
+
+
+# The body of a request, bounded in size and time.
+
+BODY_TIMEOUT_S = 30.0
+"""How long a client may take to send a body."""
+
+
+async def read_body(request: Request, *, max_bytes: int, advice: str = "", within_s: float = BODY_TIMEOUT_S) -> bytes:
+    """The whole body. ``advice`` is a sentence on what to do about a body that is too large.
+
+    Raises:
+        HTTPException: 413, it is above ``max_bytes``; 408, it did not arrive in time.
+        ClientDisconnect: the client closed the connection.
+    """
+    if int(request.headers.get("content-length", "0")) > max_bytes:
+        raise _too_large(max_bytes, advice)
+    pieces: list[bytes] = []
+    left = max_bytes
+    with anyio.move_on_after(within_s):
+        async for piece in request.stream():
+            left -= len(piece)
+            if left < 0:
+                raise _too_large(max_bytes, advice)
+            pieces.append(piece)
+        return b"".join(pieces)
+    raise HTTPException(408, f"The body of the request did not arrive within {within_s:g} s. Send it again.")
+
+
+def _too_large(max_bytes: int, advice: str) -> HTTPException:
+    return HTTPException(413, f"The request body exceeds the limit of {max_bytes:,} bytes.{advice and f' {advice}'}")

@@ -4,24 +4,22 @@ import secrets
 from collections.abc import Sequence
 from typing import Protocol
 
+import anyio
 import msgspec
 import structlog
 
 from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
-from channels.intake.arrival_case import Case
-from channels.intake.group_addressing import place_of
-from channels.intake.group_context import Overhearing
-from channels.intake.loop_guard import LoopGuard
+from channels.intake.group_messages import GroupContext, LoopGuard, place_of
 from channels.intake.message_bursts import plain
 from daemon import metrics
 from daemon.access import (
     VALID_S,
     Access,
-    Line,
-    Lines,
-    Pairing,
+    AccessNotice,
+    AccessNotices,
+    PairingCodes,
     Speaker,
     Stranger,
     is_kept_from_members,
@@ -34,9 +32,20 @@ from daemon.config import PushConfig
 from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
 from daemon.events import Inbound
 from daemon.process import Process
-from daemon.session import Amendments
+from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
+
+# One arrival on its way through the intake.
+
+
+class ArrivalCase(msgspec.Struct, frozen=True, kw_only=True):
+    """What is judged."""
+
+    arrival: Arrival
+    session: SessionKey
+    correlation: str
+
 
 ALBUM_S = 1.0
 """How long the parts of one message are collected: they arrive as separate updates within some tenths of a second."""
@@ -66,11 +75,11 @@ class Intake:
         self._config = config
         self._bot = process.bot(config.bot)
         self._access = Access(process.bus, channel.name)
-        self._pairing = Pairing(process.bus, channel.name)
-        self._lines = Lines(process.bus)
+        self._pairing = PairingCodes(process.bus, channel.name)
+        self._lines = AccessNotices(process.bus)
         self._loops = LoopGuard(process.bus)
-        self._overhearing = Overhearing(process.bus)
-        self._amendments = Amendments(process.bus, process.config.queue)
+        self._overhearing = GroupContext(process.bus)
+        self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
 
     async def run(self) -> None:
@@ -113,7 +122,9 @@ class Intake:
         if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
             return 0
         try:
-            cases = [Case(arrival=cleaned(each), session=session, correlation=secrets.token_hex(8)) for each in run]
+            cases = [
+                ArrivalCase(arrival=cleaned(each), session=session, correlation=secrets.token_hex(8)) for each in run
+            ]
             said = [self._inbound(case) for case in cases]
             outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
         except InboundError:  # handled one by one, the failing one shows
@@ -140,7 +151,7 @@ class Intake:
                 reason="the chat's ID contains characters that are not allowed in a session name",
             )
             return "unreadable"
-        case = Case(arrival=arrival, session=session, correlation=correlation)
+        case = ArrivalCase(arrival=arrival, session=session, correlation=correlation)
         try:
             return await self._judge(case)
         except BusUnavailable:
@@ -150,7 +161,7 @@ class Intake:
         await self._tell(case, "error", say("arrival_failed", self._bot.language, correlation=correlation))
         return "failed"
 
-    async def _judge(self, case: Case) -> str:
+    async def _judge(self, case: ArrivalCase) -> str:
         """The outcome, in a word."""
         arrival = case.arrival
         if arrival.deleted:
@@ -162,7 +173,7 @@ class Intake:
             return "bot"
         return await self._hear(case)
 
-    async def _hear(self, case: Case) -> str:
+    async def _hear(self, case: ArrivalCase) -> str:
         """As ``_judge``, for an accepted sender."""
         arrival = case.arrival
         command = command_of(arrival.text)
@@ -191,7 +202,7 @@ class Intake:
             is_admin=is_listed(self._bot, channel=self._name, sender=arrival.sender.id),
         )
 
-    async def _stranger(self, case: Case) -> str:
+    async def _stranger(self, case: ArrivalCase) -> str:
         """Answer an unapproved sender with a code, once a minute."""
         arrival = case.arrival
         if arrival.edited or arrival.sender.is_bot:
@@ -211,7 +222,7 @@ class Intake:
         await self._tell(case, "code", text)
         return "stranger"
 
-    async def _may_answer(self, case: Case) -> bool:
+    async def _may_answer(self, case: ArrivalCase) -> bool:
         if not self._config.access.bots:
             return True
         session = str(case.session)
@@ -220,7 +231,7 @@ class Intake:
         await self._loops.human(session)
         return True
 
-    async def _edited(self, case: Case) -> str:
+    async def _edited(self, case: ArrivalCase) -> str:
         """Replace an edited message if it is still pending; a message that was read stays as it was."""
         try:
             amended = await self._amendments.amend(self._inbound(case))
@@ -232,7 +243,7 @@ class Intake:
             await self._overhearing.keep(str(case.session), case.arrival, at=self._now())
         return amended
 
-    async def _withdrawn(self, case: Case) -> str:
+    async def _withdrawn(self, case: ArrivalCase) -> str:
         """Withdraw a message that is pending or group context, or that arrives after this."""
         session, arrival = str(case.session), case.arrival
         withdrawn = await self._amendments.withdraw(session, arrival.id, sender_id=arrival.sender.id)
@@ -243,7 +254,7 @@ class Intake:
         was_kept = await self._overhearing.forget(session, arrival.id, sender_id=arrival.sender.id)
         return "withdrawn" if was_kept else "unknown"
 
-    async def _accept(self, case: Case) -> str:
+    async def _accept(self, case: ArrivalCase) -> str:
         arrival, session = case.arrival, case.session
         inbound = self._inbound(case)
         window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
@@ -264,7 +275,7 @@ class Intake:
             self._shown.accepted(session, inbound)
         return accepted.status
 
-    def _inbound(self, case: Case) -> Inbound:
+    def _inbound(self, case: ArrivalCase) -> Inbound:
         arrival = case.arrival
         made = make_inbound(
             self._process,
@@ -286,7 +297,7 @@ class Intake:
             correlation=case.correlation,
         )
 
-    async def _full(self, case: Case, error: SessionFull) -> str:
+    async def _full(self, case: ArrivalCase, error: SessionFull) -> str:
         if error.everybody:
             # People of this chat cannot change this: the platform keeps the message until there is room.
             raise BusUnavailable(str(error)) from error
@@ -304,9 +315,9 @@ class Intake:
     def _now(self) -> str:
         return stamp(self._process.clock.now())
 
-    async def _tell(self, case: Case, kind: str, text: str, *, reply_to: str = "") -> None:
+    async def _tell(self, case: ArrivalCase, kind: str, text: str, *, reply_to: str = "") -> None:
         """Send a line to the chat, at most one of each kind a minute."""
-        line = Line(
+        line = AccessNotice(
             session=case.session,
             kind=kind,
             name=case.arrival.id[:LOGGED_CHARS],
@@ -334,3 +345,27 @@ def _text(arrival: Arrival, *, bot: str) -> str:
     # A mention without text asks the bot to react to the earlier messages.
     is_bare = arrival.chat_kind == "group" and not arrival.text.strip() and not arrival.attachments
     return f"@{bot}" if is_bare else arrival.text
+
+
+# Having an adapter receive for as long as the process runs.
+
+REST_S = 5.0
+"""Pause before an adapter that failed receives again: it deals itself with a platform that is away."""
+
+
+async def receive(process: Process, channel: Channel, intake: Intake) -> None:
+    """Let ``channel`` hand in what its platform says, until the process stops."""
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(intake.run)
+        tg.start_soon(_receive, channel, intake)
+        await process.stopping.wait()
+        tg.cancel_scope.cancel()
+
+
+async def _receive(channel: Channel, intake: Intake) -> None:
+    while True:
+        try:
+            return await channel.receive(intake)
+        except Exception as error:  # noqa: BLE001 - the service's top: a bug in one adapter must not end the others
+            _log.exception("receive.failed", channel=channel.name, reason=type(error).__name__)
+        await anyio.sleep(REST_S)

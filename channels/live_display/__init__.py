@@ -1,6 +1,6 @@
 """What a chat is shown while its answer is being written: the text so far, a sign that somebody writes, a mark."""
 
-from channels.live_display.display_leader import Lead
-from channels.live_display.live_display import Showing
+from channels.live_display.live_display import LiveDisplay
+from channels.live_display.shown_messages import DisplayLeader
 
-__all__ = ["Lead", "Showing"]
+__all__ = ["DisplayLeader", "LiveDisplay"]

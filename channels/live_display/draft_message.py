@@ -2,11 +2,50 @@
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Literal
 
 import anyio
 
-from channels.live_display.text_preview import Judgement, Preview
 from daemon.events import Live
+
+# Which pieces of text being written a viewer gets to see. Pure: pieces in, a judgement out.
+
+Judgement = Literal["show", "old", "gap"]
+
+
+class TextPreview:
+    """What one viewer has seen of the answer being written.
+
+    A piece with offset 0 starts the preview afresh. Only the newest turn of the highest fence is shown: what a worker
+    that lost its lease still says is old, and so is all that comes of a turn once it is committed.
+    """
+
+    def __init__(self) -> None:
+        self._writer = (-1, -1)
+        self._sequence = -1
+        self._chars = 0
+
+    def judge(self, piece: Live, *, upto: int) -> Judgement:
+        """Whether ``piece`` is to be shown, comes too late, or has a gap before it; what is shown is taken as seen.
+
+        ``upto`` is one past the last committed message that the viewer has.
+        """
+        writer = (piece.fence, piece.turn)
+        if piece.turn < upto or writer < self._writer:
+            return "old"
+        new = writer > self._writer
+        if not new and piece.sequence <= self._sequence:
+            return "old"
+        if piece.offset not in (0, 0 if new else self._chars):
+            return "gap"
+        self._writer, self._sequence = writer, piece.sequence
+        self._chars = piece.offset + len(piece.text)
+        return "show"
+
+    def outdates(self, *, fence: int) -> bool:
+        """Whether a worker with ``fence`` has lost the session to the one that is shown."""
+        return fence < self._writer[0]
+
 
 BEGIN_CHARS = 40
 """So much text is shown at once: some words that are worth a look."""
@@ -21,7 +60,7 @@ IDLE_S = 120.0
 """A text of which nothing is heard for so long is followed no more; as long as a model's call may take."""
 
 
-class Act(Enum):
+class DraftAction(Enum):
     """What can be done about a text."""
 
     WAIT = auto()
@@ -37,7 +76,7 @@ class Act(Enum):
 
 
 @dataclass(eq=False)
-class Draft:
+class DraftMessage:
     """What is known of the answer of one turn. Times are those of the event loop's clock, in seconds."""
 
     session: str
@@ -72,7 +111,7 @@ class Draft:
     changed: anyio.Event = field(default_factory=anyio.Event)
     number: int = 0
     """Of the message that shows it, from 1: the next one after the first was taken away."""
-    _preview: Preview = field(default_factory=Preview)
+    _preview: TextPreview = field(default_factory=TextPreview)
 
     @property
     def reply(self) -> str:
@@ -95,19 +134,19 @@ class Draft:
         changed.set()
 
 
-def next_act(draft: Draft, text: str, now: float) -> tuple[Act, float]:
+def next_act(draft: DraftMessage, text: str, now: float) -> tuple[DraftAction, float]:
     """What is to be done about a draft that should show ``text``, and when. Pure."""
     if draft.closed or (draft.ended_at is None and now - draft.heard_at >= IDLE_S):
-        return Act.FORGET, now
+        return DraftAction.FORGET, now
     if draft.ended_at is not None:
         at = max(draft.ended_at + ORPHAN_S, draft.not_before)
-        return (Act.REMOVE if draft.platform_id or draft.doubtful else Act.FORGET), at
+        return (DraftAction.REMOVE if draft.platform_id or draft.doubtful else DraftAction.FORGET), at
     nothing_new = not draft.doubtful and (not text.strip() or text == draft.shown)
     if draft.hidden or draft.yielding_to or nothing_new:
-        return Act.WAIT, draft.heard_at + IDLE_S
+        return DraftAction.WAIT, draft.heard_at + IDLE_S
     if draft.doubtful:
-        return Act.LOOK, draft.not_before
+        return DraftAction.LOOK, draft.not_before
     if draft.platform_id:
-        return Act.EDIT, max(draft.not_before, now)
+        return DraftAction.EDIT, max(draft.not_before, now)
     begin_at = draft.since if len(text) >= BEGIN_CHARS else draft.since + BEGIN_S
-    return Act.BEGIN, max(begin_at, draft.not_before)
+    return DraftAction.BEGIN, max(begin_at, draft.not_before)

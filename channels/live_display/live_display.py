@@ -1,5 +1,6 @@
 """All that a chat of one channel instance is shown beside the replies themselves."""
 
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -8,32 +9,79 @@ import msgspec
 import structlog
 
 from channels.base import Channel
-from channels.live_display.display_leader import Lead
-from channels.live_display.reactions import Reactions
+from channels.live_display.shown_messages import DisplayLeader
 from channels.live_display.streamer import Streamer
-from channels.live_display.typing_indicator import Typist
-from channels.send_rate import Pace
+from channels.live_display.typing_indicator import TypingIndicator
+from channels.send_rate import TokenBucket
 from daemon.config import PushConfig
-from daemon.errors import UNREADABLE
+from daemon.errors import UNREADABLE, ChannelError, brief
 from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
 from daemon.process import Process
 from daemon.sessionkey import SessionKey, encode_part
 
-_decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+# Messages marked once they are accepted. Best effort: a mark that cannot be made is not made.
+
+WAITING_MAX = 1_000
+"""Marks still to be made; older ones are left out."""
+
+AT_ONCE = 4
+
+TIMEOUT_S = 3.0
 
 _log = structlog.get_logger()
 
 
-class Showing:
+class Reactions:
+    """Marks messages of one channel instance with ``sign``; ``run`` must be running in a task group."""
+
+    def __init__(self, channel: Channel, *, sign: str) -> None:
+        self._channel = channel
+        self._sign = sign
+        self._waiting: deque[Inbound] = deque(maxlen=WAITING_MAX)
+        self._asked = anyio.Event()
+
+    def mark(self, inbound: Inbound) -> None:
+        """Have a message marked."""
+        if self._sign:
+            self._waiting.append(inbound)
+            self._asked.set()
+
+    async def run(self) -> None:
+        """Mark, for ever."""
+        async with anyio.create_task_group() as tg:
+            for _ in range(AT_ONCE):
+                tg.start_soon(self._work)
+
+    async def _work(self) -> None:
+        while True:
+            while self._waiting:
+                await self._react(self._waiting.popleft())
+            self._asked = anyio.Event() if self._asked.is_set() else self._asked
+            await self._asked.wait()
+
+    async def _react(self, inbound: Inbound) -> None:
+        try:
+            with anyio.move_on_after(TIMEOUT_S):
+                await self._channel.react(inbound.session, inbound.id, self._sign, timeout_s=TIMEOUT_S)
+        except ChannelError as error:
+            _log.debug("reaction.failed", session=str(inbound.session), reason=brief(error))
+        except Exception as error:  # noqa: BLE001 - a bug in a mere mark must not end what is sent
+            _log.exception("reaction.failed", session=str(inbound.session), reason=type(error).__name__)
+
+
+_decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+
+
+class LiveDisplay:
     """Texts being written, the sign that somebody writes, marks on messages; ``run`` must be running."""
 
-    def __init__(self, process: Process, channel: Channel, config: PushConfig, pace: Pace) -> None:
+    def __init__(self, process: Process, channel: Channel, config: PushConfig, pace: TokenBucket) -> None:
         self._process = process
         self._name = channel.name
         self.streams = config.streaming and channel.limits.edit_every_s > 0
         """Whether texts are shown while they are written."""
         self._streamer = Streamer(process.bus, channel, pace, timeout_s=config.send_timeout_s)
-        self._typist = Typist(process.bus, channel, enabled=config.typing)
+        self._typist = TypingIndicator(process.bus, channel, enabled=config.typing)
         self._reactions = Reactions(channel, sign=config.reaction)
 
     async def run(self) -> None:
@@ -52,7 +100,7 @@ class Showing:
         self._reactions.mark(inbound)
 
     @contextmanager
-    def leading(self, lead: Lead) -> Generator[None]:
+    def leading(self, lead: DisplayLeader) -> Generator[None]:
         """Show the texts of a partition, whose replies this process sends, for the length of the block."""
         with self._streamer.leading(lead):
             yield

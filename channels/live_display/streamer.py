@@ -16,11 +16,9 @@ import structlog
 
 from channels.base import Channel, Finds, Part, Purpose
 from channels.delivery_lookup import found
-from channels.live_display.awaited_messages import about_to_be_answered
-from channels.live_display.display_leader import Lead
-from channels.live_display.draft_message import Act, Draft, next_act
-from channels.live_display.shown_messages import Book
-from channels.send_rate import Pace
+from channels.live_display.draft_message import DraftAction, DraftMessage, next_act
+from channels.live_display.shown_messages import DisplayLeader, ShownMessages, about_to_be_answered
+from channels.send_rate import TokenBucket
 from channels.text import beginning
 from daemon.bus import Bus
 from daemon.errors import BusError, BusUnavailable, ChannelError, SendRefused, SendRejected, brief
@@ -54,21 +52,21 @@ _decode_live = msgspec.json.Decoder(Live).decode
 class Streamer:
     """Shows the texts of one channel instance's sessions, as far as this process leads."""
 
-    def __init__(self, bus: Bus, channel: Channel, pace: Pace, *, timeout_s: float) -> None:
+    def __init__(self, bus: Bus, channel: Channel, pace: TokenBucket, *, timeout_s: float) -> None:
         self._bus = bus
         self._channel = channel
         self._pace = pace
         self._timeout_s = min(timeout_s, TIMEOUT_MAX_S)
         self._looks = isinstance(channel, Finds)
-        self._book = Book(bus, channel.name, looks=self._looks)
+        self._book = ShownMessages(bus, channel.name, looks=self._looks)
         self._reader = SessionReader(bus)
-        self._leads: dict[int, Lead] = {}
-        self._drafts: dict[str, Draft] = {}
+        self._leads: dict[int, DisplayLeader] = {}
+        self._drafts: dict[str, DraftMessage] = {}
         self._dealt_with: dict[str, int] = {}
         self._marks = itertools.count()
 
     @contextmanager
-    def leading(self, lead: Lead) -> Generator[None]:
+    def leading(self, lead: DisplayLeader) -> Generator[None]:
         """Show previews of its partition during the block; previews in progress end in its task group."""
         self._leads[lead.partition] = lead
         try:
@@ -96,7 +94,7 @@ class Streamer:
             draft.ended_at = anyio.current_time()
             draft.tell()
 
-    async def _hear_live(self, lead: Lead, piece: Live) -> None:
+    async def _hear_live(self, lead: DisplayLeader, piece: Live) -> None:
         if piece.turn <= self._dealt_with.get(piece.session, -1):
             return
         draft = self._drafts.get(piece.session)
@@ -112,14 +110,14 @@ class Streamer:
             await self._read_whole(draft)
         draft.tell()
 
-    def _open(self, lead: Lead, piece: Live) -> Draft:
+    def _open(self, lead: DisplayLeader, piece: Live) -> DraftMessage:
         now, every_s = anyio.current_time(), self._channel.limits.edit_every_s
-        draft = Draft(session=piece.session, turn=piece.turn, heard_at=now, every_s=every_s)
+        draft = DraftMessage(session=piece.session, turn=piece.turn, heard_at=now, every_s=every_s)
         self._drafts[piece.session] = draft
         lead.sends.start_soon(self._follow, lead, draft)
         return draft
 
-    async def _read_whole(self, draft: Draft) -> None:
+    async def _read_whole(self, draft: DraftMessage) -> None:
         try:
             live = await self._reader.live(draft.session)
         except BusError:
@@ -171,12 +169,12 @@ class Streamer:
 
     # What is shown
 
-    async def _follow(self, lead: Lead, draft: Draft) -> None:
+    async def _follow(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         try:
             while not draft.closed:
                 changed = draft.changed
                 act, at = next_act(draft, self._text(draft), anyio.current_time())
-                if act is not Act.WAIT and at <= anyio.current_time():
+                if act is not DraftAction.WAIT and at <= anyio.current_time():
                     await self._attempt(lead, draft, act)
                 else:
                     with anyio.move_on_after(max(0.0, at - anyio.current_time())):
@@ -184,13 +182,13 @@ class Streamer:
         finally:
             self._close(draft)
 
-    def _text(self, draft: Draft) -> str:
+    def _text(self, draft: DraftMessage) -> str:
         longest = self._channel.limits.part_max
         return beginning(draft.text.rstrip(), longest, self._channel.length)
 
-    async def _attempt(self, lead: Lead, draft: Draft, act: Act) -> None:
+    async def _attempt(self, lead: DisplayLeader, draft: DraftMessage, act: DraftAction) -> None:
         async with draft.lock:
-            if draft.closed or (draft.yielding_to and act is not Act.FORGET):
+            if draft.closed or (draft.yielding_to and act is not DraftAction.FORGET):
                 return
             try:
                 await self._do(lead, draft, act)
@@ -206,33 +204,33 @@ class Streamer:
                 draft.hidden = True
                 _log.exception("preview.failed", session=draft.session, reason=type(error).__name__)
 
-    def _rest(self, draft: Draft, seconds: float) -> None:
+    def _rest(self, draft: DraftMessage, seconds: float) -> None:
         draft.not_before = anyio.current_time() + seconds
 
-    async def _do(self, lead: Lead, draft: Draft, act: Act) -> None:
-        if act is Act.REMOVE and lead.holds(draft.session):
+    async def _do(self, lead: DisplayLeader, draft: DraftMessage, act: DraftAction) -> None:
+        if act is DraftAction.REMOVE and lead.holds(draft.session):
             draft.ended_at = anyio.current_time()  # a reply is on its way
-        elif act is Act.REMOVE:
+        elif act is DraftAction.REMOVE:
             await self._clear(lead, draft)
-        elif act is Act.FORGET:
+        elif act is DraftAction.FORGET:
             self._close(draft)
-        elif lead.lease.left_s < self._timeout_s or (act is Act.BEGIN and lead.holds(draft.session)):
+        elif lead.lease.left_s < self._timeout_s or (act is DraftAction.BEGIN and lead.holds(draft.session)):
             # What is said first stands above: a successor does not know what came between.
             self._rest(draft, NO_ROOM_S)
-        elif act is Act.LOOK:
+        elif act is DraftAction.LOOK:
             await self._look(lead, draft)
         elif not await self._has_room(draft, act):
             self._rest(draft, NO_ROOM_S)
-        elif act is Act.BEGIN:
+        elif act is DraftAction.BEGIN:
             await self._begin(lead, draft)
         else:
             await self._edit(lead, draft)
 
-    async def _has_room(self, draft: Draft, act: Act) -> bool:
-        purpose: Purpose = "begin" if act is Act.BEGIN else "edit"
+    async def _has_room(self, draft: DraftMessage, act: DraftAction) -> bool:
+        purpose: Purpose = "begin" if act is DraftAction.BEGIN else "edit"
         return await self._pace.take_spare(self._channel.rates(_chat(draft), purpose))
 
-    async def _begin(self, lead: Lead, draft: Draft) -> None:
+    async def _begin(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         mark = f"{lead.lease.nonce}-preview{next(self._marks)}"
         asked = await about_to_be_answered(self._bus, draft.session)
         if asked is not None and asked.chat_kind == "group":
@@ -253,7 +251,7 @@ class Streamer:
         else:
             await self._send(lead, draft, mark, text)
 
-    async def _send(self, lead: Lead, draft: Draft, mark: str, text: str) -> None:
+    async def _send(self, lead: DisplayLeader, draft: DraftMessage, mark: str, text: str) -> None:
         platform_id = ""
         try:
             with anyio.move_on_after(self._timeout_s):
@@ -282,7 +280,7 @@ class Streamer:
             await self._remove(draft)
             draft.platform_id, draft.hidden = "", True
 
-    async def _look(self, lead: Lead, draft: Draft) -> None:
+    async def _look(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         """Look for the message that may be there. Nothing is shown when it is not: it may come yet, beside another."""
         part = _part(draft, "", self._text(draft))
         platform_id = await found(self._channel, _chat(draft), part, timeout_s=self._timeout_s)
@@ -294,7 +292,7 @@ class Streamer:
             if await self._surely(partial(self._book.found, lead, draft, platform_id)):
                 draft.platform_id, draft.hidden = platform_id, False
 
-    async def _clear(self, lead: Lead, draft: Draft) -> None:
+    async def _clear(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         """Leave nothing behind of a turn that has ended without a reply."""
         if draft.doubtful:
             await self._look(lead, draft)
@@ -304,7 +302,7 @@ class Streamer:
             await self._surely(partial(self._book.missing, lead, draft))
             draft.doubtful = False
 
-    async def _edit(self, lead: Lead, draft: Draft) -> None:
+    async def _edit(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         text, done = self._text(draft), False
         part = _part(draft, f"{lead.lease.nonce}-preview{next(self._marks)}", text)
         try:
@@ -323,13 +321,13 @@ class Streamer:
         draft.hidden = True
         await self._take_away(lead, draft)
 
-    async def _take_away(self, lead: Lead, draft: Draft) -> None:
+    async def _take_away(self, lead: DisplayLeader, draft: DraftMessage) -> None:
         await self._remove(draft)
         await self._surely(partial(self._book.gone, lead, draft))
         draft.platform_id = draft.shown = ""
         self._rest(draft, draft.every_s)
 
-    async def _remove(self, draft: Draft) -> None:
+    async def _remove(self, draft: DraftMessage) -> None:
         done = False
         try:
             with anyio.move_on_after(self._timeout_s):
@@ -349,18 +347,18 @@ class Streamer:
             except BusUnavailable:
                 await anyio.sleep(RETRY_S)
 
-    def _close(self, draft: Draft) -> None:
+    def _close(self, draft: DraftMessage) -> None:
         draft.closed = True
         draft.tell()
         if self._drafts.get(draft.session) is draft:
             del self._drafts[draft.session]
 
 
-def _chat(draft: Draft) -> SessionKey:
+def _chat(draft: DraftMessage) -> SessionKey:
     return SessionKey.parse(draft.session)
 
 
-def _part(draft: Draft, mark: str, text: str) -> Part:
+def _part(draft: DraftMessage, mark: str, text: str) -> Part:
     return Part(
         reply=draft.reply,
         number=0,

@@ -44,7 +44,7 @@ class _Sign:
     sent: bool = False
 
 
-class Typist:
+class TypingIndicator:
     """Shows the sign in the chats of one channel instance; ``run`` must be running in a task group."""
 
     def __init__(self, bus: Bus, channel: Channel, *, enabled: bool) -> None:

@@ -9,21 +9,87 @@ import time
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+import anyio
+import msgspec
 import structlog
 
 from channels.base import Channel, Finds, Part
 from channels.delivery_lookup import found
 from channels.leader_election import Lease
-from channels.live_display import Showing
-from channels.outbox.delivery_state import Asking, Doubt, Ledger, Place, Shown, Step, Word
-from channels.outbox.reply_parts import Content, Contents
-from channels.send_rate import Pace
+from channels.live_display import LiveDisplay
+from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Place, Shown, Step, UnknownAttempt
+from channels.send_rate import TokenBucket
+from channels.text import pieces
 from daemon import metrics
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
-from daemon.events import Reply
+from daemon.events import Attachment, Reply
 from daemon.sessionkey import SessionKey
-from daemon.shared_timeout import Limit
+from daemon.shared_timeout import SharedTimeout
 from daemon.traces import Span
+from daemon.wording import Language
+from daemon.wording import text as say
+
+# What the parts of a reply hold: pieces of its text first, then its files, each a part of its own.
+
+IN_THREAD_CHARS = 16_000
+"""A longer text is cut in a thread: it would hold up everything else for longer than a few milliseconds."""
+
+
+class PartContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes into one part."""
+
+    text: str = ""
+    document: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    """One at most: of several, nobody could know which of them arrived."""
+
+
+class ReplyParts:
+    """Makes parts of replies for one channel; the same reply always gives the same."""
+
+    def __init__(self, channel: Channel, *, parts_max: int, language: Language) -> None:
+        self._channel = channel
+        self._parts_max = parts_max
+        self._language: Language = language
+
+    def at_once(self, reply: Reply) -> list[PartContent] | None:
+        """The only part of most replies, a text that needs no cutting; None: see ``of``."""
+        text = reply.text
+        if reply.attachments or len(text) > IN_THREAD_CHARS or not text.strip():
+            return None
+        return [PartContent(text=text)] if self._channel.length(text) <= self._channel.limits.part_max else None
+
+    async def of(self, reply: Reply) -> list[PartContent]:
+        """The parts of a reply; none when there is nothing to be sent."""
+        left_out = [file for file in reply.attachments if not self._can_be_sent(file)]
+        # A spoken answer is the text once more.
+        told = [self._too_large(file) for file in left_out if file.kind != "voice"]
+        text = "\n\n".join((reply.text, *told)).lstrip() if told else reply.text
+        if len(text) > IN_THREAD_CHARS:
+            found = await anyio.to_thread.run_sync(self._pieces, text)
+        elif self._channel.length(text) <= self._channel.limits.part_max:
+            found = [PartContent(text=text)] if text.strip() else []
+        else:
+            found = self._pieces(text)
+        if reply.attachments:
+            found += [PartContent(attachments=(file,)) for file in reply.attachments if file not in left_out]
+        return found
+
+    def _pieces(self, text: str) -> list[PartContent]:
+        limits = self._channel.limits
+        # A text that is too large for a file goes in as many parts as it takes: no part is shorter than a character.
+        as_file = len(text.encode()) <= limits.send_max_bytes
+        parts_max = self._parts_max if as_file else len(text)
+        cut = pieces(text, limits.part_max, self._channel.length, parts_max=parts_max)
+        return [PartContent(text=piece.text, document=piece.document) for piece in cut]
+
+    def _can_be_sent(self, file: Attachment) -> bool:
+        return 0 < self._channel.limits.send_max_bytes >= file.size_bytes
+
+    def _too_large(self, file: Attachment) -> str:
+        megabytes = f"{file.size_bytes / 1_000_000:,.1f}"
+        return say("file_too_large", self._language, name=file.name or file.path, megabytes=megabytes)
+
 
 CHATS_KEPT = 10_000
 """Chats of which it is known that something was sent to them."""
@@ -44,10 +110,10 @@ class Means:
     """The means of sending that all leaders of a channel instance in a process share."""
 
     channel: Channel
-    contents: Contents
-    pace: Pace
-    showing: Showing
-    limit: Limit
+    contents: ReplyParts
+    pace: TokenBucket
+    showing: LiveDisplay
+    limit: SharedTimeout
     """Of sending one part."""
 
 
@@ -56,7 +122,7 @@ class Delivery:
     """Sends replies for one leader."""
 
     means: Means
-    ledger: Ledger
+    ledger: DeliveryState
     lease: Lease
     """Once it is ending no part is begun."""
     _begun: dict[str, int] = field(default_factory=dict[str, int])
@@ -129,7 +195,7 @@ class Delivery:
             self._begun.clear()
         self._begun[reply.id] = count
 
-    async def _part(self, chat: SessionKey, place: Place, content: Content) -> bool:
+    async def _part(self, chat: SessionKey, place: Place, content: PartContent) -> bool:
         if rates := self.means.channel.rates(chat):
             wait_s = await self.means.pace.take(place.reply.session, rates)
             if wait_s:
@@ -139,7 +205,7 @@ class Delivery:
             step, word = await self._marked(place, asking)
             if step is None:
                 return False
-            if isinstance(word, Doubt):
+            if isinstance(word, UnknownAttempt):
                 if (ask_on := await self._look(chat, step, content, word)) is None:
                     return True
                 asking = ask_on
@@ -147,29 +213,29 @@ class Delivery:
                 break
             elif await self._edit(chat, step, content, word.platform_id):
                 return True
-        if word is Word.SEND_AGAIN:
+        if word is NextStep.SEND_AGAIN:
             self._note(step, "resent")
-        elif word is Word.GIVEN_UP:
+        elif word is NextStep.GIVEN_UP:
             self._note(step, "given_up")
-        if word is Word.SEND or word is Word.SEND_AGAIN:
+        if word is NextStep.SEND or word is NextStep.SEND_AGAIN:
             await self._send(chat, step, content)
         return True
 
-    async def _marked(self, place: Place, asking: Asking) -> tuple[Step | None, Word | Shown | Doubt]:
+    async def _marked(self, place: Place, asking: Asking) -> tuple[Step | None, NextStep | Shown | UnknownAttempt]:
         """The step and the attempt for a part; no attempt if the time ran out."""
         attempt, seconds = 0, self.means.limit.seconds
         while True:
             if not self.lease.outlasts(seconds):
                 await self.lease.outlasting(seconds)
             if self.lease.ending.is_set():
-                return None, Word.OVER
+                return None, NextStep.OVER
             step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
             word = await self.ledger.sending(step, asking)
             if not isinstance(word, int):
                 return step, word
             attempt = word
 
-    async def _look(self, chat: SessionKey, step: Step, content: Content, doubt: Doubt) -> Asking | None:
+    async def _look(self, chat: SessionKey, step: Step, content: PartContent, doubt: UnknownAttempt) -> Asking | None:
         """Look for a part on the platform; returns how to continue, or None if found. Errors as for ``deliver``."""
         await self.lease.outlasting(self.means.limit.seconds)
         part = _part_of(step, content, preview=doubt.preview)
@@ -185,7 +251,7 @@ class Delivery:
         self._note(step, "found")
         return None
 
-    async def _send(self, chat: SessionKey, step: Step, content: Content) -> None:
+    async def _send(self, chat: SessionKey, step: Step, content: PartContent) -> None:
         limit, part = self.means.limit, _part_of(step, content)
         platform_id: str | None = None
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
@@ -209,7 +275,7 @@ class Delivery:
         self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
 
-    async def _edit(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
+    async def _edit(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
         reply = step.place.reply
         # A predecessor may have shown it before something else was sent: a reply's parts stand one below the other.
@@ -223,7 +289,7 @@ class Delivery:
         self._count("sent")
         return True
 
-    async def _edited(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
+    async def _edited(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         await self.lease.outlasting(self.means.limit.seconds)
         done = False
         try:
@@ -303,7 +369,7 @@ def _outcome(error: SendRefused | SendRejected) -> str:
     return "refused" if isinstance(error, SendRefused) else "rejected"
 
 
-def _part_of(step: Step, content: Content, *, preview: bool = False) -> Part:
+def _part_of(step: Step, content: PartContent, *, preview: bool = False) -> Part:
     place = step.place
     return Part(
         reply=place.reply.id,

@@ -71,7 +71,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Names this attempt alone."""
 
 
-class Word(Enum):
+class NextStep(Enum):
     """The next step for a part."""
 
     SEND = auto()
@@ -89,7 +89,7 @@ class Shown(msgspec.Struct, frozen=True):
     platform_id: str
 
 
-class Doubt(msgspec.Struct, frozen=True):
+class UnknownAttempt(msgspec.Struct, frozen=True):
     """An attempt with unknown result: look for its message."""
 
     number: int
@@ -135,7 +135,7 @@ class _Batch:
                 waiter.set_result(None)
 
 
-class Ledger:
+class DeliveryState:
     """Marks in the name of one leader; they are carried out inside ``kept``."""
 
     def __init__(self, bus: Bus, *, partition: int, channel: str, nonce: str, attempts_max: int) -> None:
@@ -184,7 +184,7 @@ class Ledger:
         found: list[tuple[bytes, dict[bytes, bytes]]] = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
         return found[0][1] if found else None
 
-    async def sending(self, step: Step, asking: Asking = "sending") -> Word | Shown | Doubt | int:
+    async def sending(self, step: Step, asking: Asking = "sending") -> NextStep | Shown | UnknownAttempt | int:
         """Mark a part before it is sent; a number is that of the attempt that was made last: ask with the next one.
 
         What is shown already is not marked: an edit may be repeated. Nor is what is in doubt, when ``asking``.
@@ -203,12 +203,12 @@ class Ledger:
         if status == b"attempt":
             return int(number)
         if status == b"send":
-            return Word.SEND_AGAIN if number else Word.SEND
+            return NextStep.SEND_AGAIN if number else NextStep.SEND
         if status == b"edit":
             return Shown(number.decode())
         if status in (b"look", b"preview"):
-            return Doubt(int(number), status == b"preview")
-        return Word.OVER if status == b"over" else Word.GIVEN_UP
+            return UnknownAttempt(int(number), status == b"preview")
+        return NextStep.OVER if status == b"over" else NextStep.GIVEN_UP
 
     def note(self, step: Step, outcome: Noted, platform_id: str = "", span: Span | None = None) -> None:
         """Record the result of a part; written soon, in order with all later calls."""

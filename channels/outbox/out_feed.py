@@ -10,7 +10,7 @@ from typing import Protocol
 import anyio
 import structlog
 
-from daemon.bus import Bus, Changes, Part, pairs, translated
+from daemon.bus import Bus, Part, PartitionChanges, pairs, translated
 from daemon.errors import brief
 
 PAGE = 512
@@ -49,7 +49,7 @@ class Reader(Protocol):
         ...
 
 
-class Feed:
+class OutFeed:
     """Reads for the leaders of one channel instance; ``run`` must be running in a task group."""
 
     def __init__(self, bus: Bus, channel: str) -> None:
@@ -111,7 +111,7 @@ class Feed:
             if sum(len(entries) for _, entries in pairs(found)) > 1:
                 await anyio.sleep(TOGETHER_S)
 
-    async def _read_changed(self, changes: Changes) -> None:
+    async def _read_changed(self, changes: PartitionChanges) -> None:
         wanted = self._wanted(await changes.next(PAGE, within_s=LOOK_S))
         if not wanted:
             return

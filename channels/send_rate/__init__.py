@@ -1,5 +1,5 @@
 """How fast a platform may be sent to."""
 
-from channels.send_rate.token_bucket import Pace
+from channels.send_rate.token_bucket import TokenBucket
 
-__all__ = ["Pace"]
+__all__ = ["TokenBucket"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from channels.base import Rate
-from daemon.bus import Asked, Bus, Shared, load_script
+from daemon.bus import Bus, ScriptRequest, Shared, load_script
 
 PACE = load_script(__file__, "pace.lua")
 
@@ -16,7 +16,7 @@ NAMES_MAX = 10_000
 """Chats and buckets remembered before those are forgotten whose time is over."""
 
 
-class Pace:
+class TokenBucket:
     """Lets through what is sent to one channel instance's platform.
 
     Who has to wait is told until when, each a little later than the one before: so those that wait for the same bucket
@@ -77,7 +77,7 @@ class Pace:
         args: list[int] = [len(rates)]
         for rate in rates:
             args += (rate.count, max(1, round(rate.per_s * 1000)), _left_to_replies(rate) if leave_room else 0)
-        wait_ms, slowest = await self._bus.share(PACE, self._shared, Asked(keys, tuple(args)))
+        wait_ms, slowest = await self._bus.share(PACE, self._shared, ScriptRequest(keys, tuple(args)))
         return wait_ms, slowest
 
     def _promise(self, chat: str, rate: Rate, free_at: float, now: float) -> float:

@@ -18,7 +18,7 @@ import msgspec
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.slack.api_outcome import LONG_REST_S, Answer, TooMany, Unreached, judged
+from channels.slack.api_types import LONG_REST_S, Answer, TooMany, Unreached, judged
 from channels.websocket_client import Redirected, unredirected
 from daemon.config.address import is_slacks
 from daemon.config.secret import STARS, Secret

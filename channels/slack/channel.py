@@ -8,18 +8,16 @@ import anyio
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.slack.api import Api
 from channels.slack.api import connect as connect_api
-from channels.slack.emoji_reactions import Signs
-from channels.slack.event_source import hear
-from channels.slack.files import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
+from channels.slack.attachments import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
+from channels.slack.emoji_reactions import EmojiReactions
+from channels.slack.event_inlet import hear
 from channels.slack.health_check import examined
-from channels.slack.message_calls import left_s
-from channels.slack.message_lookup import Finding
-from channels.slack.message_sender import Sending
+from channels.slack.message_lookup import MessageLookup
+from channels.slack.message_sender import MessageSender, TextStreams
 from channels.slack.slack_events import Me, me_of
-from channels.slack.text_forms import MARKDOWN_MAX, length
-from channels.slack.text_streams import Streams
-from channels.slack.thread_history import Past
-from channels.slack.user_directory import People
+from channels.slack.text_forms import MARKDOWN_MAX, left_s, length
+from channels.slack.thread_history import ThreadHistory
+from channels.slack.user_directory import UserDirectory
 from daemon.config import SlackConfig
 from daemon.errors import SendRefused
 from daemon.events import Attachment, Inbound, Overheard
@@ -59,11 +57,11 @@ class SlackChannel:
         self._language: Language = process.bot(config.bot).language
         self._me: Me | None = None
         self._files = Files(api, process.workspace(config.bot))
-        self._streams = Streams(api, self._who, channel=name)
-        self._sending = Sending(api, self._files, self._streams)
-        self._signs = Signs(api, usual=config.reaction)
-        self._finding = Finding(api, process.clock)
-        self._past = Past(api, People(api, channel=name))
+        self._streams = TextStreams(api, self._who, channel=name)
+        self._sending = MessageSender(api, self._files, self._streams)
+        self._signs = EmojiReactions(api, usual=config.reaction)
+        self._finding = MessageLookup(api, process.clock)
+        self._past = ThreadHistory(api, UserDirectory(api, channel=name))
 
     async def receive(self, intake: Intake) -> None:
         """As ``Channel.receive``: over a socket, or by events that Slack brings."""

@@ -3,8 +3,8 @@
 from collections import OrderedDict
 
 from channels.slack.api import Api
-from channels.slack.api_outcome import Rejected
-from channels.slack.message_calls import is_ts
+from channels.slack.api_types import Rejected
+from channels.slack.text_forms import is_ts
 
 KEPT_MAX = 1_000
 """Marks of which it is known what they are."""
@@ -48,7 +48,7 @@ def name_of(sign: str) -> str:
     return NAMES.get(plain, plain.strip(":"))
 
 
-class Signs:
+class EmojiReactions:
     """The marks of one bot; it has one on a message at most."""
 
     def __init__(self, api: Api, *, usual: str) -> None:

@@ -1,5 +1,6 @@
 """The way of an event into the intake, by whatever transport it came."""
 
+import random
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -10,14 +11,21 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Intake
+from channels.slack.api import Api
+from channels.slack.api import connect as connect_api
 from channels.slack.api_types import Body, Command, lenient
+from channels.slack.events_endpoint import EventsEndpoint
 from channels.slack.mrkdwn import people_in
-from channels.slack.slack_events import Me, people_of, read
+from channels.slack.slack_events import Me, me_of, people_of, read
 from channels.slack.slash_commands import read_command
-from channels.slack.user_directory import People
+from channels.slack.socket_mode import Envelopes, SocketMode
+from channels.slack.user_directory import UserDirectory
+from channels.slack.workspaces import App, app_of, hears_by_http
 from daemon import metrics
 from daemon.bus import command_of
-from daemon.errors import BusUnavailable
+from daemon.config import SlackConfig
+from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
+from daemon.process import Process
 
 Payload = Mapping[str, Any] | msgspec.Raw | bytes
 """The body of an event, ``{"type": "event_callback", "event": {…}, …}``, or the fields of a slash command."""
@@ -44,11 +52,11 @@ def chat_of(found: Mapping[str, Any]) -> str:
     return chat if isinstance(chat, str) else ""
 
 
-class Inlet:
+class EventInlet:
     """Hands what one bot hears to the intake: what is said in a conversation one after the other."""
 
     def __init__(
-        self, intake: Intake, me: Me, people: People, *, channel: str, everything: bool, now: Callable[[], float]
+        self, intake: Intake, me: Me, people: UserDirectory, *, channel: str, everything: bool, now: Callable[[], float]
     ) -> None:
         """``everything``: also what is said at the top level of channels to others; ``now``: seconds of the epoch."""
         self._intake = intake
@@ -114,3 +122,65 @@ class Inlet:
         if self._everything or not begins_thread or arrival.deleted:
             return True
         return arrival.mentioned or bool(command_of(arrival.text))
+
+
+# Hearing what is said in a workspace, over a socket or by events that Slack brings.
+
+TIMEOUT_S = 10.0
+"""How long Slack may take to say who the bot is."""
+
+REST_S = 5.0
+"""Pause before Slack is asked once more who the bot is, less up to a half of it."""
+
+
+async def hear(process: Process, name: str, config: SlackConfig, api: Api, intake: Intake) -> None:
+    """Hand in what is said in the workspace of the channel ``name``, until cancelled; what is cut off Slack says again.
+
+    ``api`` has the bot's token.
+
+    Raises:
+        ConfigError: it cannot listen where it is configured to.
+    """
+    me = await _me(api, name)
+    people = UserDirectory(api, channel=name)
+    inlet = EventInlet(
+        intake,
+        me,
+        people,
+        channel=name,
+        everything=config.access.groups == "all",
+        now=lambda: process.clock.now().timestamp(),
+    )
+    app = app_of(process, name, config)
+    with app.joined(name, me.team, inlet):
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(people.run)
+            await _listen(process, name, config, app)
+
+
+async def _me(api: Api, name: str) -> Me:
+    """Who the bot is; asked until it is known, for without that nobody can tell whose an event is."""
+    while True:
+        try:
+            return me_of(await api.call("auth.test", timeout_s=TIMEOUT_S))
+        except (ChannelError, ValueError) as error:
+            _log.warning("hearing.waits", channel=name, reason=brief(error))
+            told_s = error.retry_after_s if isinstance(error, SendRefused) else None
+            await anyio.sleep(told_s or REST_S * random.uniform(0.5, 1.0))
+
+
+async def _listen(process: Process, name: str, config: SlackConfig, app: App) -> None:
+    """Listen for all sections of the app, as long as no other one does."""
+    if not hears_by_http(config):
+        async with app.turn("socket"):
+            await _by_socket(name, config, app)
+    elif config.events.url:
+        async with app.turn(f"{config.events.host} {config.events.port}"):
+            await EventsEndpoint(name, config, app, clock=process.clock).run()
+    else:
+        await anyio.sleep_forever()  # what is brought to another section's address is handed on to this one
+
+
+async def _by_socket(name: str, config: SlackConfig, app: App) -> None:
+    async with connect_api(config.base_url, config.app_token) as api, anyio.create_task_group() as tg:
+        await SocketMode(api, Envelopes(app, tg, channel=name), channel=name).run()

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from channels.http import listen, read_body, serving
-from channels.log_throttle import Seldom
+from channels.log_throttle import LogThrottle
 from channels.slack.workspaces import App, Kind
 from daemon import metrics
 from daemon.clock import Clock
@@ -46,7 +46,7 @@ _encode = msgspec.json.encode
 _log = structlog.get_logger()
 
 
-class Brought:
+class EventsEndpoint:
     """The endpoint of one app."""
 
     def __init__(self, name: str, config: SlackConfig, app: App, *, clock: Clock) -> None:
@@ -54,7 +54,7 @@ class Brought:
         self._config = config
         self._app = app
         self._clock = clock
-        self._seldom = Seldom()
+        self._seldom = LogThrottle()
         self._takes: set[anyio.CancelScope] = set()
         self._until = math.inf
         self._verifier = SignatureVerifier(config.signing_secret.reveal(), clock=_Seconds(clock))

@@ -6,8 +6,7 @@ import msgspec
 
 from channels.remark import Remark
 from channels.slack.api import Api, connect
-from channels.slack.api_outcome import Rejected, Unauthorized
-from channels.slack.api_types import UNFITTING
+from channels.slack.api_types import UNFITTING, Rejected, Unauthorized
 from daemon.config import SlackConfig
 from daemon.errors import ChannelError
 from daemon.setup.slack_scopes import missing_of

@@ -8,14 +8,12 @@ import anyio
 
 from channels.base import Part
 from channels.slack.api import Api
-from channels.slack.api_outcome import Rejected
-from channels.slack.api_types import File, Shape, lenient
-from channels.slack.conversation_history import messages_in
-from channels.slack.files import DOCUMENT_NAME
-from channels.slack.message_calls import is_ts
+from channels.slack.api_types import File, Rejected, Shape, lenient
+from channels.slack.attachments import DOCUMENT_NAME
 from channels.slack.mrkdwn import plain
 from channels.slack.slack_events import Me
-from channels.slack.text_forms import NO_THREAD, PART, PREVIEW
+from channels.slack.text_forms import NO_THREAD, PART, PREVIEW, is_ts
+from channels.slack.thread_history import messages_in
 from daemon.clock import Clock
 from daemon.sessionkey import SessionKey
 
@@ -40,7 +38,7 @@ class Metadata(Shape, frozen=True):
     event_payload: Payload = Payload()
 
 
-class Said(Shape, frozen=True):
+class FoundMessage(Shape, frozen=True):
     """A message, as far as it tells whose it is and what it says."""
 
     ts: str = ""
@@ -53,7 +51,7 @@ class Said(Shape, frozen=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looking:
+class LookupRequest:
     """What is looked for, and by whom."""
 
     part: Part
@@ -68,7 +66,7 @@ class Looking:
         return asked if is_ts(asked) else f"{self.now - LOOK_BACK_S:.6f}"
 
 
-class Finding:
+class MessageLookup:
     """Looks in the conversations of one workspace."""
 
     def __init__(self, api: Api, clock: Clock) -> None:
@@ -78,7 +76,7 @@ class Finding:
     async def find(self, chat: SessionKey, part: Part, me: Me, *, timeout_s: float) -> str:
         """``ts`` of what some attempt at ``part`` has sent; empty: nothing of the kind. Errors as ``Finds.find``."""
         deadline = anyio.current_time() + timeout_s
-        looking = Looking(part=part, me=me, now=self._clock.now().astimezone(dt.UTC).timestamp())
+        looking = LookupRequest(part=part, me=me, now=self._clock.now().astimezone(dt.UTC).timestamp())
         try:
             ours = [each async for each in self._ours(chat, chat.thread, looking, deadline)]
         except Rejected as no:
@@ -88,22 +86,24 @@ class Finding:
             ours = [each async for each in self._ours(chat, "", looking, deadline)]
         return found_in(ours, looking)
 
-    async def _ours(self, chat: SessionKey, thread: str, looking: Looking, deadline: float) -> AsyncIterator[Said]:
+    async def _ours(
+        self, chat: SessionKey, thread: str, looking: LookupRequest, deadline: float
+    ) -> AsyncIterator[FoundMessage]:
         me = looking.me
         messages = messages_in(self._api, chat.chat, thread=thread, deadline=deadline, oldest=looking.oldest)
         async for message in messages:
-            said = lenient(Said, message)
+            said = lenient(FoundMessage, message)
             if is_ts(said.ts) and (said.user == me.user or (me.bot and said.bot_id == me.bot)):
                 yield said
 
 
-def found_in(ours: list[Said], looking: Looking) -> str:
+def found_in(ours: list[FoundMessage], looking: LookupRequest) -> str:
     """Which of our messages it is; the newest one that may be. Pure."""
     newest_first = sorted(ours, key=lambda said: float(said.ts), reverse=True)
     return next((said.ts for said in _matching(newest_first, looking)), "")
 
 
-def _matching(ours: list[Said], looking: Looking) -> Iterator[Said]:
+def _matching(ours: list[FoundMessage], looking: LookupRequest) -> Iterator[FoundMessage]:
     part = looking.part
     if part.attachments or part.document:
         yield from (said for said in ours if _is_recent(said, looking) and _has_files(said, part))
@@ -118,7 +118,7 @@ def _matching(ours: list[Said], looking: Looking) -> Iterator[Said]:
         yield from (said for said in unnamed if words and _words(plain(said.text)) == words)
 
 
-def _is_named(said: Said, part: Part) -> bool:
+def _is_named(said: FoundMessage, part: Part) -> bool:
     if said.metadata is None:
         return False
     is_kind = said.metadata.event_type == (PREVIEW if part.preview else PART)
@@ -126,7 +126,7 @@ def _is_named(said: Said, part: Part) -> bool:
     return is_kind and (payload.reply, payload.part) == (part.reply, part.number)
 
 
-def _has_files(said: Said, part: Part) -> bool:
+def _has_files(said: FoundMessage, part: Part) -> bool:
     """Whether a message shows the files of a part: by their names, and sizes where both are known."""
     wanted = [(each.name or "file", each.size_bytes) for each in part.attachments]
     if part.document:
@@ -140,7 +140,7 @@ def _has_files(said: Said, part: Part) -> bool:
     )
 
 
-def _is_recent(said: Said, looking: Looking) -> bool:
+def _is_recent(said: FoundMessage, looking: LookupRequest) -> bool:
     return float(said.ts) >= looking.now - SAME_S
 
 

@@ -6,8 +6,9 @@ by one connection Slack says again by another.
 """
 
 import random
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 import aiohttp
 import anyio
@@ -15,11 +16,63 @@ import anyio.abc
 import msgspec
 import structlog
 
+from channels.event_queue import EventQueue, QueuedEvent
 from channels.slack.api import Api
-from channels.slack.envelopes import Envelope, Envelopes
+from channels.slack.workspaces import App, Kind, address_of
 from channels.websocket_client import WebSocket, opened, websocket_session
 from daemon import metrics
 from daemon.errors import ChannelError, SendRefused, SendRejected, brief
+
+# Envelopes that came over a socket, on their way to the section that they belong to.
+
+_KINDS: Mapping[str, Kind] = {"events_api": "events_api", "slash_commands": "slash_commands"}
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """What comes over a socket, be it an envelope or a word about the connection."""
+
+    type: str = ""
+    envelope_id: str = ""
+    payload: msgspec.Raw = msgspec.Raw(b"{}")
+    reason: Any = ""
+    """Of ``disconnect``: why."""
+    num_connections: Any = 0
+    """Of ``hello``: how many the app has now."""
+
+
+class Envelopes:
+    """Takes envelopes of one app, whichever of its connections they come by."""
+
+    def __init__(self, app: App, tg: anyio.abc.TaskGroup, *, channel: str) -> None:
+        """``tg`` has a task for each chat with something that waits."""
+        self._app = app
+        self._queue = EventQueue(tg, channel=channel)
+
+    def put(self, envelope: Envelope, acknowledge: Callable[[], Awaitable[None]]) -> None:
+        """Have it taken behind those of its chat that wait already; returns at once.
+
+        ``acknowledge`` is called when it was taken; it does not raise.
+        """
+        self._queue.put(
+            QueuedEvent(
+                chat=_chat_of(envelope),
+                size_bytes=len(bytes(envelope.payload)),
+                take=lambda: self._app.take(_kind(envelope), envelope.payload),
+                acknowledge=acknowledge,
+            )
+        )
+
+
+def _kind(envelope: Envelope) -> Kind:
+    return _KINDS.get(envelope.type, "other")
+
+
+def _chat_of(envelope: Envelope) -> bytes:
+    try:
+        return address_of(envelope.payload).chat
+    except (ValueError, RecursionError):
+        return b""
+
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""
@@ -153,7 +206,7 @@ class Connection:
                 await writing
 
 
-class Socket:
+class SocketMode:
     """Receiving one app's events: a connection is open, or being opened."""
 
     def __init__(self, api: Api, envelopes: Envelopes, *, channel: str) -> None:

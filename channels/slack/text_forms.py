@@ -1,12 +1,18 @@
 """The forms that a text can be sent in, and what of a request Slack may refuse without refusing the message. Pure."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
+
 from channels.base import Part
 from channels.link_spoofing import honest
+from channels.slack.api import Api
+from channels.slack.api_types import Rejected
 from channels.slack.mrkdwn import sound
+from daemon.errors import SendRefused
 
 MARKDOWN_MAX = 12_000
 """Characters of ``markdown_text`` (Web API, ``chat.postMessage``, ``chat.startStream`` and ``chat.appendStream``)."""
@@ -57,7 +63,7 @@ _half_escaped = re.compile(r"&(?=(?:amp|lt|gt);)")
 
 
 @dataclass(kw_only=True)
-class Wording:
+class TextForms:
     """What a request says, which gets plainer with every refusal; only a definite no makes it so."""
 
     fields: dict[str, Any]
@@ -118,3 +124,41 @@ def metadata_of(part: Part) -> dict[str, Any]:
     kind = PREVIEW if part.preview else PART
     payload = {"reply": part.reply, "part": part.number, "attempt": part.attempt}
     return {"event_type": kind, "event_payload": payload}
+
+
+# Calls that say something: in the first wording that Slack takes, and within a time.
+
+_is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
+
+
+async def said(api: Api, method: str, wording: TextForms, deadline: float, *, key: str = "") -> dict[str, Any]:
+    """Slack's answer to the first accepted wording. Errors as for ``Api.call``."""
+    while True:
+        try:
+            return await api.call(method, wording.params, timeout_s=left_s(deadline), key=key)
+        except Rejected as no:
+            if not wording.eased(no.error):
+                raise
+
+
+def left_s(deadline: float) -> float:
+    """Seconds until then, by the event loop's clock.
+
+    Raises:
+        SendRefused: there are none left.
+    """
+    seconds = deadline - anyio.current_time()
+    if seconds <= 0:
+        raise SendRefused("the time limit for sending the message expired before the request was made")
+    return seconds
+
+
+def is_ts(platform_id: str) -> bool:
+    """Whether it names a message, and no file or nothing."""
+    return _is_ts(platform_id) is not None
+
+
+def ts_of(found: Mapping[str, Any]) -> str:
+    """The message's ID; empty if Slack accepted the message without returning it."""
+    ts = found.get("ts")
+    return ts if isinstance(ts, str) else ""

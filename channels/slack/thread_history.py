@@ -2,19 +2,65 @@
 
 import datetime as dt
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
 import anyio
 
 from channels.slack.api import Api
-from channels.slack.api_types import Message, lenient
+from channels.slack.api_types import Message, MissingScope, lenient, objects_in
 from channels.slack.attachments import attachments_of
-from channels.slack.conversation_history import messages_in
-from channels.slack.message_calls import is_ts
 from channels.slack.slack_events import SAID, Me, people_of, sender_of, words_of
-from channels.slack.user_directory import People
+from channels.slack.text_forms import is_ts, left_s
+from channels.slack.user_directory import UserDirectory
 from daemon.clock import stamp
+from daemon.errors import SendRejected
 from daemon.events import Inbound, Overheard
+
+# Reading what stands in a conversation or in a thread, page by page.
+
+PAGE = 200
+"""Messages asked for at a time, as the documentation advises; some apps that are sold get fifteen."""
+
+PAGES_MAX = 5
+"""Pages read at a time: fifty may be read in a minute (Web API, tier 3)."""
+
+
+async def messages_in(
+    api: Api, channel: str, *, thread: str, deadline: float, oldest: str = "", latest: str = ""
+) -> AsyncIterator[dict[str, Any]]:
+    """The messages of a thread, oldest first, or those of a channel outside of threads, newest first.
+
+    ``oldest``, ``latest``: ``ts`` of messages that stand outside. The first message of a thread comes all the same.
+
+    Raises:
+        SendRefused: they cannot be read just now.
+        SendRejected: they may not be read; Rejected: there is no such thread or channel.
+    """
+    method = "conversations.replies" if thread else "conversations.history"
+    params = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
+    more = {"ts": thread, "oldest": oldest, "latest": latest}
+    params |= {name: value for name, value in more.items() if value}
+    for page in range(PAGES_MAX):
+        try:
+            found = await api.call(method, params, timeout_s=left_s(deadline), key=channel)
+        except MissingScope as no:
+            # A person who gives it cannot be waited for: what asks does without.
+            raise SendRejected(str(no)) from None
+        for message in objects_in(found.get("messages")):
+            if page == 0 or message.get("ts") != thread:  # it stands on every page
+                yield message
+        cursor = _cursor(found)
+        if not cursor:
+            return
+        params["cursor"] = cursor
+
+
+def _cursor(found: dict[str, Any]) -> str:
+    [more] = objects_in([found.get("response_metadata")]) or [{}]
+    cursor = more.get("next_cursor")
+    return cursor if isinstance(cursor, str) else ""
+
 
 KEPT_MAX = 50
 """Messages told, the last ones before the question; as many as are overheard."""
@@ -23,10 +69,10 @@ NAMES_S = 1.0
 """How long the names of those who spoke may take."""
 
 
-class Past:
+class ThreadHistory:
     """Reads the threads of one workspace."""
 
-    def __init__(self, api: Api, people: People) -> None:
+    def __init__(self, api: Api, people: UserDirectory) -> None:
         self._api = api
         self._people = people
 

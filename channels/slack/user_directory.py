@@ -16,7 +16,7 @@ class Calls(Protocol):
         ...
 
 
-class People(NameDirectory):
+class UserDirectory(NameDirectory):
     """The names of people and bots by their ids; who keeps it for long has to ``run`` it, which renews old names."""
 
     def __init__(self, api: Calls, *, channel: str) -> None:

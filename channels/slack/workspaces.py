@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.log_throttle import Seldom
+from channels.log_throttle import LogThrottle
 from daemon import metrics
 from daemon.config import Config, SlackConfig
 from daemon.errors import BusUnavailable, brief
@@ -128,7 +128,7 @@ class App:
         self._channel = channel
         self._joined: dict[str, _Section] = {}
         self._turns: dict[str, anyio.Lock] = {}
-        self._seldom = Seldom()
+        self._seldom = LogThrottle()
 
     @contextmanager
     def joined(self, name: str, team: str, taker: Taker) -> Generator[None]:

@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import msgspec
 
-from channels.telegram.api_outcome import Answer, Unreached, judged
+from channels.telegram.api_types import Answer, Unreached, judged
 from daemon.config.secret import STARS, Secret
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_client

@@ -10,17 +10,16 @@ import structlog
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.leader_election import Leader
-from channels.telegram import command_menus, utf16
+from channels.telegram import command_menus, markdown
 from channels.telegram.api import Api
 from channels.telegram.api import connect as connect_api
-from channels.telegram.api_outcome import Rejected
-from channels.telegram.api_types import Path
-from channels.telegram.event_inlet import Inlet
-from channels.telegram.files import SEND_MAX_BYTES
-from channels.telegram.group_migration import NEW, Moved
+from channels.telegram.api_types import Path, Rejected
+from channels.telegram.attachments import SEND_MAX_BYTES
+from channels.telegram.event_inlet import EventInlet
+from channels.telegram.group_migration import NEW, GroupMigrations
 from channels.telegram.health_check import examined, me_of
-from channels.telegram.message_sender import Sending, Target
-from channels.telegram.polling import Asking, under_lease
+from channels.telegram.message_sender import MessageSender, Target
+from channels.telegram.polling import Polling, under_lease
 from channels.telegram.text_forms import TEXT_MAX
 from channels.telegram.updates import Me
 from channels.telegram.webhook import Webhook
@@ -73,8 +72,8 @@ class TelegramChannel:
         self._process = process
         self._config = config
         self._api = api
-        self._moved = Moved(process.bus, name)
-        self._sending = Sending(api, process.workspace(config.bot), rich=config.rich)
+        self._moved = GroupMigrations(process.bus, name)
+        self._sending = MessageSender(api, process.workspace(config.bot), rich=config.rich)
 
     async def load(self) -> None:
         """Learn which groups have moved; while Redis is away the platform says it again."""
@@ -95,18 +94,18 @@ class TelegramChannel:
                 longest_s=LEAD_STEP_S,
             )
             await self.load()
-            inlet = Inlet(intake, me, self._moved, channel=self.name)
+            inlet = EventInlet(intake, me, self._moved, channel=self.name)
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._register)
                 if self._config.webhook.url:
                     await Webhook(self._process, self.name, self._config, api).run(leader, inlet)
                 else:
-                    await under_lease(leader, lambda: Asking(api, inlet, channel=self.name))
+                    await under_lease(leader, lambda: Polling(api, inlet, channel=self.name))
                 tg.cancel_scope.cancel()
 
     def length(self, text: str) -> int:
         """In UTF-16 units."""
-        return utf16.length(text)
+        return markdown.length(text)
 
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the platform's FAQ says; who keeps to them hardly ever hears a 429."""

@@ -9,7 +9,7 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Intake
-from channels.telegram.group_migration import Moved
+from channels.telegram.group_migration import GroupMigrations
 from channels.telegram.updates import Me, Membership, Migrated, read
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable
@@ -60,10 +60,10 @@ def chat_of(found: msgspec.Raw | bytes) -> int:
     return said.chat.id if said else 0
 
 
-class Inlet:
+class EventInlet:
     """Hands updates of one bot to the intake: those of a chat one after the other."""
 
-    def __init__(self, intake: Intake, me: Me, moved: Moved, *, channel: str) -> None:
+    def __init__(self, intake: Intake, me: Me, moved: GroupMigrations, *, channel: str) -> None:
         self._intake = intake
         self._me = me
         self._moved = moved

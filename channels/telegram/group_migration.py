@@ -23,7 +23,7 @@ NEW_ORDER = float(2**32)
 _log = structlog.get_logger()
 
 
-class Moved:
+class GroupMigrations:
     """What is known of the groups of one channel instance that moved."""
 
     def __init__(self, bus: Bus, channel: str) -> None:

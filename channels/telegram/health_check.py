@@ -4,8 +4,7 @@ import msgspec
 
 from channels.remark import Remark
 from channels.telegram.api import Api
-from channels.telegram.api_outcome import NoMethod, Unauthorized
-from channels.telegram.api_types import User, WebhookInfo
+from channels.telegram.api_types import NoMethod, Unauthorized, User, WebhookInfo
 from daemon.config import TelegramConfig
 from daemon.errors import UNREADABLE, ChannelError
 

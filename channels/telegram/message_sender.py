@@ -14,10 +14,9 @@ import msgspec
 
 from channels.base import Part
 from channels.telegram.api import Api, Upload
-from channels.telegram.api_outcome import HOPELESS, NoMethod, Rejected
-from channels.telegram.api_types import Sent
-from channels.telegram.files import METHODS, upload_of
-from channels.telegram.text_forms import Form, captions_of, forms_of
+from channels.telegram.api_types import HOPELESS, NoMethod, Rejected, Sent
+from channels.telegram.attachments import METHODS, upload_of
+from channels.telegram.text_forms import TextForm, captions_of, forms_of
 from daemon.errors import ChannelError, SendRefused, SendUnknown
 
 IN_THREAD_CHARS = 500
@@ -59,7 +58,7 @@ class Target:
         return fields
 
 
-class Sending:
+class MessageSender:
     """Sends what one bot says."""
 
     def __init__(self, api: Api, workspace: Path, *, rich: bool) -> None:
@@ -83,7 +82,7 @@ class Sending:
         first = await self._text(target, part.text, deadline)
         try:
             return await self._rest(
-                Target(chat=target.chat, thread=target.thread), uploads, [Form(fields={})], deadline
+                Target(chat=target.chat, thread=target.thread), uploads, [TextForm(fields={})], deadline
             )
         except ChannelError as error:
             # What stands before it was sent: the part is neither refused nor sent.
@@ -105,11 +104,11 @@ class Sending:
         forms = await _parsed(forms_of, text)
         return await self._in_thread(target, forms, ("sendMessage", "sendRichMessage"), deadline)
 
-    async def _rest(self, target: Target, uploads: Sequence[Upload], captions: list[Form], deadline: float) -> str:
+    async def _rest(self, target: Target, uploads: Sequence[Upload], captions: list[TextForm], deadline: float) -> str:
         """Send files, the first one with the caption."""
         sent = ""
         for upload in uploads:
-            forms = [Form(fields={})] if sent else captions
+            forms = [TextForm(fields={})] if sent else captions
             try:
                 sent = await self._file(target, upload, forms, deadline)
             except ChannelError as error:
@@ -118,7 +117,7 @@ class Sending:
                 raise
         return sent
 
-    async def _file(self, target: Target, upload: Upload, forms: list[Form], deadline: float) -> str:
+    async def _file(self, target: Target, upload: Upload, forms: list[TextForm], deadline: float) -> str:
         method = METHODS[upload.field]
         try:
             return await self._in_thread(target, forms, (method, method), deadline, upload)
@@ -131,7 +130,12 @@ class Sending:
         return await self._in_thread(target, forms, ("sendDocument", "sendDocument"), deadline, document)
 
     async def _in_thread(
-        self, target: Target, forms: list[Form], methods: tuple[str, str], deadline: float, upload: Upload | None = None
+        self,
+        target: Target,
+        forms: list[TextForm],
+        methods: tuple[str, str],
+        deadline: float,
+        upload: Upload | None = None,
     ) -> str:
         try:
             result = await self._first_taken(forms, methods, target.fields, deadline, upload)
@@ -148,7 +152,7 @@ class Sending:
 
     async def _first_taken(
         self,
-        forms: Sequence[Form],
+        forms: Sequence[TextForm],
         methods: tuple[str, str],
         fields: dict[str, Any],
         deadline: float,
@@ -185,7 +189,7 @@ def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
     return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 
-async def _parsed(parse: Any, text: str) -> list[Form]:
+async def _parsed(parse: Any, text: str) -> list[TextForm]:
     if len(text) <= IN_THREAD_CHARS:
         return list(parse(text))
     return list(await anyio.to_thread.run_sync(parse, text, limiter=PARSING))

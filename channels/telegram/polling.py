@@ -15,8 +15,8 @@ import structlog
 
 from channels.leader_election import Leader, Lease
 from channels.telegram.api import Api
-from channels.telegram.api_outcome import Conflict, Rejected
-from channels.telegram.event_inlet import Inlet, chat_of, number_of
+from channels.telegram.api_types import Conflict, Rejected
+from channels.telegram.event_inlet import EventInlet, chat_of, number_of
 from channels.telegram.updates import KINDS
 from daemon import metrics
 from daemon.errors import BusError, ChannelError, SendRefused, brief
@@ -55,10 +55,10 @@ _updates = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _log = structlog.get_logger()
 
 
-class Asking:
+class Polling:
     """One term of asking: begins at the oldest update that was not confirmed."""
 
-    def __init__(self, api: Api, inlet: Inlet, *, channel: str) -> None:
+    def __init__(self, api: Api, inlet: EventInlet, *, channel: str) -> None:
         self._api = api
         self._inlet = inlet
         self._channel = channel
@@ -170,7 +170,7 @@ class Asking:
         return rest_s
 
 
-async def under_lease(leader: Leader, begin: Callable[[], Asking]) -> None:
+async def under_lease(leader: Leader, begin: Callable[[], Polling]) -> None:
     """Ask whenever the lease can be had, until the process stops."""
 
     async def lead(lease: Lease) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from channels.arrival import Arrival, Sender
 from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
-from channels.telegram.utf16 import Units
+from channels.telegram.markdown import Utf16Text
 from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 
@@ -172,7 +172,7 @@ class _Words:
 
     def __init__(self, message: Message, me: Me) -> None:
         written = message.text or message.caption
-        self._units = Units(written)
+        self._units = Utf16Text(written)
         self._me = me
         self.mentions_me = False
         self.for_another = False

@@ -18,7 +18,7 @@ from channels.http import listen, read_body, serving
 from channels.leader_election import Leader, Lease
 from channels.telegram.api import Api
 from channels.telegram.api_types import WebhookInfo
-from channels.telegram.event_inlet import Inlet
+from channels.telegram.event_inlet import EventInlet
 from channels.telegram.updates import KINDS
 from daemon.config import TelegramConfig
 from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
@@ -61,7 +61,7 @@ class Webhook:
         self._api = api
         self._secret = secret_of(config)
 
-    async def run(self, leader: Leader, inlet: Inlet) -> None:
+    async def run(self, leader: Leader, inlet: EventInlet) -> None:
         """Serve and keep the webhook registered until the process stops.
 
         Raises:
@@ -74,7 +74,7 @@ class Webhook:
                 _log.info("webhook.started", channel=self._name)
                 await leader.run(partial(self._lead, leader))
 
-    def application(self, inlet: Inlet) -> Starlette:
+    def application(self, inlet: EventInlet) -> Starlette:
         """The application that answers the platform's calls."""
 
         # Compared instead of routed, so that special characters of the address have no meaning.

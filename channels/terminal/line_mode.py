@@ -11,7 +11,7 @@ from contextlib import aclosing
 import anyio
 from anyio import to_thread
 
-from channels.conversation import Conversation, Said, settled_by
+from channels.conversation import Conversation, ConversationEntry, settled_by
 from channels.terminal.terminal_style import for_output
 from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice
@@ -29,7 +29,7 @@ AWAY_PAUSE_S = 0.5
 READ_BYTES = 65_536
 
 
-class Piped:
+class LineMode:
     """One run from the first line to the last answer."""
 
     def __init__(self, conversation: Conversation, *, silence_s: float, max_bytes: int) -> None:
@@ -107,7 +107,7 @@ class Piped:
     async def _show(self) -> None:
         async with aclosing(self._conversation.events()) as events:
             async for shown in events:
-                if isinstance(shown, Said) and self._conversation.sent.intersection(settled_by(shown)):
+                if isinstance(shown, ConversationEntry) and self._conversation.sent.intersection(settled_by(shown)):
                     _print(shown.text)
                 elif isinstance(shown, Notice):
                     _say(shown.text)

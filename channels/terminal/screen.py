@@ -5,28 +5,149 @@ part of its prompt, so that it can grow, start afresh and give way to the log's 
 """
 
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from typing import Literal
 
 import anyio
 from anyio import to_thread
 from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.data_structures import Size
+from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText, merge_formatted_text
+from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
-from channels.conversation import Conversation, Said, Shown, Writing
-from channels.terminal.completion import CommandCompleter
-from channels.terminal.input_history import TypedHistory
-from channels.terminal.interrupt import Interrupt
-from channels.terminal.markdown import rendered, wrapped
-from channels.terminal.screen_draft import Draft
+from channels.conversation import AnswerProgress, Conversation, ConversationEntry, Shown
+from channels.terminal.markdown import blocks, rendered, wrapped
 from channels.terminal.terminal_style import Look, look_of
+from daemon.bus import COMMANDS
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
+from daemon.printable import printable
+
+# Tab completes commands: a word with ``/`` that a line begins with.
+
+NAMES = tuple(name for name, command in COMMANDS.items() if name == f"/{command}")
+"""What a person at a terminal writes; other spellings are those of platforms."""
+
+
+class CommandCompleter(Completer):
+    """Completes Millpond's commands, and those of the terminal's own."""
+
+    def __init__(self, own: Sequence[str]) -> None:
+        self._names = (*NAMES, *own)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """The commands that begin like what stands before the cursor."""
+        typed = document.text_before_cursor
+        if typed.startswith("/"):
+            for name in self._names:
+                if name.startswith(typed.lower()):
+                    yield Completion(name, start_position=-len(typed))
+
+
+# What was typed before, for the arrow keys: all but commands that ask to forget something.
+
+
+class TypedHistory(FileHistory):
+    """A history in a file that does not keep what somebody wants gone."""
+
+    def store_string(self, string: str) -> None:
+        """Keep a line, unless it begins with ``/forget``."""
+        if not string.lstrip().lower().startswith("/forget"):
+            super().store_string(string)
+
+
+# What Ctrl-C means: end the turn, else ask once more, else leave. Pure.
+
+Meaning = Literal["stop", "ask", "quit"]
+
+
+class Interrupt:
+    """Remembers how often Ctrl-C was pressed since something was last written."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._asked = False
+
+    def press(self, *, running: bool) -> Meaning:
+        """What this one means; ``running`` while a turn of the session is answered.
+
+        A turn is stopped once: when that has no effect (no worker lives), two more still lead out.
+        """
+        if running and not self._stopped:
+            self._stopped = True
+            return "stop"
+        if not self._asked:
+            self._asked = True
+            return "ask"
+        return "quit"
+
+    def forget(self) -> None:
+        """Something was written, or an answer came: begin anew."""
+        self._stopped = self._asked = False
+
+
+# The answer being written, as the screen shows it: its finished blocks are rendered, the last one is plain. Pure.
+
+BLOCK_MAX_CHARS = 10_000
+"""Characters of the unfinished end that are read and wrapped with every piece, some 20 ms. Behind a longer block the
+rest of a draft stays plain."""
+
+
+class ScreenDraft:
+    """The end of one answer at a time. Each block is rendered once, so that a piece of a long answer costs little."""
+
+    def __init__(self, look: Look) -> None:
+        self._look: Look = look
+        self._columns = 0
+        self._done = ""
+        """The beginning of the text that is rendered: whole blocks."""
+        self._lines: list[str] = []
+
+    def end(self, text: str, *, columns: int, rows: int) -> str:
+        """The last ``rows`` lines of ``text``, of ``columns`` cells at most; a beginning seen before is kept."""
+        if columns != self._columns or not text.startswith(self._done):
+            self._columns, self._done, self._lines = columns, "", []
+        rest = text[len(self._done) :]
+        # Whatever is written next may still belong to the last block.
+        if len(rest) <= BLOCK_MAX_CHARS and len(starts := blocks(rest)) > 1:
+            finished, rest = rest[: starts[-1]], rest[starts[-1] :]
+            self._done += finished
+            self._lines += [*rendered(finished, columns=columns, look=self._look).split("\n"), ""]
+        shown = tail(printable(rest[-BLOCK_MAX_CHARS:]), columns=columns, rows=rows).split("\n")
+        return "\n".join([*self._lines, *shown][-rows:])
+
+
+def tail(text: str, *, columns: int, rows: int) -> str:
+    """The last ``rows`` lines of ``text``, wrapped at ``columns`` cells: a prompt does not wrap by itself."""
+    shown: list[str] = []
+    for line in reversed(text.split("\n")):
+        shown[:0] = _wrapped(line[-BLOCK_MAX_CHARS:], columns)
+        if len(shown) >= rows:
+            break
+    return "\n".join(shown[-rows:])
+
+
+def _wrapped(line: str, columns: int) -> list[str]:
+    parts, start, cells = [""], 0, 0
+    for at, char in enumerate(line):
+        width = get_cwidth(char)
+        if cells + width > columns:
+            parts[-1] = line[start:at]
+            parts.append("")
+            start, cells = at, 0
+        cells += width
+    parts[-1] = line[start:]
+    return parts
+
 
 EARLIER = 10
 """Messages of the session that are shown when the conversation is entered."""
@@ -48,7 +169,7 @@ class Screen:
         self._interrupt = Interrupt()
         self._writing = ""
         self._look: Look = look_of(os.environ)
-        self._draft = Draft(self._look)
+        self._draft = ScreenDraft(self._look)
         self._typed, self._to_send = anyio.create_memory_object_stream[str](UNSENT_MAX)
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt,
@@ -116,27 +237,29 @@ class Screen:
     async def _follow(self) -> None:
         async with aclosing(self._conversation.events()) as events:
             async for shown in events:
-                if isinstance(shown, Writing):
+                if isinstance(shown, AnswerProgress):
                     self._writing = shown.text
                 else:
-                    await self._show(shown, mine=isinstance(shown, Said) and shown.entry.id in self._conversation.sent)
+                    await self._show(
+                        shown, mine=isinstance(shown, ConversationEntry) and shown.entry.id in self._conversation.sent
+                    )
                 self._session.app.invalidate()
 
     async def _show(self, shown: Shown, *, mine: bool) -> None:
-        if isinstance(shown, Writing):
+        if isinstance(shown, AnswerProgress):
             return
         if isinstance(shown, ToolEvent):
             # That it began is told by the entry that calls it.
             if shown.state == "failed":
                 self._print(DIM, f"· {shown.name} failed")
-        elif not isinstance(shown, Said):
+        elif not isinstance(shown, ConversationEntry):
             self._print(DIM, shown.text)
         elif shown.role == "assistant":
             await self._answered(shown)
         elif shown.role == "user" and not mine:
             self._print("bold", f"{shown.entry.sender}{PROMPT}{shown.text}")
 
-    async def _answered(self, one: Said) -> None:
+    async def _answered(self, one: ConversationEntry) -> None:
         if one.text.strip():
             columns = self._size().columns
             # In a thread: a long answer takes a second, and this process may hold leases.

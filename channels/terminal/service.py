@@ -7,8 +7,8 @@ import anyio
 import structlog
 
 from channels.conversation import Conversation
-from channels.terminal.line_mode import BEYOND_TURN_S, Piped
-from channels.terminal.session_target import own_session, sender_of
+from channels.terminal.line_mode import BEYOND_TURN_S, LineMode
+from channels.terminal.send_message import own_session, sender_of
 from channels.terminal.terminal_style import look_of
 from daemon.process import Process
 
@@ -59,7 +59,7 @@ async def _on_screen(process: Process, conversation: Conversation) -> None:
 
 
 async def _piped(process: Process, conversation: Conversation) -> None:
-    piped = Piped(
+    piped = LineMode(
         conversation,
         silence_s=process.config.agent.turn_timeout_s + BEYOND_TURN_S,
         max_bytes=process.config.queue.message_max_bytes,

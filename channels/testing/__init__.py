@@ -1,7 +1,5 @@
 """A push channel for tests: each part is posted to a server of the test's own."""
 
-from channels.testing.channel import TestingChannel
-from channels.testing.connector import connect
-from channels.testing.looking_channel import LookingChannel
+from channels.testing.channel import LookingChannel, TestingChannel, connect
 
 __all__ = ["LookingChannel", "TestingChannel", "connect"]

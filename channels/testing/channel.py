@@ -1,4 +1,7 @@
-"""Posts each part as JSON: ``{session, reply, part, text, attempt, document?, attachments?, reply_to?, preview?}``.
+"""A channel for tests of other programs: each part of a reply is posted as JSON, messages are polled.
+
+The answer is ``{"updates": [{"number", "arrival"}, ...]}``, oldest first; asking for what comes after N says that all
+up to N are dealt with. Two processes that ask get the same: it is taken once, by its ``seen_as``.
 
 The answer ``{"id": ...}`` names what was sent. What is no message of its own has a ``kind``:
 ``{kind: "edit", id, ...}`` with the fields of a part, ``{kind: "remove", session, id}``, ``{kind: "typing", session}``,
@@ -7,22 +10,105 @@ The answer ``{"id": ...}`` names what was sent. What is no message of its own ha
 
 429 and 5xx are refused (``Retry-After`` in seconds), every other status but 2xx is rejected; 404 and 410 say that a
 message is gone.
+
+``{kind: "find", session, reply, part, preview}`` is answered with ``{"id": ...}`` of what was sent, empty: nothing was;
+``{kind: "before", session, id}`` with ``{"said": [...]}``, what was said in the thread before the message of this id.
 """
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Literal
+from typing import Any, Literal, NoReturn
 
 import anyio
 import httpx2
 import msgspec
+import structlog
 
+from channels.arrival import Arrival
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
+from channels.batch import take_all
 from channels.http_post import check, post_once
-from channels.testing.updates import Updates
 from daemon.config import TestingConfig
-from daemon.errors import ChannelError, SendRefused, SendRejected
-from daemon.events import Attachment
+from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown, brief
+from daemon.events import Attachment, Inbound, Overheard
+from daemon.process import Process
 from daemon.sessionkey import SessionKey
+
+# What the test's server has people say: ``GET <updates_url>?after=N&wait_s=S``, answered once there is something.
+
+WAIT_S = 5.0
+"""How long the server may wait for something to say."""
+
+ANSWER_S = 2.0
+"""How much longer its answer may take."""
+
+AWAY_PAUSE_S = 0.1
+"""Pause when the server, or Redis, is away."""
+
+
+class _Update(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    arrival: msgspec.Raw = msgspec.Raw()
+
+
+class _Answer(msgspec.Struct, frozen=True, kw_only=True):
+    updates: tuple[msgspec.Raw, ...] = ()
+
+
+_log = structlog.get_logger()
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_update = msgspec.json.Decoder(_Update).decode
+_decode_arrival = msgspec.json.Decoder(Arrival).decode
+
+
+class Updates:
+    """The updates of one channel instance."""
+
+    def __init__(self, channel: str, url: str, client: httpx2.AsyncClient) -> None:
+        self._channel = channel
+        self._url = url
+        self._client = client
+        self._after = 0
+
+    async def hand_in(self, intake: Intake) -> NoReturn:
+        """Hand in what is said, for ever."""
+        while True:
+            try:
+                found = await self._ask()
+            except (httpx2.HTTPError, msgspec.DecodeError) as error:
+                _log.warning("updates.away", channel=self._channel, reason=type(error).__name__)
+                await anyio.sleep(AWAY_PAUSE_S)
+                continue
+            taken = await take_all(intake, [arrival for _, arrival in found])
+            if taken:
+                self._after = found[taken - 1][0]
+            if taken < len(found):
+                await anyio.sleep(AWAY_PAUSE_S)
+
+    async def _ask(self) -> list[tuple[int, Arrival | None]]:
+        """The number of each update, and what it says; None when that is nothing we know."""
+        query = {"after": self._after, "wait_s": WAIT_S}
+        response = await self._client.get(self._url, params=query, timeout=WAIT_S + ANSWER_S)
+        response.raise_for_status()
+        found: list[tuple[int, Arrival | None]] = []
+        for raw in _decode_answer(response.content).updates:
+            try:
+                update = _decode_update(raw)
+            except msgspec.DecodeError:
+                continue  # without its number it cannot be told from others, nor confirmed but with the next one
+            found.append((update.number, self._arrival(update)))
+        return found
+
+    def _arrival(self, update: _Update) -> Arrival | None:
+        try:
+            return _decode_arrival(update.arrival)
+        except msgspec.DecodeError as error:
+            _log.warning("update.unknown", channel=self._channel, reason=brief(error))
+            return None
+
+
+# Posts each part as JSON: ``{session, reply, part, text, attempt, document?, attachments?, reply_to?, preview?}``.
 
 EDIT_EVERY_S = 0.1
 TYPING_LASTS_S = 2.0
@@ -191,3 +277,66 @@ async def _bounded(response: httpx2.Response) -> bytes:
 
 def _too_large(size_bytes: int) -> str:
     return f"the file has {size_bytes:,} bytes or more, but at most {FETCH_MAX_BYTES:,} can be downloaded"
+
+
+# A testing channel whose server remembers: what was sent, and what was said in a thread.
+
+
+class _Find(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="find"):
+    session: str
+    reply: str
+    part: int
+    preview: bool
+
+
+class _Before(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="before"):
+    session: str
+    id: str
+
+
+class _Found(msgspec.Struct, frozen=True, kw_only=True):
+    id: str = ""
+    said: tuple[Overheard, ...] = ()
+
+
+_decode_found = msgspec.json.Decoder(_Found).decode
+
+
+class LookingChannel(TestingChannel):
+    """One channel instance of type ``testing`` with ``looks``."""
+
+    async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
+        """See ``channels.base.Finds``."""
+        asked = _Find(session=str(chat), reply=part.reply, part=part.number, preview=part.preview)
+        return (await self._ask(asked, timeout_s)).id
+
+    async def before(self, inbound: Inbound, *, timeout_s: float) -> tuple[Overheard, ...]:
+        """See ``channels.base.LooksBack``."""
+        if not inbound.thread:
+            return ()
+        return (await self._ask(_Before(session=str(inbound.session), id=inbound.id), timeout_s)).said
+
+    async def _ask(self, asked: Any, timeout_s: float) -> _Found:
+        try:
+            response = await self.post(asked, timeout_s)
+            check(response)
+            return _decode_found(response.content)
+        except (SendUnknown, msgspec.DecodeError) as error:
+            raise SendRefused(f"the test platform did not answer a query: {error}") from error
+
+
+# Opening a testing channel.
+
+CHATS_MAX = 1_000
+"""Connections at once; more chats than that are never sent to at a time."""
+
+
+@asynccontextmanager
+async def connect(process: Process, name: str, config: TestingConfig) -> AsyncGenerator[TestingChannel]:
+    """The channel for the length of the block; ``process`` is the one that it is a part of."""
+    # A connection for each part: one that the other side has closed meanwhile would look like a cut request.
+    limits = httpx2.Limits(max_connections=CHATS_MAX, max_keepalive_connections=0)
+    # Making the certificates ready costs 20 ms, which a server that is spoken to in the clear does not need.
+    verify = any(url.startswith("https:") for url in (config.url, config.updates_url))
+    async with httpx2.AsyncClient(limits=limits, trust_env=False, verify=verify) as client:
+        yield (LookingChannel if config.looks else TestingChannel)(name, config, client)

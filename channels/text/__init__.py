@@ -1,6 +1,5 @@
 """Text on its way to a platform: where it may be cut, and into what pieces. Pure."""
 
-from channels.text.reply_pieces import beginning, pieces
-from channels.text.text_split import split
+from channels.text.text_split import beginning, pieces, split
 
 __all__ = ["beginning", "pieces", "split"]

@@ -6,11 +6,104 @@ character are cut only when nothing else is left. The same text is always cut al
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
-from channels.text.graphemes import boundary_before
+from channels.base import Piece
 from channels.text.markdown_blocks import Block, blocks, opens_code
+
+# Where a text may be cut without tearing what people see as one character (Unicode, UAX 29, what is needed of it).
+
+ZWJ = "\u200d"
+"""Joins emoji to one (U+200D)."""
+
+_REGIONAL = ("\U0001f1e6", "\U0001f1ff")
+"""Two of these are a flag (rules GB12 and GB13)."""
+
+_SKIN = ("\U0001f3fb", "\U0001f3ff")
+_TAGS = ("\U000e0020", "\U000e007f")
+"""They follow a flag that has no code of its own, as that of Scotland."""
+
+_JOINERS = frozenset("\u200c\u200d\uff9e\uff9f")
+
+_PREPENDED = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e"
+    "\U000110bd\U000110cd\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011d46\U00011f02"
+)
+"""Signs that belong to what follows (rule GB9b)."""
+
+_VIRAMA = 9
+"""Combining class of the signs that join two consonants to one (rule GB9c)."""
+
+_PLAIN_BELOW = "\u0300"
+"""Before it there are no characters but single ones, a line's end of two excepted."""
+
+
+def is_boundary(text: str, at: int) -> bool:
+    """Whether ``text`` may be cut before index ``at``; at its ends it may."""
+    if at <= 0 or at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if after < _PLAIN_BELOW and before < _PLAIN_BELOW:
+        return not (before == "\r" and after == "\n")
+    return not (_extends(after) or before == ZWJ or before in _PREPENDED or _joined(text, at, before, after))
+
+
+def boundary_before(text: str, at: int, *, least: int) -> int:
+    """The last index up to ``at``, and above ``least``, before which ``text`` may be cut; ``at`` when there is none."""
+    for index in range(at, least, -1):
+        if is_boundary(text, index):
+            return index
+    return at
+
+
+def _extends(char: str) -> bool:
+    """Whether it belongs to what stands before it (rules GB9 and GB9a)."""
+    return (
+        char in _JOINERS
+        or _SKIN[0] <= char <= _SKIN[1]
+        or _TAGS[0] <= char <= _TAGS[1]
+        or unicodedata.category(char) in ("Mn", "Me", "Mc")
+    )
+
+
+def _joined(text: str, at: int, before: str, after: str) -> bool:
+    if _REGIONAL[0] <= after <= _REGIONAL[1] and _REGIONAL[0] <= before <= _REGIONAL[1]:
+        return _regional_before(text, at) % 2 == 1
+    if unicodedata.combining(before) == _VIRAMA:
+        return unicodedata.category(after) == "Lo"
+    return _same_syllable(before, after)
+
+
+def _regional_before(text: str, at: int) -> int:
+    begin = at
+    while begin > 0 and _REGIONAL[0] <= text[begin - 1] <= _REGIONAL[1]:
+        begin -= 1
+    return at - begin
+
+
+def _same_syllable(before: str, after: str) -> bool:
+    """Korean written in parts (rules GB6 to GB8)."""
+    one, other = _hangul(before), _hangul(after)
+    return (
+        (one == "L" and other in ("L", "V", "LV", "LVT"))
+        or (one in ("V", "LV") and other in ("V", "T"))
+        or (one in ("T", "LVT") and other == "T")
+    )
+
+
+def _hangul(char: str) -> str:
+    code = ord(char)
+    if 0xAC00 <= code <= 0xD7A3:
+        return "LV" if (code - 0xAC00) % 28 == 0 else "LVT"
+    if 0x1100 <= code <= 0x115F or 0xA960 <= code <= 0xA97C:
+        return "L"
+    if 0x1160 <= code <= 0x11A7 or 0xD7B0 <= code <= 0xD7C6:
+        return "V"
+    return "T" if 0x11A8 <= code <= 0x11FF or 0xD7CB <= code <= 0xD7FB else ""
+
 
 Length = Callable[[str], int]
 """How long a text is to a platform; never shrinks when the text grows."""
@@ -180,3 +273,32 @@ def _outside(at: int, spans: Sequence[tuple[int, int]]) -> int:
     if number >= 0 and spans[number][0] < at < spans[number][1]:
         return spans[number][0]
     return at
+
+
+# A reply as the pieces that a platform is sent: parts of its text, or its beginning and the whole of it as a file.
+
+BEGINNING_SHARE = 4
+"""The text beside a file is at most one part divided by this: captions are shorter than messages."""
+
+MORE = " …"
+"""Ends a text that goes on elsewhere."""
+
+
+def pieces(text: str, longest: int, length: Length, *, parts_max: int) -> list[Piece]:
+    """What is sent for ``text`` when a part takes ``longest`` by ``length``; the same text always gives the same.
+
+    More than ``parts_max`` parts become one: the beginning of the text, and all of it as a document.
+    """
+    found = list(islice(parts(text, longest, length), parts_max + 1))
+    if len(found) <= parts_max:
+        return [Piece(text=part) for part in found]
+    return [Piece(text=beginning(text, longest // BEGINNING_SHARE, length), document=text)]
+
+
+def beginning(text: str, longest: int, length: Length) -> str:
+    """``text`` if it fits, else its beginning, cut where ``split`` would cut it, and a sign that it goes on."""
+    if length(text) <= longest:
+        return text
+    room = longest - length(MORE)
+    first = next(parts(text, room, length), "") if room > 0 else ""
+    return f"{first.rstrip()}{MORE}" if first else text[: boundary_before(text, max(1, longest), least=0)]

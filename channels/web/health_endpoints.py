@@ -1,23 +1,29 @@
-"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the state of a process, for machines."""
+"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the state of a process, for machines.
+
+Its endpoints contain no text of conversations and change nothing. They need no token and accept any host name.
+"""
 
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
 import anyio
+import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.web.json_body import json_response
+from channels.http import address_of, listen, serving
+from channels.web.request_params import json_response
 from daemon.bus import Bus, translated
 from daemon.clock import age_s
 from daemon.config import PushConfig
 from daemon.errors import BusError, LoginRefused
 from daemon.heartbeat import STALE_S, workers
 from daemon.process import Process
-from daemon.redis_rights import Forbidden
+from daemon.redis_rights import RedisRights
 from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 
@@ -28,7 +34,7 @@ GAUGES_S = 2.0
 """Time limit for reading the lengths of queues. Without them, /metrics still has the counters of this process."""
 
 
-class Health:
+class HealthEndpoints:
     """The endpoints of one process."""
 
     def __init__(self, process: Process) -> None:
@@ -76,7 +82,7 @@ class Health:
                 return str(error)
             except BusError:
                 return "Redis does not respond"
-            if refused := self._process.bus.refusing or self._process.shared(Forbidden).reason:
+            if refused := self._process.bus.refusing or self._process.shared(RedisRights).reason:
                 return str(refused)
             return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not respond within {PING_S:g} s"
@@ -168,3 +174,22 @@ async def _total(bus: Bus, command: str, key: Callable[[int], str]) -> int:
             raise translated(answer) from answer
         total += int(answer)
     return total
+
+
+# ``[health]``: the state of a process for machines, with any role.
+
+_log = structlog.get_logger()
+
+
+async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """Serve until cancelled; started once it listens.
+
+    Raises:
+        ConfigError: it cannot listen on its configured address.
+    """
+    config = process.config.health
+    with await listen("health", config.host, config.port) as listening:
+        async with serving(Starlette(routes=HealthEndpoints(process).routes), listening):
+            _log.info("health.started", address=address_of(listening, config.host))
+            task_status.started()
+            await anyio.sleep_forever()

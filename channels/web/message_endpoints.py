@@ -1,28 +1,166 @@
-"""``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading messages."""
+"""``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading messages.
 
-from typing import TYPE_CHECKING, Annotated, Literal
+The name of a file contains the mark of its message, so the file is forgotten with the message (``daemon/inbox.py``).
+"""
+
+import hashlib
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import unquote
 
 import msgspec
-from msgspec import Meta
+from anyio import to_thread
+from msgspec import UNSET, Meta, Raw, UnsetType
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
-from channels.web.json_body import check_type, json_response
-from channels.web.member_limits import check_channel, check_sender, is_member, readable
-from channels.web.message_view import Shown, shown
-from channels.web.request_params import after_of, before_of, limit_of, session_in_path
+from channels.web.rate_limit import check_channel, check_sender, is_member, readable
+from channels.web.request_params import after_of, before_of, check_type, json_response, limit_of, session_in_path
 from channels.web.site import Site
-from daemon.events import Attachment, Inbound
-from daemon.inbox import is_of
-from daemon.scope import person_scope
-from daemon.session import Amendments, SessionReader
+from daemon.durable import folder_below, whole_file
+from daemon.events import Attachment, Inbound, LogEntry
+from daemon.inbox import is_of, path_of
+from daemon.memory import Memories
+from daemon.scope import folder_of, person_scope, scope_of
+from daemon.session import MessageEdits, SessionReader
 from daemon.sessionkey import SessionKey
 
 if TYPE_CHECKING:
-    from channels.web.access.request_operator import Operator  # it imports this module
+    from channels.web.access.request_operator import Operator
+
+
+# A log entry in the form of the API.
+
+
+class _Wire(msgspec.Struct, frozen=True, kw_only=True):
+    # Raw: these fields are passed on without decoding and encoding.
+    role: str
+    content: Raw = Raw(b"null")
+    tool_calls: Raw | UnsetType = UNSET
+    tool_call_id: Raw | UnsetType = UNSET
+
+
+class MessageView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of ``GET …/messages`` and of the event ``message``; a field without a value is left out."""
+
+    index: int
+    """Counted from the first message ever stored."""
+    role: str
+    content: Raw
+    """A text, null with tool calls, or the parts of a message, as the model gets them."""
+    time: str
+    turn: int
+    """The index at which its turn began."""
+    tokens: int
+    """Its token count in a prompt."""
+    id: str = ""
+    """For messages of people: the id of the message."""
+    sender: str = ""
+    overheard: bool = False
+    """Group context, not addressed to the bot: it has no id and gets no answer."""
+    answers: tuple[str, ...] = ()
+    """For the last message of a turn: the ids that it answers."""
+    dead: tuple[str, ...] = ()
+    """As ``answers``, for ids that could not be answered."""
+    stopped: bool = False
+    """A person stopped the turn here."""
+    silent: bool = False
+    """A reminder's turn that had nothing to say; its content is null."""
+    speech: str = ""
+    """The path of the answer as a recording, for ``GET …/file``."""
+    tool_calls: Raw | UnsetType = UNSET
+    tool_call_id: Raw | UnsetType = UNSET
+
+
+_decode = msgspec.json.Decoder(_Wire).decode
+encode: Any = msgspec.json.Encoder().encode
+
+
+def shown(index: int, entry: LogEntry) -> MessageView:
+    """The entry at ``index`` in the form of the API."""
+    wire = _decode(entry.wire)
+    return MessageView(
+        index=index,
+        role=wire.role,
+        content=Raw(b"null") if entry.silent else wire.content,
+        time=entry.time,
+        turn=entry.turn,
+        tokens=entry.tokens,
+        id=entry.id,
+        sender=entry.sender,
+        overheard=bool(entry.person) and not entry.id,
+        answers=entry.answers,
+        dead=entry.dead,
+        stopped=entry.stopped,
+        silent=entry.silent,
+        speech=entry.speech,
+        tool_calls=wire.tool_calls,
+        tool_call_id=wire.tool_call_id,
+    )
+
+
+# Files that people send with a message, stored where the turn of the message looks for them.
+
+ADVICE = "Check the free disk space and the permissions of this folder, and upload the file again."
+
+
+class NotStored(Exception):
+    """A file cannot be stored. The text says where and why."""
+
+
+class Uploads:
+    """The uploads of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._reader = SessionReader(site.process.bus)
+        self._memories = Memories(site.process.bus, site.process.archive)
+
+    async def keep(self, inbound: Inbound, file: Attachment, content: bytes) -> Attachment:
+        """Store ``content`` as a file of the message ``inbound``; the file with its path.
+
+        The same content of the same message is stored once.
+
+        Raises:
+            NotStored: the folder cannot be written.
+            BusUnavailable: Redis is unavailable.
+        """
+        source = hashlib.blake2b(content, digest_size=8).hexdigest()
+        file = msgspec.structs.replace(file, source=source, size_bytes=len(content))
+        path = path_of(msgspec.structs.replace(inbound, attachments=(file,)), 0)
+        workspace, folder = await self.folder(await self.scope(inbound))
+        try:
+            await to_thread.run_sync(partial(_write, workspace, PurePosixPath(folder, path), content))
+        except OSError as error:
+            raise NotStored(f"{workspace}: the file cannot be stored ({error.strerror}). {ADVICE}") from error
+        return msgspec.structs.replace(file, source="", path=path)
+
+    async def scope(self, inbound: Inbound) -> str:
+        """The scope of a session of this channel; before its first message, the one that this message will give it."""
+        known = await self.known_scope(str(inbound.session))
+        return known or scope_of(inbound, self._site.process.bot(self._site.config.bot))
+
+    async def known_scope(self, session: str) -> str:
+        """The scope of a session, also of a channel that is not configured here; empty: it has no messages."""
+        return (await self._reader.state(session)).scope
+
+    async def folder(self, scope: str) -> tuple[Path, str]:
+        """The workspace, and the folder of the scope's files in it."""
+        home = await self._memories.home(scope)
+        return self._site.process.workspace(unquote(scope.partition(":")[0])), f"files/{folder_of(home)}"
+
+
+def _write(workspace: Path, path: PurePosixPath, content: bytes) -> None:
+    with (
+        folder_below(workspace, *path.parts[:-1], make=True) as folder,
+        whole_file(folder, path.name, replace=True) as file,
+    ):
+        file.write(content)
+
 
 BODY_EXTRA_BYTES = 65_536
 """Room in a body besides the text."""
@@ -40,7 +178,7 @@ FILES_MAX = 20
 Kind = Literal["image", "document", "audio", "video", "voice"]
 
 
-class Uploaded(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UploadedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file that was uploaded for a message."""
 
     path: str
@@ -57,22 +195,22 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     text: str
     id: Annotated[str, Meta(min_length=1)] | None = None
     user: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
-    files: Annotated[tuple[Uploaded, ...], Meta(max_length=FILES_MAX)] = ()
+    files: Annotated[tuple[UploadedFile, ...], Meta(max_length=FILES_MAX)] = ()
     retry_of: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
     """The ID of an earlier message that is to be answered once more."""
 
 
-_decode = msgspec.json.Decoder(_Post).decode
+_decode_message = msgspec.json.Decoder(_Post).decode
 
 
-class Messages:
+class MessageEndpoints:
     """The endpoints of one site."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._reader = SessionReader(site.process.bus)
         self._transcripts = site.process.transcripts
-        self._amendments = Amendments(site.process.bus, site.process.config.queue)
+        self._amendments = MessageEdits(site.process.bus, site.process.config.queue)
         self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
 
     async def write(self, request: Request) -> Response:
@@ -153,11 +291,11 @@ class Messages:
         advice = f"The text can be at most {most:,} bytes long (queue.message_max_bytes)."
         return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
-    async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
+    async def _page(self, session: str, after: int, limit: int) -> list[MessageView]:
         found = await self._transcripts.committed(session, after=after, limit=limit, most_bytes=PAGE_BYTES)
         return [shown(index, entry) for index, entry in found]
 
-    async def _page_before(self, session: str, before: int, limit: int) -> list[Shown]:
+    async def _page_before(self, session: str, before: int, limit: int) -> list[MessageView]:
         before = min(before, (await self._reader.state(session)).head)
         found = await self._transcripts.newest(session, before=before, limit=limit, most_bytes=PAGE_BYTES)
         return [shown(index, entry) for index, entry in found]
@@ -165,7 +303,7 @@ class Messages:
 
 def _decoded(body: bytes) -> _Post:
     try:
-        return _decode(body)
+        return _decode_message(body)
     except UnicodeDecodeError:
         raise HTTPException(400, "The request body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:

@@ -3,9 +3,9 @@
 import anyio
 from starlette.responses import Response
 
-from channels.web.json_body import json_response
+from channels.web.request_params import json_response
 from channels.web.site import Site
-from daemon.forget import Asking, Order, Search, stores_for
+from daemon.forget import ForgetOrder, ForgetRequests, ForgetSearch, stores_for
 from daemon.jobs import Jobs
 
 END_S = 5.0
@@ -22,9 +22,9 @@ class OrderedJobs:
         self.stores = stores_for(process)
         lease_s = process.config.queue.lease_s
         self._jobs = Jobs(process.bus, lease_s=lease_s, worker=process.name, clock=process.clock)
-        self.asking = Asking(process.bus, self._jobs)
+        self.asking = ForgetRequests(process.bus, self._jobs)
 
-    async def forget(self, order: Order, search: Search | None, *, name: str) -> Response:
+    async def forget(self, order: ForgetOrder, search: ForgetSearch | None, *, name: str) -> Response:
         """Have ``order`` done; the same ``name`` is done once."""
         return await self.answer(await self.asking.order(order, search, name=name))
 

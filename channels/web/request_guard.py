@@ -18,8 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from channels.http import peer_of
 from channels.web.access import Operator, Operators, unauthorized
-from channels.web.access.cookies import cookie_in
-from channels.web.access.origin import is_ours, origin_host
+from channels.web.access.browser_headers import cookie_in, is_ours, origin_host
 from channels.web.error_response import INTERNAL, problem, refusal
 from channels.web.rate_limit import RateLimit
 from channels.web.static import is_page
@@ -73,7 +72,7 @@ def hosts_of(bound: str, allowed: Iterable[str]) -> frozenset[str]:
     return frozenset(["localhost", "127.0.0.1", "::1", *(host_in(host) or host.lower() for host in given)])
 
 
-class Requests:
+class OpenRequests:
     """The requests in progress, so that a stop can cancel those that do not end on their own."""
 
     def __init__(self) -> None:
@@ -95,7 +94,7 @@ class Requests:
             scope.cancel()
 
 
-class Guard:
+class RequestGuard:
     """An application behind the checks. It catches all remaining exceptions."""
 
     def __init__(
@@ -104,7 +103,7 @@ class Guard:
         *,
         hosts: frozenset[str],
         operators: Operators,
-        requests: Requests,
+        requests: OpenRequests,
         rate_limit: RateLimit,
         metrics_open: bool = False,
     ) -> None:

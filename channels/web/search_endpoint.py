@@ -6,13 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access.request_operator import Operator
-from channels.web.json_body import json_response
-from channels.web.request_params import limit_of, words_of
+from channels.web.request_params import json_response, limit_of, words_of
 from channels.web.site import Site
-from daemon.memory.memory_location import home_of
-from daemon.recall import Everywhere, Located
+from daemon.memory.memory_merge import home_of
+from daemon.recall import GlobalSearch, LocatedHit
 from daemon.scope import person_scope
-from daemon.session import NO_LABEL, Labels
+from daemon.session import NO_LABEL, SessionLabels
 
 SEARCH_S = 5.0
 """Time limit of a search; hits found until then are returned."""
@@ -21,13 +20,13 @@ KINDS = {"memory/MEMORY.md": "memory", "memory/HISTORY.md": "history"}
 """By file; other files are the notes of a day."""
 
 
-class SearchPages:
+class SearchEndpoint:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._labels = Labels(site.process.bus)
-        self._everywhere = Everywhere(site.process.bus, site.process.recaller)
+        self._labels = SessionLabels(site.process.bus)
+        self._everywhere = GlobalSearch(site.process.bus, site.process.recaller)
 
     async def read(self, request: Request) -> Response:
         """The passages and messages that match best, with the place of each."""
@@ -48,7 +47,7 @@ class SearchPages:
         return await home_of(site.process.bus, person_scope(site.config.bot, site.name, operator.person))
 
 
-def _hit(found: Located) -> dict[str, Any]:
+def _hit(found: LocatedHit) -> dict[str, Any]:
     hit, place = found.hit, found.place
     session = place.session if place else ""
     return {

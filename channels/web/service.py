@@ -1,5 +1,6 @@
 """The role ``web``: a server for each configured channel of this type, until the process stops."""
 
+import shlex
 import socket
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -13,15 +14,38 @@ from anyio import to_thread
 
 from channels.http import Server, address_of, listen
 from channels.web.app import application
-from channels.web.request_guard import Requests
+from channels.web.request_guard import OpenRequests
 from channels.web.site import Site
-from channels.web.start_message import NO_LINK, curl_line, made_line
 from daemon.config import WebConfig
 from daemon.errors import BusError
 from daemon.heartbeat import beat
-from daemon.operators import Logins, fingerprint, link, local_token
+from daemon.operators import LoginCodes, fingerprint, link, local_token
 from daemon.overview import token_conflicts
 from daemon.process import Process
+
+# The lines that a web channel shows to the person who started the process. Pure.
+
+NO_LINK = "page: to log in to the web page, run `millpond page` and open the printed link"
+"""Where others can read the output, or the output is kept: a link gives the rights of an operator."""
+
+
+def curl_line(site: Site) -> str:
+    """A request with the token, ready to be pasted into a shell; the token itself is not shown."""
+    address, name = f"{site.address}/api/sessions", site.name
+    if site.config.open:
+        return f"API: curl {address}"
+    if site.header_file is None:
+        return f"API: curl -H 'Authorization: Bearer <token>' {address}   (<token>: channels.{name}.token)"
+    return f"API: curl -H {shlex.quote(f'@{site.header_file}')} {address}"
+
+
+def made_line(path: str) -> str:
+    """What is new, at the first start with a token."""
+    return (
+        f"The API now requires a token, which Millpond generated and stored in {path}. All programs that use the API "
+        "must send this token."
+    )
+
 
 GRACE_S = 1.0
 """How long requests may continue once the process stops; event streams end at once."""
@@ -95,7 +119,7 @@ async def _invite(site: Site) -> None:
         site.process.announce(NO_LINK)
         return
     with anyio.move_on_after(INVITE_S), suppress(BusError):
-        site.process.invite(link(site.address, await Logins(site.process.bus).offer(site.name)))
+        site.process.invite(link(site.address, await LoginCodes(site.process.bus).offer(site.name)))
 
 
 async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -105,7 +129,7 @@ async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyi
         _log.info("web.started", channel=site.name, address=site.address)
         task_status.started()
 
-    requests = Requests()
+    requests = OpenRequests()
     limit = site.config.limits.connections_per_peer
     server = Server(application(site, requests), on_listening=on_listening, connections_per_peer=limit)
     try:
@@ -118,7 +142,7 @@ async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyi
         await server.clear()
 
 
-async def _stop(stopping: anyio.Event, server: Server, requests: Requests) -> None:
+async def _stop(stopping: anyio.Event, server: Server, requests: OpenRequests) -> None:
     await stopping.wait()
     server.should_exit = True
     await anyio.sleep(GRACE_S)

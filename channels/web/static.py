@@ -10,10 +10,50 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from channels.web.api_description import Front
+from channels.web.site import Site
+from daemon.operators import FILE_NAME
+
+# ``GET /``: a short description of the API.
+
+_TEXT = """\
+Millpond: chat bots whose conversations never run out of context.
+This is the HTTP API of the channel "{name}". Send a message to the bot {bot}:
+
+  curl {token}-H 'Content-Type: application/json' \\
+       -d '{{"session": "me", "text": "Hello"}}' {address}/api/messages
+
+Read messages, follow events, or list all conversations:
+
+  curl {token}{address}/api/sessions/me/messages
+  curl {token}-N '{address}/api/events?session=me'
+  curl {token}{address}/api/sessions
+
+Monitor Millpond with {address}/healthz, /readyz and /metrics
+{where}"""
+
+_CONFIGURED = "-H 'Authorization: Bearer <token>' "
+_LOCAL = f"-H @{FILE_NAME} "
+_WHERE = f"""
+The file {FILE_NAME} in the data directory contains the token of the API.
+"""
+
+
+class ApiDescription:
+    """The endpoint of one site."""
+
+    def __init__(self, site: Site) -> None:
+        token, where = (_CONFIGURED, "") if site.header_file is None else (_LOCAL, _WHERE)
+        if site.config.open:
+            token = where = ""
+        self._text = _TEXT.format(name=site.name, bot=site.config.bot, address=site.address, token=token, where=where)
+
+    async def read(self, _request: Request) -> Response:
+        """The page, plain text."""
+        return PlainTextResponse(self._text)
+
 
 FILES = Path(__file__).with_name("page")
 
@@ -81,7 +121,7 @@ class _File:
 class Page:
     """The endpoints of the page on one site; ``front`` is the response of ``/`` to other clients than browsers."""
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: ApiDescription) -> None:
         self._front = front
         paths = [path for path in sorted(FILES.rglob("*")) if path.suffix in KINDS]
         self._files = {path.relative_to(FILES).as_posix(): _File(path) for path in paths}

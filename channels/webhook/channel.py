@@ -18,10 +18,9 @@ import httpx2
 import msgspec
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
+from channels.file_transfer import content_of
 from channels.http_post import check, post_once
-from channels.outgoing_files import content_of
-from channels.webhook.webhook_receiver import Receiver
-from channels.webhook.webhook_signature import signed
+from channels.webhook.webhook_receiver import Receiver, signed
 from daemon.config import WebhookChannelConfig
 from daemon.errors import ChannelError, SendRefused, SendRejected
 from daemon.events import Attachment

@@ -1,25 +1,157 @@
 """The address to which a bridge posts messages of people. Every process with the role ``channels`` serves it."""
 
+import base64
+import hashlib
+import hmac
 import weakref
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import anyio
 import msgspec
 import structlog
+from msgspec import Meta
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.arrival import Arrival
+from channels.arrival import Arrival, Sender
 from channels.base import Intake
 from channels.http import listen, read_body, serving
-from channels.webhook.bridge_message import FORM, arrival_of
-from channels.webhook.webhook_signature import ID, problem_of
 from daemon import metrics
-from daemon.config import WebhookChannelConfig
+from daemon.config import Secret, WebhookChannelConfig, signing_key
 from daemon.errors import BusUnavailable, brief
+from daemon.events import Attachment, Quote
 from daemon.process import Process
+
+# Signatures of Standard Webhooks 1.0.0: HMAC-SHA256 over id, time and body. Pure.
+
+ID, TIME, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+"""Names of the headers."""
+
+VERSION = "v1"
+TOLERANCE_S = 300.0
+"""Largest difference between the sender's clock and this one, as the specification proposes."""
+
+ID_MAX_CHARS = 256
+
+
+def signed(secret: Secret, message_id: str, body: bytes, *, now_s: float) -> dict[str, str]:
+    """The headers of a request. ``now_s``: seconds since 1970."""
+    time = str(int(now_s))
+    return {ID: message_id, TIME: time, SIGNATURE: f"{VERSION},{_signature(secret, message_id, time, body)}"}
+
+
+def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s: float) -> str:
+    """The reason why a request is not accepted; empty if its signature is valid."""
+    message_id, time = headers.get(ID, ""), headers.get(TIME, "")
+    if not 0 < len(message_id) <= ID_MAX_CHARS or not time or not headers.get(SIGNATURE):
+        return f"The headers {ID}, {TIME} and {SIGNATURE} are required. {ID} has at most {ID_MAX_CHARS} characters."
+    if not (time.isascii() and time.isdigit() and abs(int(time) - now_s) <= TOLERANCE_S):
+        return (
+            f"{TIME} must be the current time in seconds since 1970, with a difference of at most {TOLERANCE_S:g} s. "
+            "Set the clock of the sender."
+        )
+    right = _signature(secret, message_id, time, body).encode()
+    for given in headers[SIGNATURE].split():
+        version, _, value = given.partition(",")
+        if version == VERSION and hmac.compare_digest(value.encode("utf-8", "replace"), right):
+            return ""
+    return f"{SIGNATURE} is not valid. Sign <id>.<timestamp>.<body> with the secret of the channel."
+
+
+def _signature(secret: Secret, message_id: str, time: str, body: bytes) -> str:
+    content = f"{message_id}.{time}.".encode() + body
+    return base64.b64encode(hmac.digest(signing_key(secret), content, hashlib.sha256)).decode()
+
+
+# A message of a person as a bridge posts it. Pure.
+
+Id = Annotated[str, Meta(min_length=1, max_length=256)]
+
+FORM = (
+    "A message must be an object {chat, sender, text, id?, type?, thread?, group?, mentioned?, reply_to?, files?}; see "
+    "docs/webhook-channel.md."
+)
+
+
+class _Sender(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: Id
+    name: str = ""
+    bot: bool = False
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    url: Annotated[str, Meta(min_length=1, max_length=2_048)]
+    name: Annotated[str, Meta(max_length=256)] = ""
+    kind: Literal["image", "document", "audio", "video", "voice"] = "document"
+    bytes: Annotated[int, Meta(ge=0)] = 0
+
+
+class _Quote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str
+    sender: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    type: Literal["message", "edit", "delete"] = "message"
+    chat: Id
+    sender: Id | _Sender
+    text: str = ""
+    id: Id | None = None
+    """Unset: the id of the request."""
+    thread: Annotated[str, Meta(max_length=256)] = ""
+    group: bool = False
+    chat_name: Annotated[str, Meta(max_length=256)] = ""
+    mentioned: bool = True
+    """In a group, whether the message is for the bot."""
+    reply_to: Annotated[str, Meta(max_length=256)] = ""
+    quote: _Quote | None = None
+    files: Annotated[tuple[_File, ...], Meta(max_length=20)] = ()
+    order: float | None = None
+    """Rises in a chat; unset: the time of the request."""
+
+
+_decode = msgspec.json.Decoder(_Message).decode
+
+
+def arrival_of(body: bytes, request_id: str, *, now_s: float) -> Arrival:
+    """The message in ``body``.
+
+    Args:
+        body: JSON in UTF-8.
+        request_id: the id of the request, by which a repetition is recognised.
+        now_s: seconds since 1970.
+
+    Raises:
+        UnicodeDecodeError, msgspec.DecodeError, RecursionError: it is not such a message.
+    """
+    found = _decode(body)
+    sender = found.sender if isinstance(found.sender, _Sender) else _Sender(id=found.sender)
+    return Arrival(
+        seen_as=request_id,
+        id=found.id or request_id,
+        order=now_s if found.order is None else found.order,
+        chat=found.chat,
+        thread=found.thread,
+        chat_kind="group" if found.group else "direct",
+        chat_name=found.chat_name,
+        sender=Sender(id=sender.id, name=sender.name, is_bot=sender.bot),
+        text=found.text,
+        mentioned=found.mentioned or not found.group,
+        attachments=tuple([_attachment(file) for file in found.files]),
+        reply_to=found.reply_to,
+        quote=None if found.quote is None else Quote(text=found.quote.text, sender_name=found.quote.sender),
+        edited=found.type == "edit",
+        deleted=found.type == "delete",
+    )
+
+
+def _attachment(file: _File) -> Attachment:
+    return Attachment(kind=file.kind, name=file.name, size_bytes=file.bytes, source=file.url)
+
 
 BODY_MAX_BYTES = 4 * 1024 * 1024
 """Largest message, without its files: the longest text of other platforms is a hundredth of it."""

@@ -1,15 +1,25 @@
 """Who may speak on a push channel, and in which chats a bot rests: what the configuration says, and administrators.
 
-``verdict`` judges, ``Access`` and ``Pauses`` keep what was decided in this process's memory, ``Pairing`` deals in the
-codes by which strangers are let in, ``Lines`` says a thing once.
+``verdict`` judges, ``Access`` and ``Pauses`` keep what was decided in this process's memory, ``PairingCodes`` deals in
+the codes by which strangers are let in, ``AccessNotices`` says a thing once.
 """
 
 from daemon.access.access import Access
-from daemon.access.access_notices import Line, Lines
-from daemon.access.access_rule import Entry, Speaker, Verdict, verdict
-from daemon.access.admins import is_admin, is_listed, person_of
-from daemon.access.command_access import allowed, is_kept_from_members, may, may_take
-from daemon.access.pairing_codes import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger, welcome
+from daemon.access.access_notices import AccessNotice, AccessNotices
+from daemon.access.access_rule import (
+    AccessEntry,
+    Speaker,
+    Verdict,
+    allowed,
+    is_admin,
+    is_kept_from_members,
+    is_listed,
+    may,
+    may_take,
+    person_of,
+    verdict,
+)
+from daemon.access.pairing_codes import LENGTH, VALID_S, WRONG_S, PairingCodes, Refused, Stranger, welcome
 from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
 
 __all__ = [
@@ -18,10 +28,10 @@ __all__ = [
     "VALID_S",
     "WRONG_S",
     "Access",
-    "Entry",
-    "Line",
-    "Lines",
-    "Pairing",
+    "AccessEntry",
+    "AccessNotice",
+    "AccessNotices",
+    "PairingCodes",
     "Pauses",
     "Refused",
     "Speaker",

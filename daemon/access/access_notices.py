@@ -16,7 +16,7 @@ QUIET_S = 60.0
 _encode = msgspec.json.Encoder().encode
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class AccessNotice(msgspec.Struct, frozen=True, kw_only=True):
     """One line."""
 
     session: SessionKey
@@ -29,13 +29,13 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     reply_to: str = ""
 
 
-class Lines:
+class AccessNotices:
     """Says lines."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def say(self, line: Line, *, quiet_s: float = QUIET_S) -> Literal["said", "again", "held"]:
+    async def say(self, line: AccessNotice, *, quiet_s: float = QUIET_S) -> Literal["said", "again", "held"]:
         """Say a line, unless it, or another of its kind, was said within ``quiet_s``.
 
         Raises:

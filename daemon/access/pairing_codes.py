@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from daemon.access.access_notices import Line
+from daemon.access.access_notices import AccessNotice
 from daemon.bus import Bus, load_script, pairs
 from daemon.errors import UNREADABLE
 from daemon.sessionkey import SessionKey
@@ -53,7 +53,7 @@ class _Code(msgspec.Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(_Code).decode
 
 
-class Pairing:
+class PairingCodes:
     """The codes of one channel. All methods raise BusUnavailable when Redis is away."""
 
     def __init__(self, bus: Bus, channel: str) -> None:
@@ -94,10 +94,10 @@ class Pairing:
         return sum(_is_open(raw, now_ms=int(seconds) * 1000) for _, raw in pairs(found))
 
 
-def welcome(stranger: Stranger, *, code: str, language: Language, correlation: str) -> Line:
+def welcome(stranger: Stranger, *, code: str, language: Language, correlation: str) -> AccessNotice:
     """What a stranger who was let in is told; say it with a pause of ``VALID_S``, so that it is said once."""
     text, session = say("pair_welcome", language), SessionKey.parse(stranger.session)
-    return Line(session=session, kind="paired", name=_plain(code), text=text, correlation=correlation)
+    return AccessNotice(session=session, kind="paired", name=_plain(code), text=text, correlation=correlation)
 
 
 def _is_open(raw: bytes, *, now_ms: int) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from daemon.access.access_cache import Cached
+from daemon.access.access import AccessCache
 from daemon.bus import Bus, Listener, load_script, pairs
 from daemon.config import QueueConfig
 from daemon.errors import UNREADABLE
@@ -43,7 +43,7 @@ class Pauses:
     def __init__(self, bus: Bus, config: QueueConfig) -> None:
         self._bus = bus
         self._wakeup_ms = round(config.wakeup_s * 1000)
-        self._cached: dict[str, Cached[Mapping[str, str]]] = {}
+        self._cached: dict[str, AccessCache[Mapping[str, str]]] = {}
 
     async def run(self, listener: Listener) -> None:
         """Hear of changes, for ever. Without it they are seen within ``FRESH_S``."""
@@ -56,7 +56,7 @@ class Pauses:
     async def of(self, bot: str, session: SessionKey) -> str:
         """By which name a bot rests in a session's chat: a new one for each time; empty when it does not."""
         if bot not in self._cached:
-            self._cached[bot] = Cached(lambda: self._read(bot), fresh_s=FRESH_S)
+            self._cached[bot] = AccessCache(lambda: self._read(bot), fresh_s=FRESH_S)
         if not _name(await self._cached[bot].get(), session):
             return ""
         # Whoever is woken since it goes on may be here before the word of it.

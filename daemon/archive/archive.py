@@ -6,14 +6,12 @@ from pathlib import Path
 
 import structlog
 
-from daemon.archive.archive_breaker import Breaker
+from daemon.archive.archive_breaker import ArchiveBreaker
 from daemon.archive.archive_files import ArchiveFiles
-from daemon.archive.catalogue import entry_of
+from daemon.archive.catalogue import SegmentListing, entry_of, listing_of
 from daemon.archive.marker import Permission, permission
-from daemon.archive.orphans import COLLECT_EVERY_S, Collected, Orphans
-from daemon.archive.segment import Segment, lines_of, raws_of, segment_from, segment_of
-from daemon.archive.segment_cover import Piece, cover, gaps, spelled
-from daemon.archive.segment_listing import Listing, listing_of
+from daemon.archive.orphans import COLLECT_EVERY_S, OrphanReport, Orphans
+from daemon.archive.segment import Piece, Segment, cover, gaps, lines_of, raws_of, segment_from, segment_of, spelled
 from daemon.archive.shelf import Shelf
 from daemon.archive.shelf_lists import ShelfLists
 from daemon.archive.storage import CALLS, Storage
@@ -60,7 +58,7 @@ class Archive:
         self.config = config or ArchiveConfig()
         self._bus = bus
         self._clock = clock or SystemClock()
-        self.storage = Breaker(storage or storage_of(self.config, data_dir), self._clock)
+        self.storage = ArchiveBreaker(storage or storage_of(self.config, data_dir), self._clock)
         self.files = ArchiveFiles(bus, self.storage, self._clock)
         self._lists = ShelfLists(bus, self.files, most=self.config.segments_listed)
         self.orphans = Orphans(bus, self.files, self._clock, older_s=self.config.orphan_after_s)
@@ -131,7 +129,7 @@ class Archive:
                 if (await listing_of(self._bus, shelf)).raws == listing.raws:
                     raise
 
-    async def _range(self, shelf: Shelf, listing: Listing, first: int, upto: int) -> list[bytes]:
+    async def _range(self, shelf: Shelf, listing: SegmentListing, first: int, upto: int) -> list[bytes]:
         failure, found = None, dict[Segment, list[bytes]]()
         known, is_whole = listing.of(shelf), not listing.catalogues
         while True:
@@ -281,7 +279,7 @@ class Archive:
         await self.storage.delete(*(segment.place for segment in gone))
         return len(gone)
 
-    async def collect(self) -> Collected:
+    async def collect(self) -> OrphanReport:
         """Delete files that nothing lists, of so many folders; once an hour in all processes together.
 
         Raises:
@@ -289,7 +287,7 @@ class Archive:
             BusUnavailable: Redis is away.
         """
         taken = await self._bus.call("SET", self._bus.keys.collecting, "1", "NX", "PX", round(COLLECT_EVERY_S * 1000))
-        return await self.orphans.look(delete=True) if taken else Collected()
+        return await self.orphans.look(delete=True) if taken else OrphanReport()
 
     async def scrap(self, shelf: Shelf | str) -> list[str]:
         """Delete every unlisted file of a shelf, even a new one. No process may be archiving the shelf.
@@ -329,7 +327,7 @@ class Archive:
             _log.warning("archive.untrimmed", reason=allowed.why)
         return allowed.is_granted
 
-    async def _verified(self, shelf: Shelf, listing: Listing, base: int, upto: int) -> int:
+    async def _verified(self, shelf: Shelf, listing: SegmentListing, base: int, upto: int) -> int:
         """The end of the records in Redis from ``base`` on that are archived and readable; missing ones are written.
 
         Up to the first that had to be written: then the list is another one.

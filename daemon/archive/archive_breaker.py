@@ -7,7 +7,7 @@ import anyio
 import structlog
 
 from daemon.archive.marker import MARKER, MARKER_MAX_BYTES
-from daemon.archive.storage import FILE_MAX_BYTES, Kind, Storage, Stored
+from daemon.archive.storage import FILE_MAX_BYTES, Kind, Storage, StoredFile
 from daemon.clock import Clock
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable, brief
 
@@ -21,7 +21,7 @@ _log = structlog.get_logger()
 _T = TypeVar("_T")
 
 
-class Breaker:
+class ArchiveBreaker:
     """A storage whose calls fail at once while it is known to hang. See ``Storage`` for its methods."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
@@ -57,7 +57,7 @@ class Breaker:
         """See ``Storage``."""
         return await self._guarded(lambda: self._storage.get(name, max_bytes=max_bytes))
 
-    async def list(self, folder: str) -> Sequence[Stored]:
+    async def list(self, folder: str) -> Sequence[StoredFile]:
         """See ``Storage``."""
         return await self._guarded(lambda: self._storage.list(folder))
 

@@ -9,10 +9,9 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from daemon.archive.catalogue import Catalogue, catalogue_of
-from daemon.archive.marker import Marker, Noted, marked, marker_in, note, noted, unmounted
+from daemon.archive.catalogue import Catalogue, catalogue_of, catalogued
+from daemon.archive.marker import KnownArchive, Marker, marked, marker_in, note, noted, unmounted
 from daemon.archive.segment import ENDING, PACKED_EXTRA_BYTES, Segment, is_of, packed, raws_of, unpacked
-from daemon.archive.segment_listing import catalogued
 from daemon.archive.shelf import Shelf
 from daemon.archive.storage import Storage
 from daemon.bus import Bus
@@ -70,7 +69,7 @@ class ArchiveFiles:
             raise ArchiveUnavailable(unmounted(self.storage))
         return marker
 
-    async def known(self) -> dict[str, Noted]:
+    async def known(self) -> dict[str, KnownArchive]:
         """Every archive of this database, with this one."""
         marker = await self.opened()
         found = await noted(self._bus)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import anyio
 
-from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, StoredFile
 from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 from daemon.threads import Threads
@@ -59,7 +59,7 @@ class LocalStorage:
                 raise ArchiveMissing(f"{self._root / name} was not found. Restore the file from a backup.") from error
             raise
 
-    async def list(self, folder: str) -> Sequence[Stored]:
+    async def list(self, folder: str) -> Sequence[StoredFile]:
         """See ``Storage``."""
         return await self._run(lambda: self._listed(folder), f"{folder}/")
 
@@ -105,15 +105,15 @@ class LocalStorage:
             with open(descriptor, "rb", closefd=False) as content:
                 return content.read(max_bytes)
 
-    def _listed(self, folder: str) -> Sequence[Stored]:
-        found: list[Stored] = []
+    def _listed(self, folder: str) -> Sequence[StoredFile]:
+        found: list[StoredFile] = []
         with suppress(FileNotFoundError), folder_below(self._base, *self._inside, folder, make=False) as opened:
             for file in sorted(os.listdir(opened)):  # noqa: PTH208 - a descriptor
                 if file == DRAFT:
                     continue
                 with suppress(FileNotFoundError):
                     state = os.stat(file, dir_fd=opened, follow_symlinks=False)
-                    found.append(Stored(name=f"{folder}/{file}", modified_s=state.st_mtime, size=state.st_size))
+                    found.append(StoredFile(name=f"{folder}/{file}", modified_s=state.st_mtime, size=state.st_size))
         return found
 
     def _folders(self) -> Sequence[str]:

@@ -33,7 +33,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     """ID of the database that writes here; empty: several do, so the owner of a file is unknown."""
 
 
-class Noted(msgspec.Struct, frozen=True, kw_only=True):
+class KnownArchive(msgspec.Struct, frozen=True, kw_only=True):
     """An archive that some process writes to, as ``mp:archives`` holds it."""
 
     kind: str
@@ -65,7 +65,7 @@ class Permission:
 
 
 _decode = msgspec.json.Decoder(Marker).decode
-_decode_noted = msgspec.json.Decoder(Noted).decode
+_decode_noted = msgspec.json.Decoder(KnownArchive).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -101,7 +101,7 @@ def unmounted(storage: Storage) -> str:
     )
 
 
-def lost(storage: Storage, known: dict[str, Noted], *, key: str) -> str:
+def lost(storage: Storage, known: dict[str, KnownArchive], *, key: str) -> str:
     """A sentence, with the remedy, if a storage without a marker had one before; else empty. Pure.
 
     ``known`` is in ``mp:archives`` (``key``).
@@ -140,23 +140,25 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
 async def note(storage: Storage, bus: Bus, clock: Clock, archive: str) -> None:
     """Put down in Redis that ``archive`` is used; doing so again changes nothing."""
     known = (await noted(bus)).get(archive)
-    mine = Noted(kind=storage.kind, where=storage.where, host=socket.gethostname(), time=stamp(clock.now()))
+    mine = KnownArchive(kind=storage.kind, where=storage.where, host=socket.gethostname(), time=stamp(clock.now()))
     if known is None or (known.kind, known.where, known.host) != (mine.kind, mine.where, mine.host):
         await bus.call("HSET", bus.keys.archives, archive, _encode(mine))
 
 
-async def noted(bus: Bus) -> dict[str, Noted]:
+async def noted(bus: Bus) -> dict[str, KnownArchive]:
     """Every archive that a process of this database writes to, by its ID; damaged entries are left out."""
-    found: dict[str, Noted] = {}
+    found: dict[str, KnownArchive] = {}
     for archive, raw in pairs(await bus.call("HGETALL", bus.keys.archives)):
         try:
             found[archive.decode()] = _decode_noted(raw)
         except UNREADABLE:
-            found[archive.decode()] = Noted(kind="local", where="an unknown place", host="an unknown machine", time="")
+            found[archive.decode()] = KnownArchive(
+                kind="local", where="an unknown place", host="an unknown machine", time=""
+            )
     return found
 
 
-def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission:
+def permission(archive: str, known: dict[str, KnownArchive], *, key: str) -> Permission:
     """Whether a process that uses ``archive`` may trim, with ``known`` in ``mp:archives`` (``key``). Pure."""
     others = {name: each for name, each in known.items() if name != archive}
     if not others:

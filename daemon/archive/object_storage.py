@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import msgspec
 
-from daemon.archive.storage import CALLS, FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.archive.storage import CALLS, FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, StoredFile
 from daemon.concurrent_calls import at_once
 from daemon.config import Secret, masked_url
 from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
@@ -144,12 +144,12 @@ class ObjectStorage:
 
         return await self._run(read, name)
 
-    async def list(self, folder: str) -> Sequence[Stored]:
+    async def list(self, folder: str) -> Sequence[StoredFile]:
         """See ``Storage``."""
 
-        async def read() -> Sequence[Stored]:
+        async def read() -> Sequence[StoredFile]:
             found = [
-                Stored(name=each["path"], modified_s=each["last_modified"].timestamp(), size=each["size"])
+                StoredFile(name=each["path"], modified_s=each["last_modified"].timestamp(), size=each["size"])
                 async for page in self._store.list(f"{folder}/")  # pyright: ignore[reportUnknownMemberType]
                 for each in page
             ]

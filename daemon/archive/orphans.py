@@ -10,10 +10,10 @@ import anyio
 import structlog
 
 from daemon.archive.archive_files import ArchiveFiles
+from daemon.archive.catalogue import listing_of
 from daemon.archive.marker import database_id, marker_in
-from daemon.archive.segment_listing import listing_of
 from daemon.archive.shelf import SCOPE_FOLDER, Shelf
-from daemon.archive.storage import CALLS, Stored
+from daemon.archive.storage import CALLS, StoredFile
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import ArchiveError, brief
@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collected:
+class OrphanReport:
     """What a pass found."""
 
     folders: int = 0
@@ -69,7 +69,7 @@ class Orphans:
         # The lists are read after the folder: a file that was listed meanwhile is no orphan.
         return await self._unlisted(shelf, found) if found else []
 
-    async def _unlisted(self, shelf: Shelf, found: Sequence[Stored]) -> list[str]:
+    async def _unlisted(self, shelf: Shelf, found: Sequence[StoredFile]) -> list[str]:
         listing = await listing_of(self._bus, shelf)
         names = {segment.place for _, segment in listing.entries}
         for _, catalogue in listing.catalogues:
@@ -77,7 +77,7 @@ class Orphans:
             names |= {segment.place for segment in await self._files.load_catalogue(shelf, catalogue)}
         return [stored.name for stored in found if stored.name not in names]
 
-    async def look(self, *, delete: bool, stop: Callable[[], bool] = lambda: False) -> Collected:
+    async def look(self, *, delete: bool, stop: Callable[[], bool] = lambda: False) -> OrphanReport:
         """One pass over the folders of sessions and scopes that there are; with ``delete`` the orphans are deleted.
 
         Raises:
@@ -85,14 +85,14 @@ class Orphans:
             BusUnavailable: Redis is away.
         """
         if not await self.is_ours():
-            return Collected()
+            return OrphanReport()
         folders, orphans = await self._next_folders(moves=delete), list[str]()
         for folder in folders:
             if stop():
                 break
             with suppress(_Unreadable):
                 orphans += await self._in_folder(folder, delete=delete)
-        return Collected(folders=len(folders), orphans=tuple(orphans))
+        return OrphanReport(folders=len(folders), orphans=tuple(orphans))
 
     async def _in_folder(self, folder: str, *, delete: bool) -> list[str]:
         shelf = await self._known(folder)

@@ -7,9 +7,8 @@ import anyio
 import structlog
 
 from daemon.archive.archive_files import ArchiveFiles
-from daemon.archive.catalogue import entry_of, newest
+from daemon.archive.catalogue import SegmentListing, entry_of, listing_of, newest
 from daemon.archive.segment import Segment, listed
-from daemon.archive.segment_listing import Listing, listing_of
 from daemon.archive.shelf import Shelf
 from daemon.bus import Bus, Part, Script, load_script
 from daemon.errors import ArchiveError, ArchiveMissing, brief
@@ -56,7 +55,7 @@ class ShelfLists:
             ],
         )
 
-    async def read(self, shelf: Shelf, *, every_kind: bool = False) -> tuple[Listing, list[Segment]]:
+    async def read(self, shelf: Shelf, *, every_kind: bool = False) -> tuple[SegmentListing, list[Segment]]:
         """The list and all its segments in order, of a shelf or of all shelves that share the list.
 
         Raises:
@@ -73,7 +72,7 @@ class ShelfLists:
                 if listing.raws == before.raws:
                     raise
 
-    async def all(self, listing: Listing, shelf: Shelf, *, every_kind: bool = False) -> list[Segment]:
+    async def all(self, listing: SegmentListing, shelf: Shelf, *, every_kind: bool = False) -> list[Segment]:
         """All segments, in the order in which they were listed."""
         found: list[Segment] = []
         for _, catalogue in listing.catalogues:
@@ -81,7 +80,7 @@ class ShelfLists:
         found += [segment for _, segment in listing.entries]
         return newest([segment for segment in found if every_kind or segment.kind == shelf.kind])
 
-    async def all_or_none(self, listing: Listing, shelf: Shelf) -> list[Segment]:
+    async def all_or_none(self, listing: SegmentListing, shelf: Shelf) -> list[Segment]:
         """All segments of all kinds, except those of an unreadable catalogue, which will be deleted."""
         try:
             return await self.all(listing, shelf, every_kind=True)

@@ -17,7 +17,7 @@ Kind = Literal["local", "object"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredFile:
     """A file as its storage lists it."""
 
     name: str
@@ -61,7 +61,7 @@ class Storage(Protocol):
         """
         ...
 
-    async def list(self, folder: str) -> Sequence[Stored]:
+    async def list(self, folder: str) -> Sequence[StoredFile]:
         """The files of a folder, by name; none when there is no such folder."""
         ...
 

@@ -4,13 +4,15 @@
 ``Listener`` hears what is published in passing; ``DeadLetters`` replays and drops.
 """
 
-from daemon.bus.cluster import Cluster
+from daemon.bus.cluster import Cluster, PartitionChanges
 from daemon.bus.command_batch import translated
 from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
-from daemon.bus.dead_letter_replay import (
-    Choice,
+from daemon.bus.dead_letters import (
+    DeadLetter,
+    DeadLetters,
+    LetterSelection,
     LetterWork,
-    Worked,
+    ReplayOutcome,
     dropped,
     excerpt_of,
     one_letter,
@@ -18,14 +20,9 @@ from daemon.bus.dead_letter_replay import (
     time_of,
     work_off,
 )
-from daemon.bus.dead_letters import DeadLetter, DeadLetters
-from daemon.bus.failover import Lost, read_lost
-from daemon.bus.key_scan import scan, scan_keys
+from daemon.bus.key_scan import on_every_node, scan, scan_keys
 from daemon.bus.keys import Keys
-from daemon.bus.live_events import notify, show_live
-from daemon.bus.nodes import on_every_node
-from daemon.bus.partition_changes import Changes
-from daemon.bus.pipeline_connection import Part
+from daemon.bus.pipeline_connection import Part, pairs
 from daemon.bus.publish import (
     ADMIN_COMMANDS,
     COMMANDS,
@@ -40,10 +37,9 @@ from daemon.bus.publish import (
     publish,
     publish_run,
 )
-from daemon.bus.pubsub import Heard, Listener, Subscription
-from daemon.bus.resp_replies import pairs
-from daemon.bus.script import Script, load_script, pack
-from daemon.bus.script_batch import Asked, Shared
+from daemon.bus.pubsub import Heard, Listener, Subscription, notify, show_live
+from daemon.bus.replication import LostMessages, read_lost
+from daemon.bus.script_batch import Script, ScriptRequest, Shared, load_script, pack
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
@@ -53,23 +49,23 @@ __all__ = [
     "RUN_MAX",
     "START_PATIENCE_S",
     "Accepted",
-    "Asked",
     "Bus",
-    "Changes",
-    "Choice",
     "Cluster",
     "DeadLetter",
     "DeadLetters",
     "Heard",
     "Keys",
+    "LetterSelection",
     "LetterWork",
     "Listener",
-    "Lost",
+    "LostMessages",
     "Part",
+    "PartitionChanges",
+    "ReplayOutcome",
     "Script",
+    "ScriptRequest",
     "Shared",
     "Subscription",
-    "Worked",
     "argument_of",
     "check_inbound",
     "command_of",

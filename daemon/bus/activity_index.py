@@ -11,7 +11,7 @@ from daemon.errors import BusError, brief
 _log = structlog.get_logger()
 
 
-class Activity:
+class ActivityIndex:
     """Updates the index. Sessions that are noted during an update are written together in the next update."""
 
     def __init__(self, write: Callable[[Sequence[str]], Awaitable[object]]) -> None:

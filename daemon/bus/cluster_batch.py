@@ -8,22 +8,22 @@ from anyio.abc import TaskGroup
 from redis import exceptions as redis_errors
 
 from daemon.bus.cluster import Cluster, address_of
-from daemon.bus.command_batch import Elsewhere, Joined, is_later, translated
+from daemon.bus.command_batch import CommandBatch, OtherNode, is_later, translated
 from daemon.bus.pipeline_connection import Client, Part, pipeline
-from daemon.bus.script import Script
+from daemon.bus.script_batch import Script
 from daemon.errors import BusUnavailable
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.001, 0.2
 """Before a redirected command is sent again; while a slot moves, nodes may send it back and forth."""
 
 
-class Lanes:
-    """As ``Joined``, but each command goes to the node of its key. ``run`` must be running in a task group."""
+class ClusterBatch:
+    """As ``CommandBatch``, but each command goes to the node of its key. ``run`` must be running in a task group."""
 
     def __init__(self, cluster: Cluster, *, patience_s: float) -> None:
         self._cluster = cluster
         self._patience_s = patience_s
-        self._lanes: dict[Client, Joined] = {}
+        self._lanes: dict[Client, CommandBatch] = {}
         self._tasks: TaskGroup | None = None
 
     @property
@@ -39,12 +39,12 @@ class Lanes:
         return next((lane.refusing for lane in lanes if lane.refusing), None)
 
     async def call(self, *command: Part, script: Script | None = None) -> Any:
-        """The answer to ``command`` from the right node. Errors as for ``Joined.call``."""
+        """The answer to ``command`` from the right node. Errors as for ``CommandBatch.call``."""
         pause_s, until = FIRST_PAUSE_S, anyio.current_time() + self._patience_s
         while True:
             try:
                 return await self._lane(command).call(*command, script=script)
-            except Elsewhere as error:
+            except OtherNode as error:
                 asked = error.__cause__
                 if isinstance(asked, redis_errors.MovedError):
                     self._cluster.follow(asked)
@@ -62,12 +62,12 @@ class Lanes:
         async with anyio.create_task_group() as self._tasks:
             await anyio.sleep_forever()
 
-    def _lane(self, command: tuple[Part, ...]) -> Joined:
+    def _lane(self, command: tuple[Part, ...]) -> CommandBatch:
         client = self._cluster.client_of(command)
         if client not in self._lanes:
             if self._tasks is None:
                 raise BusUnavailable("the connection to the Redis cluster is not open yet. Try again in a moment.")
-            lane = self._lanes[client] = Joined(
+            lane = self._lanes[client] = CommandBatch(
                 client,
                 revive=self._cluster.learn,
                 patience_s=self._patience_s,

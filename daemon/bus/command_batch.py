@@ -15,9 +15,9 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 from redis import exceptions as redis_errors
 
-from daemon.bus.pipeline_connection import AWAY, Client, Line, Part, packed
-from daemon.bus.script import Script
-from daemon.bus.streaming_connection import WOKEN_AT_ONCE, Stream
+from daemon.bus.pipeline_connection import AWAY, Client, Part, PipelineConnection, packed
+from daemon.bus.script_batch import Script
+from daemon.bus.streaming_connection import WOKEN_AT_ONCE, StreamingConnection
 from daemon.errors import BusError, BusUnavailable, LoginRefused, MillpondError, WrongType
 
 MAX_BATCH = 128
@@ -56,7 +56,7 @@ _SHAPE = re.compile(r"[^:]*:(?:\{[^}]*\}:)?[a-z]+")
 _INSIDE = re.compile(r"Error running script .*: -([A-Z]+) ")
 
 
-class Elsewhere(BusUnavailable):
+class OtherNode(BusUnavailable):
     """The command belongs to another node of the cluster. The cause, if any, is the redirection."""
 
 
@@ -117,7 +117,7 @@ class _Pending:
                 idle.set_result(None)
 
 
-class Joined:
+class CommandBatch:
     """Sends commands. ``run`` must be running in a task group, or ``call`` is not answered."""
 
     def __init__(
@@ -140,7 +140,9 @@ class Joined:
         self._revive = revive
         self._patience_s = patience_s
         self._belongs = belongs
-        self._stream: Stream[_Call] = Stream(client, limit_s=patience_s, answered=self._answered, lost=self._lost)
+        self._stream: StreamingConnection[_Call] = StreamingConnection(
+            client, limit_s=patience_s, answered=self._answered, lost=self._lost
+        )
         self._asked = _Pending()
         self._again = _Pending()
         """Commands that are not answered over the stream, or not by what they are to be answered with."""
@@ -217,7 +219,7 @@ class Joined:
             self._again.put(open_calls)
 
     async def _send_again_for_ever(self, pending: _Pending) -> None:
-        line = Line(self._client)
+        line = PipelineConnection(self._client)
         try:
             while True:
                 await self._send(line, await pending.take(MAX_BATCH))
@@ -226,7 +228,7 @@ class Joined:
         finally:
             await line.aclose()
 
-    async def _send(self, line: Line, batch: list[_Call]) -> None:
+    async def _send(self, line: PipelineConnection, batch: list[_Call]) -> None:
         try:
             with anyio.CancelScope(deadline=max(call.until for call in batch)):
                 await self._until_answered(line, batch)
@@ -234,7 +236,7 @@ class Joined:
             for call in batch:
                 call.settle(self.failing or BusUnavailable("Redis did not answer in time"))
 
-    async def _until_answered(self, line: Line, batch: list[_Call]) -> None:
+    async def _until_answered(self, line: PipelineConnection, batch: list[_Call]) -> None:
         pause_s = REVIVE_PAUSE_S
         while True:
             try:
@@ -268,9 +270,9 @@ class Joined:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(Elsewhere("the data has moved to another node of the Redis cluster"))
+                call.settle(OtherNode("the data has moved to another node of the Redis cluster"))
 
-    async def _attempt(self, line: Line, batch: list[_Call]) -> None:
+    async def _attempt(self, line: PipelineConnection, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
         if not open_calls:
             return
@@ -338,7 +340,7 @@ def _of_library(error: BaseException, asked: str) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return Elsewhere(f"the data has moved to another node of the Redis cluster: {error}")
+        return OtherNode(f"the data has moved to another node of the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.NoPermissionError) or _FORBIDDEN.search(str(error)):

@@ -15,22 +15,19 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 
-from daemon.bus.activity_index import Activity
-from daemon.bus.cluster import PARTITIONS, Cluster
-from daemon.bus.cluster_batch import Lanes
-from daemon.bus.command_batch import Joined
-from daemon.bus.failover import Failovers
+from daemon.bus.activity_index import ActivityIndex
+from daemon.bus.cluster import PARTITIONS, Cluster, PartitionChanges
+from daemon.bus.cluster_batch import ClusterBatch
+from daemon.bus.command_batch import CommandBatch
 from daemon.bus.keys import Keys
 from daemon.bus.migrations import NEEDS, SCHEMA, migrate, refuse_newer
-from daemon.bus.partition_changes import Changes
-from daemon.bus.pipeline_connection import AWAY, Client, CountingParser, Line, Part, master_of, pipeline
-from daemon.bus.replication import Replication
-from daemon.bus.script import Script, load_script
-from daemon.bus.script_batch import Asked, Shared, Together
+from daemon.bus.pipeline_connection import AWAY, Client, CountingParser, Part, PipelineConnection, master_of, pipeline
+from daemon.bus.replication import Failovers, Replication
+from daemon.bus.script_batch import Script, ScriptBatch, ScriptRequest, Shared, load_script
 from daemon.bus.sentinel import MasterPool, master_client
 from daemon.bus.suspension import Suspension
 from daemon.config import RedisConfig
-from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
+from daemon.config.address import FORM, SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused, TooFewReplicas
 from daemon.server import EmbeddedServer
 
@@ -79,16 +76,18 @@ class Bus:
         self._connected = connected
         self._client = connected.client
         self.revive = connected.revive
-        self._joined: Joined | Lanes = Joined(self._client, revive=self.revive, patience_s=PATIENCE_S)
-        self._blocking = Line(self._client, shaped=False)
+        self._joined: CommandBatch | ClusterBatch = CommandBatch(
+            self._client, revive=self.revive, patience_s=PATIENCE_S
+        )
+        self._blocking = PipelineConnection(self._client, shaped=False)
         self._blocked = anyio.Lock()
-        self._changes: dict[str, Changes] = {}
+        self._changes: dict[str, PartitionChanges] = {}
         self._tasks: TaskGroup | None = None
-        self._together = Together(self.run)
+        self._together = ScriptBatch(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
         self.schema = SCHEMA  # of the database; a higher one than ours has kinds of keys that we do not know
         self.suspension = Suspension()
-        self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
+        self.activity = ActivityIndex(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self._replication = (
             Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
         )
@@ -130,7 +129,7 @@ class Bus:
         self.suspension.check()
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
-    def share(self, script: Script, shared: Shared, own: Asked) -> Awaitable[Any]:
+    def share(self, script: Script, shared: Shared, own: ScriptRequest) -> Awaitable[Any]:
         """The result of a script for ``own``. One run of the script serves all requests of this and the next loop tick.
 
         ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.
@@ -184,9 +183,9 @@ class Bus:
         async with self._blocked:
             return await self._blocking.ask(commands, block_s=block_s)
 
-    def line(self) -> Line:
+    def line(self) -> PipelineConnection:
         """A new connection to the single server, for reads that wait."""
-        return Line(self._client)
+        return PipelineConnection(self._client)
 
     def any_server(self) -> Client:
         """A client of a server that delivers all published messages."""
@@ -199,13 +198,13 @@ class Bus:
             await self._replication.aclose()
         await self._client.aclose()
 
-    def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
+    def changes(self, kind: str, key: Callable[[int], str]) -> PartitionChanges | None:
         """Partitions whose ``key`` changed; None if one blocking read covers all partitions."""
         if self.cluster is None or self._tasks is None:
             return None
         if kind not in self._changes:
             keys = [key(partition) for partition in range(self.keys.partitions)]
-            self._changes[kind] = Changes(self.cluster, keys)
+            self._changes[kind] = PartitionChanges(self.cluster, keys)
             self._tasks.start_soon(self._changes[kind].run)
         return self._changes[kind]
 
@@ -245,7 +244,7 @@ class Bus:
         await cluster.learn()
         self.cluster = self._client = cluster
         self.revive = cluster.learn
-        self._joined = Lanes(cluster, patience_s=PATIENCE_S)
+        self._joined = ClusterBatch(cluster, patience_s=PATIENCE_S)
         tasks.start_soon(self._joined.run)
         await anyio.lowlevel.checkpoint()
 

@@ -8,16 +8,15 @@ looks at each key and changes what is still old.
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import anyio
 import structlog
 
-from daemon.bus.script import load_script
+from daemon.bus.keys import Keys
+from daemon.bus.pipeline_connection import Part
+from daemon.bus.script_batch import Script, load_script
 from daemon.errors import ConfigError
-
-if TYPE_CHECKING:
-    from daemon.bus.connection import Bus
 
 MIGRATE = load_script(__file__, "migrate.lua")
 
@@ -32,6 +31,16 @@ WAIT_MAX_S = 3_600.0
 _log = structlog.get_logger()
 
 
+class Database(Protocol):
+    """The methods of ``Bus`` that a migration can use."""
+
+    keys: Keys
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
+        """The result of ``script``."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Migration:
     """One step from a schema to the next."""
@@ -40,13 +49,13 @@ class Migration:
     """The one that it makes, of the one before."""
     what: str
     """For people: what is changed."""
-    run: Callable[["Bus"], Awaitable[None]]
+    run: Callable[[Database], Awaitable[None]]
     """Changes it; run again, also over what it has changed already, when it was cut short."""
     only_adds: bool = False
     """Whether there are new kinds of keys and nothing else, so that a version of an older schema can ignore them."""
 
 
-async def _nothing(_bus: "Bus") -> None:
+async def _nothing(_bus: Database) -> None:
     """What is to be done where only kinds of keys are new."""
 
 
@@ -96,7 +105,7 @@ def refuse_newer(found: int, needs: int, schema: int = SCHEMA) -> None:
 
 
 async def migrate(
-    bus: "Bus", *, migrations: Sequence[Migration] = MIGRATIONS, schema: int = SCHEMA, lease_s: float = LEASE_S
+    bus: Database, *, migrations: Sequence[Migration] = MIGRATIONS, schema: int = SCHEMA, lease_s: float = LEASE_S
 ) -> None:
     """Upgrade the database to ``schema``, or wait until another process has done so.
 
@@ -117,7 +126,7 @@ async def migrate(
                 await anyio.sleep(LOOK_S)
 
 
-async def _step(bus: "Bus", nonce: str, step: Migration, goal: tuple[int, float, int]) -> None:
+async def _step(bus: Database, nonce: str, step: Migration, goal: tuple[int, float, int]) -> None:
     schema, lease_s, needs = goal
 
     async def hold() -> None:
@@ -134,7 +143,7 @@ async def _step(bus: "Bus", nonce: str, step: Migration, goal: tuple[int, float,
 
 
 async def _ask(
-    bus: "Bus", nonce: str, lease_s: float, schema: int, *, reached: tuple[int | str, int] = ("", 0)
+    bus: Database, nonce: str, lease_s: float, schema: int, *, reached: tuple[int | str, int] = ("", 0)
 ) -> tuple[bytes, int]:
     status, found = await bus.run(MIGRATE, [bus.keys.meta], [nonce, round(lease_s * 1000), schema, *reached])
     return status, int(found)

@@ -13,7 +13,7 @@ from redis.exceptions import NoPermissionError
 
 from daemon.bus.command_batch import translated
 from daemon.bus.connection import Bus
-from daemon.bus.pipeline_connection import AWAY, Line, Part
+from daemon.bus.pipeline_connection import AWAY, Part, PipelineConnection
 
 _PARTITIONS = "in,ready,due,asides,grew,unsettled,upcoming,dead,unknown"
 """Kinds of keys, one a partition."""
@@ -187,7 +187,7 @@ async def missing(bus: Bus, role: str) -> list[str]:
     Raises:
         BusUnavailable: Redis is away.
     """
-    line = Line(bus.client if bus.cluster is None else bus.cluster.any_node(), shaped=False)
+    line = PipelineConnection(bus.client if bus.cluster is None else bus.cluster.any_node(), shaped=False)
     try:
         if [rule for rule, answer in await _asked(line, []) if _lacks(rule, answer)]:
             return ["+multi"]
@@ -201,7 +201,7 @@ _Try = tuple[str, tuple[Part, ...]]
 """A rule, and a command that the server refuses without it."""
 
 
-async def _asked(line: Line, tried: Sequence[_Try]) -> list[tuple[str, Any]]:
+async def _asked(line: PipelineConnection, tried: Sequence[_Try]) -> list[tuple[str, Any]]:
     whole: list[_Try] = [("+multi", ("MULTI",)), *tried, ("+discard", ("DISCARD",))]
     answers = await line.ask([command for _, command in whole])
     if isinstance(answers[0], AWAY):

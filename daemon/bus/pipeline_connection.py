@@ -10,6 +10,19 @@ import structlog
 from redis import exceptions as redis_errors
 from redis.asyncio.connection import DefaultParser
 
+# Replies whose form depends on the protocol: RESP3 has maps and pairs, RESP2 has flat lists.
+
+
+def pairs(reply: Any) -> list[tuple[Any, Any]]:
+    """A reply of names and values (HGETALL, ZRANGE WITHSCORES, ZPOPMIN, XREAD) as pairs."""
+    if not reply:
+        return []
+    items: list[Any] = list(reply.items() if hasattr(reply, "items") else reply)
+    if isinstance(items[0], list | tuple):
+        return [(pair[0], pair[1]) for pair in items]
+    return list(zip(items[::2], items[1::2], strict=True))
+
+
 Part = bytes | str | int | float
 
 Client = Any
@@ -54,7 +67,7 @@ PROBE = packed(("ECHO", "there?"))
 """Not PING, because a server that cannot write to its disk refuses PING."""
 
 
-class Line:
+class PipelineConnection:
     """A connection to the server of a client, opened on first use. The caller limits every wait."""
 
     def __init__(self, client: Client, *, shaped: bool = True) -> None:
@@ -134,7 +147,7 @@ def is_current(client: Client, connection: Any) -> bool:
 
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-    """As ``Line.exchange``, for occasional use, on a connection of the client's pool.
+    """As ``PipelineConnection.exchange``, for occasional use, on a connection of the client's pool.
 
     Raises:
         TimeoutError: not all answers came within ``ANSWER_TIMEOUT_S``.

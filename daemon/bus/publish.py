@@ -8,8 +8,7 @@ import msgspec
 
 from daemon.bus.connection import Bus
 from daemon.bus.keys import Keys
-from daemon.bus.script import load_script
-from daemon.bus.script_batch import ALONE, MOST, Asked, Shared, arguments
+from daemon.bus.script_batch import ALONE, MOST, ScriptRequest, Shared, arguments, load_script
 from daemon.config import QueueConfig
 from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound
@@ -185,8 +184,8 @@ async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueCon
 
 def _own(
     keys: tuple[str, ...], session: str, inbound: Inbound, *, scope: str, debounce_s: float, order: float | None = None
-) -> Asked:
-    return Asked(
+) -> ScriptRequest:
+    return ScriptRequest(
         keys,
         (
             session,

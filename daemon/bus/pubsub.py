@@ -11,11 +11,15 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
+import msgspec
 import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus.connection import Bus
 from daemon.bus.pipeline_connection import ANSWER_TIMEOUT_S, SILENT_S, Client, Silence, connected, is_current, packed
+from daemon.bus.script_batch import load_script
+from daemon.config import QueueConfig
+from daemon.events import Live, ToolEvent
 
 BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
@@ -185,3 +189,25 @@ async def _send(connection: Any, what: str, *names: str) -> None:
     if names:
         with anyio.fail_after(ANSWER_TIMEOUT_S):
             await connection.send_packed_command(packed((what, *names)), check_health=False)
+
+
+# Temporary events for viewers: text being written, and tools in progress. No other part relies on these events.
+
+LIVE = load_script(__file__, "live.lua")
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def show_live(bus: Bus, whole: Live, piece: Live, *, nonce: str, config: QueueConfig) -> None:
+    """Publish ``piece``, and keep ``whole`` (the text so far) for viewers who join."""
+    session = whole.session
+    await bus.run(
+        LIVE,
+        [bus.keys.session(session), bus.keys.live(session)],
+        [nonce, round(config.live_ttl_s * 1000), _encode(whole), bus.keys.events(session), _encode(piece)],
+    )
+
+
+async def notify(bus: Bus, event: ToolEvent) -> None:
+    """Publish that a tool began or ended."""
+    await bus.call("PUBLISH", bus.keys.events(event.session), _encode(event))

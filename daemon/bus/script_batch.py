@@ -1,24 +1,56 @@
 """Scripts that serve several requests at once: all requests of this and the next loop tick share one run.
 
+A script is one atomic step: it checks everything first and writes after, reads the time from the server, and is
+harmless when it arrives twice or late.
+
 Such a script takes keys and arguments that are the same for all, then the keys of each, what each asks, packed in one
 list, and last the long texts of each. It returns a list of results. One that fails among others says ``ALONE`` in its
 place; it is asked for by itself, so that its error is its own.
 """
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import anyio
+import msgspec
 from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.pipeline_connection import Part
-from daemon.bus.script import Script, pack
 from daemon.bus.streaming_connection import WOKEN_AT_ONCE
 from daemon.errors import BusError, BusUnavailable
 from daemon.slots import Slots
+
+# Lua scripts, which are stored in the folder ``lua`` beside their Python callers.
+
+pack: Callable[[Any], bytes] = msgspec.msgpack.Encoder().encode
+"""Values as one argument of a script, which has them by ``cmsgpack.unpack``; as arguments of their own each costs
+several times as much. No bytes: the server knows only text before Redis 7.
+
+Raises:
+    UnicodeEncodeError: a text is no valid Unicode.
+"""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The text of a script, and the hash that calls it."""
+
+    name: str
+    text: bytes
+    sha: bytes
+
+
+def load_script(caller: str, name: str, *, with_parts: tuple[str, ...] = ()) -> Script:
+    """The file ``lua/name`` beside ``caller`` (its ``__file__``), preceded by the functions of ``with_parts``."""
+    folder = Path(caller).parent / "lua"
+    text = b"\n".join((folder / part).resolve().read_bytes() for part in (*with_parts, name))
+    return Script(name=name, text=text, sha=hashlib.sha1(text, usedforsecurity=False).hexdigest().encode())
+
 
 MOST = 32
 """So many share one script. The server does nothing else for half a millisecond or more, and whoever is answered waits
@@ -38,7 +70,7 @@ class Shared:
     args: tuple[Part, ...]
 
 
-class Asked(NamedTuple):
+class ScriptRequest(NamedTuple):
     """One request."""
 
     keys: tuple[str, ...]
@@ -48,7 +80,7 @@ class Asked(NamedTuple):
     """What is long, each an argument of its own: packed, the server would copy and hash every byte of it twice."""
 
 
-def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[Part]]:
+def arguments(shared: Shared, asked: Sequence[ScriptRequest]) -> tuple[list[str], list[Part]]:
     """The keys and arguments of a script for several requests.
 
     Raises:
@@ -64,7 +96,7 @@ def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[P
 class _Batch:
     script: Script
     shared: Shared
-    asked: list[Asked] = field(default_factory=list[Asked])
+    asked: list[ScriptRequest] = field(default_factory=list[ScriptRequest])
     answers: list[asyncio.Future[Any]] = field(default_factory=list[asyncio.Future[Any]])
 
     async def settle(self, results: Sequence[Any]) -> None:
@@ -76,7 +108,7 @@ class _Batch:
                 await cancel_shielded_checkpoint()
 
 
-class Together:
+class ScriptBatch:
     """Collects requests. ``run`` must be running in a task group, or ``ask`` is not answered."""
 
     def __init__(self, call: Call) -> None:
@@ -97,7 +129,7 @@ class Together:
         finally:
             self._closed = True
 
-    async def ask(self, script: Script, shared: Shared, own: Asked) -> Any:
+    async def ask(self, script: Script, shared: Shared, own: ScriptRequest) -> Any:
         """The result of ``script`` for ``own``; errors as for ``Bus.run``."""
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
@@ -129,7 +161,7 @@ class Together:
         finally:
             await batch.settle(results)
 
-    async def _results(self, script: Script, shared: Shared, asked: Sequence[Asked]) -> Sequence[Any]:
+    async def _results(self, script: Script, shared: Shared, asked: Sequence[ScriptRequest]) -> Sequence[Any]:
         try:
             results = await self._call(script, *arguments(shared, asked))
         except BusError as error:
@@ -141,7 +173,9 @@ class Together:
             await self._ask_alone(script, shared, asked, results)
         return results
 
-    async def _ask_alone(self, script: Script, shared: Shared, asked: Sequence[Asked], results: list[Any]) -> None:
+    async def _ask_alone(
+        self, script: Script, shared: Shared, asked: Sequence[ScriptRequest], results: list[Any]
+    ) -> None:
         """Put into ``results`` what becomes of those that failed among others; none of them waits for another."""
 
         async def ask(number: int) -> None:

@@ -17,7 +17,7 @@ from redis.asyncio.sentinel import (
 )
 
 from daemon.bus.pipeline_connection import Client
-from daemon.config.sentinel_address import SentinelAddress
+from daemon.config.address import SentinelAddress
 
 ASK_S = 1.0
 """How long a sentinel may take to answer before the next one is asked."""

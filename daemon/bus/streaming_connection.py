@@ -27,13 +27,13 @@ from daemon.bus.pipeline_connection import (
     reads_of,
     silent_s,
 )
-from daemon.shared_timeout import Limit
+from daemon.shared_timeout import SharedTimeout
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
 
 
-class Sent(Protocol):
+class SentCommand(Protocol):
     """A command that was sent."""
 
     @property
@@ -49,10 +49,10 @@ class Sent(Protocol):
 
 _log = structlog.get_logger()
 
-_C = TypeVar("_C", bound=Sent)
+_C = TypeVar("_C", bound=SentCommand)
 
 
-class Stream(Generic[_C]):
+class StreamingConnection(Generic[_C]):
     """Sends commands of one caller at a time. ``run`` must be running in a task group, or no command is answered.
 
     ``watch`` beside it finds out sooner that a connection is dead.
@@ -75,7 +75,7 @@ class Stream(Generic[_C]):
             lost: told what was sent, or could not be, and will not be answered: whether it was carried out is unknown.
         """
         self._client = client
-        self._limit = Limit(limit_s)
+        self._limit = SharedTimeout(limit_s)
         self._answered = answered
         self._lost = lost
         self._connection: Any = None

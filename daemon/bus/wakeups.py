@@ -6,13 +6,12 @@ from typing import Any
 
 import anyio
 
+from daemon.bus.cluster import PartitionChanges
 from daemon.bus.command_batch import translated
 from daemon.bus.connection import Bus
-from daemon.bus.partition_changes import Changes
-from daemon.bus.pipeline_connection import Part
+from daemon.bus.pipeline_connection import Part, pairs
 from daemon.bus.publish import longest_deadline_s
-from daemon.bus.resp_replies import pairs
-from daemon.bus.script import load_script
+from daemon.bus.script_batch import load_script
 from daemon.config import QueueConfig
 from daemon.errors import BusError
 
@@ -62,7 +61,7 @@ async def _take_from_any(bus: Bus, at_most: int) -> list[str]:
     return [session.decode() for session in (*sessions, *(session for session, _ in pairs(found)))]
 
 
-async def _take_from_changed(bus: Bus, changes: Changes, at_most: int) -> list[str]:
+async def _take_from_changed(bus: Bus, changes: PartitionChanges, at_most: int) -> list[str]:
     until = anyio.current_time() + BLOCK_S
     sessions: list[str] = []
     while not sessions and (left_s := until - anyio.current_time()) > 0:
@@ -72,7 +71,7 @@ async def _take_from_changed(bus: Bus, changes: Changes, at_most: int) -> list[s
     return sessions
 
 
-async def _take_from(bus: Bus, changes: Changes, partitions: Sequence[int], at_most: int) -> list[str]:
+async def _take_from(bus: Bus, changes: PartitionChanges, partitions: Sequence[int], at_most: int) -> list[str]:
     """Up to ``at_most`` sessions of each partition; those that may hold more are looked at again."""
     sessions: list[str] = []
     errors: list[BaseException] = []

@@ -3,35 +3,28 @@
 import gc
 import os
 
-from daemon.cli.audit_command import audit_memory
 from daemon.cli.channel_command import channel
-from daemon.cli.chat_command import chat
+from daemon.cli.chat_command import chat, send
 from daemon.cli.config_command import config
 from daemon.cli.data_command import data
-from daemon.cli.dead_command import dead
-from daemon.cli.doctor_command import doctor
+from daemon.cli.doctor.doctor_command import doctor
 from daemon.cli.export_command import export
 from daemon.cli.forget_command import forget_memory, forget_person, forget_session
 from daemon.cli.generate_command import generate
 from daemon.cli.init_command import init
-from daemon.cli.jobs_command import jobs
 from daemon.cli.memory_command import memory
-from daemon.cli.memory_search_command import search_memory
+from daemon.cli.memory_search_command import audit_memory, search_memory
 from daemon.cli.page_command import page
 from daemon.cli.person_command import person
-from daemon.cli.queue_command import queue
+from daemon.cli.queue_command import dead, jobs, queue
 from daemon.cli.redis_command import redis_acl, redis_cli
 from daemon.cli.reminder_command import reminder
-from daemon.cli.rename_command import rename_session
 from daemon.cli.root_command import root
 from daemon.cli.run_command import run
-from daemon.cli.send_command import send
-from daemon.cli.session_command import session
-from daemon.cli.trace_command import trace
+from daemon.cli.session_command import rename_session, session
 from daemon.cli.transcript_command import transcript
-from daemon.cli.usage_command import usage
-from daemon.cli.version_command import version
-from daemon.cli.worker_command import worker
+from daemon.cli.transcript_source import trace
+from daemon.cli.usage_command import usage, version, worker
 
 __all__ = ["main"]
 

@@ -180,10 +180,10 @@ def _decide(ctx: click.Context, name: str, who: str, state: Any) -> str:
 async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig", code: str) -> dict[str, str]:
     import secrets
 
-    from daemon.access import VALID_S, Lines, Pairing, Stranger, welcome
+    from daemon.access import VALID_S, AccessNotices, PairingCodes, Stranger, welcome
 
     by, time = author()
-    found = await Pairing(bus, name).redeem(code, who=f"cli {secrets.token_hex(8)}", by=by, time=time)
+    found = await PairingCodes(bus, name).redeem(code, who=f"cli {secrets.token_hex(8)}", by=by, time=time)
     if not isinstance(found, Stranger):
         why = "too many wrong codes were entered. Try again in ten minutes"
         if found == "wrong":
@@ -193,7 +193,7 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
             )
         raise InboundError(f"channel {name}: {why}, or approve the person with --id.")
     line = welcome(found, code=code, language=config.bots[channel.bot].language, correlation=secrets.token_hex(8))
-    await Lines(bus).say(line, quiet_s=VALID_S)
+    await AccessNotices(bus).say(line, quiet_s=VALID_S)
     return {"channel": name, "id": found.id, "name": found.name}
 
 
@@ -216,7 +216,7 @@ async def read_channels(process: "Process", *, check: bool = False) -> list[Row]
 
 
 async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check: bool) -> Row:
-    from daemon.access import Access, Pairing
+    from daemon.access import Access, PairingCodes
 
     bus, name = process.bus, row.name
     partitions = range(bus.keys.partitions)
@@ -229,7 +229,7 @@ async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check:
         access=_policy(config),
         paired=states.count("paired"),
         banned=states.count("banned"),
-        codes=await Pairing(bus, name).open_codes(),
+        codes=await PairingCodes(bus, name).open_codes(),
         waiting=sum([await bus.call("XLEN", bus.keys.out(each, name)) for each in partitions]),
         leaders=tuple(sorted({worker.decode() for worker in workers if worker})),
         receiver=receiver.decode() if receiver else "",

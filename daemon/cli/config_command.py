@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from daemon.cli.language import translated
+from daemon.cli.command_setup import translated
 from daemon.cli.table_output import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from daemon.config import Loaded
+    from daemon.config import LoadedConfig
 
 EX_CONFIG = 78
 """Exit code of a wrong configuration (``sysexits.h``)."""
@@ -52,7 +52,7 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 def check(ctx: click.Context) -> None:
     """Check the configuration. If the configuration has errors, list them and exit with code 78."""
     from daemon.cli.preflight import missing_programs, usable
-    from daemon.config.type_descriptions import readable
+    from daemon.config.config_keys import readable
 
     loaded = _loaded(ctx, usable)
     tell(
@@ -64,7 +64,7 @@ def check(ctx: click.Context) -> None:
         tell(f"warning: {warning}")
 
 
-def _loaded(ctx: click.Context, load: "Callable[[Path | None], Loaded]") -> "Loaded":
+def _loaded(ctx: click.Context, load: "Callable[[Path | None], LoadedConfig]") -> "LoadedConfig":
     from daemon.errors import ConfigError
 
     path: Path | None = getattr(ctx.obj, "config_path", None)

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from daemon.cli.command_setup import PATIENCE_S, loaded, with_process
-from daemon.cli.exit_codes import FAILED
+from daemon.cli.command_setup import FAILED, PATIENCE_S, loaded, with_process
 from daemon.cli.table_output import print_json, say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from daemon.config import Config
-    from daemon.data import Checked, Flaw, Loss, Manifest, Wanted
+    from daemon.data import BackupContents, DataReport, Flaw, Loss, Manifest
     from daemon.process import Process
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -53,13 +52,13 @@ def backup(
 
     The exit code is 1 if the backup is incomplete, because messages were not found or data could not be read.
     """
-    from daemon.data import Verified, back_up
+    from daemon.data import VerificationResult, back_up
     from daemon.data import verify as verify_backup
 
     found = loaded(ctx)
     folder = folder.expanduser().absolute()
 
-    async def work(process: "Process") -> tuple[Any, Verified | None]:
+    async def work(process: "Process") -> tuple[Any, VerificationResult | None]:
         wanted = _wanted(process, found.path if with_config else None, found.config, leave_out)
         done = await back_up(process.bus, wanted, folder, clock=process.clock, tell=_tell(as_json))
         if not verify:
@@ -172,7 +171,7 @@ def restore(
     from daemon import log
     from daemon.bus import open_bus
     from daemon.config import data_path
-    from daemon.data import Restored, Target
+    from daemon.data import RestoreResult, RestoreTarget
     from daemon.data import restore as restore_backup
     from daemon.errors import ConfigError
 
@@ -184,9 +183,9 @@ def restore(
             f"redis.partitions is {wanted} and --partitions is {partitions}. Set both to the same number of partitions."
         )
 
-    async def work() -> Restored:
+    async def work() -> RestoreResult:
         async with open_bus(config.redis, data_path(config), patience_s=PATIENCE_S, restoring=True) as bus:
-            target = Target(
+            target = RestoreTarget(
                 workspace_of=lambda bot: _workspace(config, bot),
                 archive=_storage(config) if files else None,
                 partitions=partitions or wanted,
@@ -220,10 +219,10 @@ def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> Non
 
     The exit code is 1 if a rule is violated.
     """
-    from daemon.data import Check
+    from daemon.data import DataCheck
 
-    async def work(process: "Process") -> "Checked":
-        look = Check(process.bus, process.archive, deep=deep, repairs=repair, workspace_of=process.workspace)
+    async def work(process: "Process") -> "DataReport":
+        look = DataCheck(process.bus, process.archive, deep=deep, repairs=repair, workspace_of=process.workspace)
         return await look.run()
 
     found = with_process(ctx, work, makes=False)
@@ -236,7 +235,7 @@ def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> Non
         ctx.exit(FAILED)
 
 
-def _say_checked(found: "Checked", *, repair: bool) -> None:
+def _say_checked(found: "DataReport", *, repair: bool) -> None:
     for flaw in found.flaws:
         say(_line(flaw))
         if flaw.mend is not None and not repair:
@@ -266,12 +265,14 @@ def _tell(as_json: bool) -> "Callable[[str], None]":
     return tell
 
 
-def _wanted(process: "Process", config_path: Path | None, config: "Config", leave_out: "Sequence[str]") -> "Wanted":
-    from daemon.data import Wanted
+def _wanted(
+    process: "Process", config_path: Path | None, config: "Config", leave_out: "Sequence[str]"
+) -> "BackupContents":
+    from daemon.data import BackupContents
 
     secrets = frozenset(_secret_files(config))
     own = (config_path, *sorted(secrets)) if config_path is not None else ()
-    return Wanted(
+    return BackupContents(
         workspaces={bot: process.workspace(bot) for bot in config.bots},
         archive=process.archive.storage,
         config=tuple(path for path in own if path.is_file()),

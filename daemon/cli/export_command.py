@@ -14,7 +14,7 @@ from daemon.errors import ArchiveError, InboundError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.export import Exported
+    from daemon.export import ExportResult
     from daemon.memory import Memories
     from daemon.process import Process
     from daemon.wording import Language
@@ -47,8 +47,8 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
         raise click.UsageError("use exactly one of SESSION, --person and --scope")
     key = key_of(ctx, name) if name else ""
 
-    async def work(process: "Process") -> "Exported":
-        from daemon.export import Package, person_in, subject_of
+    async def work(process: "Process") -> "ExportResult":
+        from daemon.export import ZipWriter, person_in, subject_of
         from daemon.export import export as write
 
         scopes = await _scopes(process, key, person, scope)
@@ -56,7 +56,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
         subject = await (person_in(process.bus, who, scopes) if who else subject_of(process.bus, scopes))
         sources, now = process.export_sources(_memories(process)), process.clock.now()
         with opened(output, replace=force) as file:
-            done = await write(sources, subject, Package(file, now=now), language=_language(process, scopes))
+            done = await write(sources, subject, ZipWriter(file, now=now), language=_language(process, scopes))
             if not (done.scopes or done.sessions or done.groups):
                 raise InboundError(
                     f"{person}: nothing is stored about this person. Check the ID. /whoami shows the ID in a chat."
@@ -104,7 +104,7 @@ def _memories(process: "Process") -> "Memories":
     return Memories(process.bus, process.archive)
 
 
-def _fields(done: "Exported") -> dict[str, Any]:
+def _fields(done: "ExportResult") -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(done)

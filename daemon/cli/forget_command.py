@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from daemon.cli.command_setup import loaded, with_process
-from daemon.cli.exit_codes import EX_TEMPFAIL
-from daemon.cli.language import language, translated
+from daemon.cli.command_setup import EX_TEMPFAIL, language, loaded, translated, with_process
 from daemon.cli.memory_command import scope_named
 from daemon.cli.session_command import key_of, unknown
 from daemon.cli.table_output import print_json, say, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
-    from daemon.forget import Matches, Order, Search
+    from daemon.forget import ForgetOrder, ForgetSearch, Matches
     from daemon.jobs import JobRecord
     from daemon.process import Process
 
@@ -27,10 +25,10 @@ WITHIN_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Meant:
+class ForgetSelection:
     """The requested deletion, and the amount of matching data."""
 
-    order: "Order"
+    order: "ForgetOrder"
     extent: Mapping[str, int]
     """How much, by tier."""
     matches: "Matches | None" = None
@@ -89,9 +87,15 @@ def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) 
 
 
 def _forget(
-    ctx: click.Context, meant: Meant, *, yes: bool, as_json: bool, what: str | None = None, only: str | None = None
+    ctx: click.Context,
+    meant: ForgetSelection,
+    *,
+    yes: bool,
+    as_json: bool,
+    what: str | None = None,
+    only: str | None = None,
 ) -> None:
-    from daemon.forget import Search, matches_text, report_text
+    from daemon.forget import ForgetSearch, matches_text, report_text
     from daemon.wording import text
 
     if not meant.extent:
@@ -100,7 +104,7 @@ def _forget(
         )
     search = None
     if meant.matches is not None and what is not None:
-        search = Search(text=what, chosen=_chosen(meant.matches, only) if only else None)
+        search = ForgetSearch(text=what, chosen=_chosen(meant.matches, only) if only else None)
     if not yes:
         if meant.matches is not None and not only:
             say(matches_text(meant.matches.shown, meant.matches.more, language(), how=False))
@@ -132,54 +136,54 @@ def _chosen(matches: "Matches", only: str) -> tuple[str, ...]:
     return tuple(matches.shown[number - 1].group for number in numbers)
 
 
-async def _done(process: "Process", order: "Order", search: "Search | None") -> "JobRecord":
+async def _done(process: "Process", order: "ForgetOrder", search: "ForgetSearch | None") -> "JobRecord":
     import secrets
 
-    from daemon.forget import Asking
+    from daemon.forget import ForgetRequests
     from daemon.job_handlers import job_runner
 
     runner = job_runner(process)
-    job_id = await Asking(process.bus, runner.jobs).order(order, search, name=secrets.token_hex(8))
+    job_id = await ForgetRequests(process.bus, runner.jobs).order(order, search, name=secrets.token_hex(8))
     return await runner.until_ended(job_id, within_s=WITHIN_S)
 
 
 # What is meant
 
 
-async def _session(process: "Process", key: str) -> Meant:
-    from daemon.forget import Order, extent_of, scopes_with, stores_for
+async def _session(process: "Process", key: str) -> ForgetSelection:
+    from daemon.forget import ForgetOrder, extent_of, scopes_with, stores_for
     from daemon.session import SessionReader
 
     state = await SessionReader(process.bus).state(key)
     if not state.exists:
         raise InboundError(await unknown(process.bus, key))
-    order = Order(whole="session", name=key, session=key, scopes=await scopes_with(process.bus, state.scope))
-    return Meant(order=order, extent=await extent_of(stores_for(process), order))
+    order = ForgetOrder(whole="session", name=key, session=key, scopes=await scopes_with(process.bus, state.scope))
+    return ForgetSelection(order=order, extent=await extent_of(stores_for(process), order))
 
 
-async def _memory(ctx: click.Context, process: "Process", name: str, what: str | None) -> Meant:
-    from daemon.forget import Order, choice_of, extent_of, matches_of, scopes_with, stores_for
+async def _memory(ctx: click.Context, process: "Process", name: str, what: str | None) -> ForgetSelection:
+    from daemon.forget import ForgetOrder, choice_of, extent_of, matches_of, scopes_with, stores_for
 
     scope = await scope_named(ctx, process.bus, name)
     scopes, stores = await scopes_with(process.bus, scope), stores_for(process)
     if what is None:
-        order = Order(whole="scope", name=scope, scopes=scopes)
-        return Meant(order=order, extent=await extent_of(stores, order))
+        order = ForgetOrder(whole="scope", name=scope, scopes=scopes)
+        return ForgetSelection(order=order, extent=await extent_of(stores, order))
     if choice_of(what).kind in ("nothing", "short", "long"):
         raise InboundError(f"{what!r} is too short or too long to search for. Write 2 to 500 characters.")
-    order = Order(name=scope, scopes=scopes)
+    order = ForgetOrder(name=scope, scopes=scopes)
     matches = await matches_of(stores, order, what)
-    return Meant(order=order, extent=matches.counts, matches=matches)
+    return ForgetSelection(order=order, extent=matches.counts, matches=matches)
 
 
-async def _person(ctx: click.Context, process: "Process", person: str) -> Meant:
-    from daemon.forget import Order, extent_of, scopes_with, stores_for
+async def _person(ctx: click.Context, process: "Process", person: str) -> ForgetSelection:
+    from daemon.forget import ForgetOrder, extent_of, scopes_with, stores_for
 
     bot, name = _named(ctx, person)
     scopes = await scopes_with(process.bus, f"{bot}:person:{name}")
     people = tuple(scope.split(":", 2)[2] for scope in scopes)
-    order = Order(whole="person", name=name, scopes=scopes, people=people, bot=bot)
-    return Meant(order=order, extent=await extent_of(stores_for(process), order))
+    order = ForgetOrder(whole="person", name=name, scopes=scopes, people=people, bot=bot)
+    return ForgetSelection(order=order, extent=await extent_of(stores_for(process), order))
 
 
 def _named(ctx: click.Context, person: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from daemon.events import Inbound
     from daemon.process import Process
 
-SENDER = "channels.terminal.session_target:sender_of"
+SENDER = "channels.terminal.send_message:sender_of"
 INBOUND = "channels.inbound:make_inbound"
 """Found by import string, as services are: this room may not import the channels."""
 
@@ -61,8 +61,7 @@ async def _generate(process: "Process", key: str, messages: int, oversized: int,
     from daemon import tokens
     from daemon.config import summary_model_of
     from daemon.scope import scope_of
-    from daemon.session.artificial_session import fill
-    from daemon.session.synthetic_text import Plot, synthetic
+    from daemon.session.artificial_session import Plot, fill, synthetic
 
     first = _first(process, key)
     bot = process.bot(first.bot)

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.exit_codes import INTERRUPTED
+from daemon.cli.command_setup import INTERRUPTED
 from daemon.printable import printable
 
 if TYPE_CHECKING:
     from daemon.config import Config
-    from daemon.setup.answers import Answers
-    from daemon.setup.config_place import Place
+    from daemon.setup.answers import Answers, Flags
     from daemon.setup.config_tables import SecretFile
-    from daemon.setup.flags import Flags
-    from daemon.setup.foreign_data import Elsewhere
+    from daemon.setup.foreign_data import ForeignData
     from daemon.setup.questions import Asker
+    from daemon.setup.setup_files import ConfigPlace
 
 
 @click.command()
@@ -120,9 +119,9 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     --slack sets up Slack, --discord sets up Discord, and --feishu sets up Feishu. Without these three flags, init sets
     up Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
     """
-    from daemon.cli.language import language
-    from daemon.setup.flags import Flags
-    from daemon.setup.questions import Nobody, Person
+    from daemon.cli.command_setup import language
+    from daemon.setup.answers import Flags
+    from daemon.setup.questions import FlagAnswers, TerminalAnswers
     from daemon.setup.slack_scopes import manifest
 
     flags = Flags(**given)
@@ -132,7 +131,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
         return
     asks = not flags.yes and sys.stdin.isatty() and sys.stdout.isatty()
     try:
-        _set_up(ctx, flags, Person(language()) if asks else Nobody(language()))
+        _set_up(ctx, flags, TerminalAnswers(language()) if asks else FlagAnswers(language()))
     except (click.Abort, KeyboardInterrupt):
         click.echo(
             "\nmillpond: stopped. The program was stopped. Only changes that you had confirmed were written.", err=True
@@ -142,13 +141,12 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
 
 def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     from daemon import log
-    from daemon.setup.config_place import place_of
     from daemon.setup.config_tables import with_answers
     from daemon.setup.foreign_data import find
     from daemon.setup.foreign_settings import Settings
     from daemon.setup.interview import Interview
-    from daemon.setup.machine_defaults import language_here
-    from daemon.setup.setup_files import checked
+    from daemon.setup.model_apis import language_here
+    from daemon.setup.setup_files import checked, place_of
 
     log.configure("error")
     environ = dict(os.environ)
@@ -187,7 +185,7 @@ def _undisturbed() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
+def _may_change(place: "ConfigPlace", flags: "Flags", asker: "Asker") -> bool:
     from daemon.errors import ConfigError
 
     if not place.text.strip():
@@ -204,7 +202,7 @@ def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
     return True
 
 
-def _write(asker: "Asker", place: "Place", tables: dict[str, object], files: "list[SecretFile]") -> None:
+def _write(asker: "Asker", place: "ConfigPlace", tables: dict[str, object], files: "list[SecretFile]") -> None:
     from daemon.clock import SystemClock
     from daemon.setup.setup_files import write
 
@@ -218,7 +216,7 @@ def _write(asker: "Asker", place: "Place", tables: dict[str, object], files: "li
         asker.say(f"Copy of the previous configuration: {written.backup}")
 
 
-def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere | None") -> None:
+def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found: "ForeignData | None") -> None:
     from daemon.config import bot_workspace
     from daemon.setup.data_import import copy_files
     from daemon.setup.setup_files import write_templates
@@ -240,7 +238,7 @@ def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found:
     _tell(asker, f"New in {workspace}", write_templates(workspace, language=answers.language, values=values))
 
 
-def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere") -> str:
+def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "ForeignData") -> str:
     """The scope that receives the imported memory; empty: none."""
     from daemon.errors import MillpondError
     from daemon.setup.data_import import scope_in
@@ -268,7 +266,7 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
     return scope_in(config, answers.bot, identity)
 
 
-def _remember(asker: "Asker", config: "Config", answers: "Answers", scope: str, found: "Elsewhere") -> None:
+def _remember(asker: "Asker", config: "Config", answers: "Answers", scope: str, found: "ForeignData") -> None:
     import anyio
 
     from daemon.setup.data_import import remember
@@ -282,7 +280,7 @@ def _remember(asker: "Asker", config: "Config", answers: "Answers", scope: str, 
     _tell(asker, f"Imported into the memory of {scope}", what or ["nothing new"])
 
 
-def _tell_found(asker: "Asker", found: "Elsewhere") -> None:
+def _tell_found(asker: "Asker", found: "ForeignData") -> None:
     remembered = found.remembered
     asker.say(f"Found {found.program}: {printable(str(found.workspace))}")
     what = [
@@ -306,8 +304,8 @@ def _tell(asker: "Asker", what: str, names: "list[str] | tuple[str, ...]") -> No
         asker.say(f"{what}: {printable(', '.join(names))}")
 
 
-def _tell_next(asker: "Asker", ctx: click.Context, place: "Place", answers: "Answers") -> None:
-    from daemon.config.paths import FILE_NAME
+def _tell_next(asker: "Asker", ctx: click.Context, place: "ConfigPlace", answers: "Answers") -> None:
+    from daemon.config.config_file import FILE_NAME
 
     named = getattr(ctx.obj, "config_path", None) or place.path != Path(os.path.realpath(_usual(FILE_NAME)))
     command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
@@ -346,8 +344,8 @@ def _own_name() -> str:
 def _usual(name: str) -> Path:
     """The default path of the configuration, which every command uses."""
     from daemon.config import Config
+    from daemon.config.config_file import expanded
     from daemon.config.environment import variable
-    from daemon.config.paths import expanded
 
     if told := variable(os.environ, "MILLPOND_CONFIG"):
         return expanded(told)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from daemon.cli.command_setup import loaded, with_bus
+from daemon.cli.output_file import edited_draft, text_of
 from daemon.cli.session_command import key_of, unknown
 from daemon.cli.table_output import print_json, say, table, tell
-from daemon.cli.text_editor import edited_draft, text_of
 from daemon.errors import BadSessionKey, ConfigError, InboundError
 
 if TYPE_CHECKING:
     from daemon.bus import Bus
     from daemon.config import Config
-    from daemon.memory import Changed, Memories, MemoryFiles, Recall
+    from daemon.memory import Memories, MemoryFiles, Recall, VersionChanges
 
 _T = TypeVar("_T")
 
@@ -27,7 +27,7 @@ REASON_CHARS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class NamedMemory:
     """The memory that a command is about."""
 
     memories: "Memories"
@@ -118,7 +118,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
     """Make the text of version N the current MEMORY.md, even if version N was rejected. The text gets a new version
     number."""
 
-    async def change(named: Named) -> int:
+    async def change(named: NamedMemory) -> int:
         by, time = author()
         return await named.memories.restore(named.scope, version=version, by=by, time=time)
 
@@ -152,7 +152,7 @@ def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as
 # Which memory
 
 
-def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitable[_T]]) -> _T:
+def _with_memory(ctx: click.Context, name: str, work: Callable[[NamedMemory], Awaitable[_T]]) -> _T:
     config = loaded(ctx).config
 
     async def named(bus: "Bus") -> _T:
@@ -162,7 +162,7 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
 
         memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
         # Of one that was joined with another, what is remembered is the other's.
-        return await work(Named(memories=memories, scope=await memories.home(await scope_named(ctx, bus, name))))
+        return await work(NamedMemory(memories=memories, scope=await memories.home(await scope_named(ctx, bus, name))))
 
     return with_bus(ctx, named)
 
@@ -206,7 +206,7 @@ async def _scope_of_person(bus: "Bus", scopes: "Sequence[str]") -> str:
 # What is shown
 
 
-async def _shown(named: Named, version: int | None) -> dict[str, Any]:
+async def _shown(named: NamedMemory, version: int | None) -> dict[str, Any]:
     current = await named.memories.current(named.scope)
     number = version or current.version
     shown: dict[str, Any] = {"scope": named.scope, "version": number, "current": current.version}
@@ -216,11 +216,11 @@ async def _shown(named: Named, version: int | None) -> dict[str, Any]:
     return shown | {"kind": found.kind, "time": found.time, "characters": len(found.text), "text": found.text}
 
 
-async def _history(named: Named) -> "Sequence[tuple[str, object]]":
+async def _history(named: NamedMemory) -> "Sequence[tuple[str, object]]":
     return [(entry.text, entry) for entry in await named.memories.history(named.scope)]
 
 
-async def _notes(named: Named) -> "Sequence[tuple[str, object]]":
+async def _notes(named: NamedMemory) -> "Sequence[tuple[str, object]]":
     return [(f"{note.date}: {note.text}", note) for note in await named.memories.notes(named.scope)]
 
 
@@ -231,13 +231,13 @@ def _print_entries(entries: "Sequence[tuple[str, object]]", *, as_json: bool) ->
     say("\n\n".join(text.strip("\n") for text, _ in entries))
 
 
-async def _log(named: Named, limit: int) -> list[dict[str, Any]]:
+async def _log(named: NamedMemory, limit: int) -> list[dict[str, Any]]:
     from daemon.memory import changes_of
 
     return [_row(changed) for changed in await changes_of(named.memories, named.scope, limit=limit)]
 
 
-def _row(changed: "Changed") -> dict[str, Any]:
+def _row(changed: "VersionChanges") -> dict[str, Any]:
     version = changed.version
     return {
         "version": version.version,
@@ -262,7 +262,7 @@ def _short(row: dict[str, Any], head: str) -> str:
     return text if len(text) <= REASON_CHARS or head != "reason" else f"{text[: REASON_CHARS - 1]}…"
 
 
-async def _diff(named: Named, first: int, second: int | None) -> dict[str, Any]:
+async def _diff(named: NamedMemory, first: int, second: int | None) -> dict[str, Any]:
     from daemon.memory import seen
     from daemon.memory.text_diff import unified
 
@@ -272,7 +272,7 @@ async def _diff(named: Named, first: int, second: int | None) -> dict[str, Any]:
     return {"scope": named.scope, "from": old.version, "to": new.version, "diff": changes}
 
 
-async def _seen(named: Named, number: int | None) -> "Recall":
+async def _seen(named: NamedMemory, number: int | None) -> "Recall":
     from daemon.memory import seen
 
     return await seen(named.memories, named.scope, number)
@@ -281,8 +281,8 @@ async def _seen(named: Named, number: int | None) -> "Recall":
 # What is changed
 
 
-def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
-    async def change(named: Named) -> int:
+def _edit(seen: "Recall", text: str) -> Callable[[NamedMemory], Awaitable[int]]:
+    async def change(named: NamedMemory) -> int:
         by, time = author()
         return await named.memories.edit(named.scope, of=seen.version, text=text, by=by, time=time)
 
@@ -302,10 +302,10 @@ def author() -> tuple[str, str]:
     return name, stamp(SystemClock().now())
 
 
-def _stored(ctx: click.Context, name: str, change: Callable[[Named], Awaitable[int]]) -> dict[str, Any]:
+def _stored(ctx: click.Context, name: str, change: Callable[[NamedMemory], Awaitable[int]]) -> dict[str, Any]:
     config = loaded(ctx).config
 
-    async def work(named: Named) -> dict[str, Any]:
+    async def work(named: NamedMemory) -> dict[str, Any]:
         from daemon.memory import written
 
         done = await written(named.memories, _files(named, config), named.scope, lambda: change(named))
@@ -314,7 +314,7 @@ def _stored(ctx: click.Context, name: str, change: Callable[[Named], Awaitable[i
     return _with_memory(ctx, name, work)
 
 
-def _files(named: Named, config: "Config") -> "MemoryFiles":
+def _files(named: NamedMemory, config: "Config") -> "MemoryFiles":
     from daemon.config import bot_workspace
     from daemon.memory import MemoryFiles
 

@@ -45,13 +45,13 @@ def page(ctx: click.Context, channel: str | None, person: str) -> None:
 
 async def _links(ctx: click.Context, bus: "Bus", channel: str | None, person: str) -> list[str]:
     """A link for each address of the channel, of those processes that said lately that they live."""
-    from daemon.operators import Logins, link
+    from daemon.operators import LoginCodes, link
     from daemon.overview import web_addresses
     from daemon.people import operator_sender
 
     name, addresses = _chosen(await web_addresses(bus), channel)
     operator_sender(loaded(ctx).config, name, person)  # refuses a person without an identity on the channel
-    return [link(address, await Logins(bus).offer(name, person)) for address in addresses]
+    return [link(address, await LoginCodes(bus).offer(name, person)) for address in addresses]
 
 
 def _chosen(found: dict[str, list[str]], channel: str | None) -> tuple[str, list[str]]:

@@ -73,9 +73,9 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
     "of PERSON."""
 
     async def asked(process: "Process") -> str:
-        from daemon.people import Asking
+        from daemon.people import LinkRequests
 
-        return await Asking(process).link(_scope(process, into, bot), _scope(process, other, bot), by=author()[0])
+        return await LinkRequests(process).link(_scope(process, into, bot), _scope(process, other, bot), by=author()[0])
 
     record = with_process(ctx, lambda process: _done(process, asked))
     if as_json:
@@ -93,9 +93,9 @@ def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> 
     """Unlink PERSON. PERSON keeps their own memory and every fact that was learned in their own chats."""
 
     async def asked(process: "Process") -> str:
-        from daemon.people import Asking
+        from daemon.people import LinkRequests
 
-        job = await Asking(process).unlink(_scope(process, name, bot), by=author()[0])
+        job = await LinkRequests(process).unlink(_scope(process, name, bot), by=author()[0])
         if job is None:
             raise JobRefused(f"{name} is not linked with anyone. `millpond person list` shows the linked people.")
         return job
@@ -117,9 +117,9 @@ async def _done(process: "Process", ask: Callable[["Process"], Awaitable[str]]) 
 
 
 async def _links(bus: "Bus") -> list[dict[str, str]]:
-    from daemon.people import People
+    from daemon.people import LinkIndex
 
-    links = await People(bus).links()
+    links = await LinkIndex(bus).links()
     return [
         {"home": link.home, "member": scope, "by": link.by, "time": link.time}
         for scope, link in sorted(links.items(), key=lambda item: (item[1].home, item[0]))
@@ -128,9 +128,9 @@ async def _links(bus: "Bus") -> list[dict[str, str]]:
 
 async def _shown(process: "Process", scope: str) -> dict[str, Any]:
     from daemon.memory import Memories
-    from daemon.people import People, sessions_of
+    from daemon.people import LinkIndex, sessions_of
 
-    family = await People(process.bus).family(scope)
+    family = await LinkIndex(process.bus).family(scope)
     sessions = await sessions_of(process.bus, set(family))
     if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
         raise InboundError(

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from daemon.config.sentinel_address import SentinelAddress, is_sentinel, sentinel_address
+from daemon.config.address import SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusUnavailable, ConfigError
 from daemon.server import Address
-from daemon.server.blocking_client import Link, Refusal, Reply, Status
+from daemon.server.blocking_client import BlockingClient, Refusal, Reply, Status
 
 PROGRAMS = ("redis-cli", "valkey-cli")
 DEFAULT_PORT = 6379
@@ -165,7 +165,7 @@ def _next_line(lines: TextIO) -> str | None:
         return None
 
 
-def _execute(link: Link, words: list[str]) -> int:
+def _execute(link: BlockingClient, words: list[str]) -> int:
     """Send one command and print the reply; 1 if the server refused it."""
     try:
         reply = link.call(*words)
@@ -179,7 +179,7 @@ def _execute(link: Link, words: list[str]) -> int:
     return int(isinstance(reply, Refusal))
 
 
-def _connect(target: Target) -> Link:
+def _connect(target: Target) -> BlockingClient:
     try:
         link = _open(target)
         try:
@@ -195,7 +195,7 @@ def _connect(target: Target) -> Link:
     return link
 
 
-def _introduce(link: Link, target: Target) -> None:
+def _introduce(link: BlockingClient, target: Target) -> None:
     greetings = [("AUTH", *filter(None, (target.user, target.password)))] if target.password else []
     greetings += [("SELECT", str(target.database))] if target.database else []
     for greeting in greetings:
@@ -204,10 +204,10 @@ def _introduce(link: Link, target: Target) -> None:
             raise BusUnavailable(f"Redis refused {greeting[0]}: {reply}")
 
 
-def _open(target: Target) -> Link:
+def _open(target: Target) -> BlockingClient:
     if target.socket:
-        return Link.unix(Path(target.socket), timeout_s=CONNECT_TIMEOUT_S).patient()
-    return Link.tcp(target.host, target.port, timeout_s=CONNECT_TIMEOUT_S, tls=target.tls).patient()
+        return BlockingClient.unix(Path(target.socket), timeout_s=CONNECT_TIMEOUT_S).patient()
+    return BlockingClient.tcp(target.host, target.port, timeout_s=CONNECT_TIMEOUT_S, tls=target.tls).patient()
 
 
 def shown(reply: Reply, *, readable: bool) -> bytes:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from daemon.cli.command_setup import with_bus, with_process
-from daemon.cli.language import language
+from daemon.cli.command_setup import language, with_bus, with_process
 from daemon.cli.session_command import key_of
 from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
@@ -13,7 +12,7 @@ from daemon.errors import InboundError
 if TYPE_CHECKING:
     from daemon.bus import Bus
     from daemon.process import Process
-    from daemon.reminders import Place, Reminders
+    from daemon.reminders import ReminderPlace, Reminders
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 SESSION = click.argument("name", metavar="SESSION")
@@ -143,16 +142,16 @@ async def _added(process: "Process", session: str, *, zone: str | None, **asked:
 
     import msgspec
 
-    from daemon.reminders import Reminders, Wish, add, confirmed
+    from daemon.reminders import ReminderRequest, Reminders, add, confirmed
 
     place = await _place(process, session)
     bot, reminders = process.bot(place.bot), Reminders(process.bus, process.config.queue)
-    wish = Wish(**asked, zone=zone or bot.time_zone)
+    wish = ReminderRequest(**asked, zone=zone or bot.time_zone)
     new = await add(reminders, wish, place, asked_as=secrets.token_hex(8), at_most=bot.reminders.chat_max)
     return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, language())}
 
 
-async def _place(process: "Process", session: str) -> "Place":
+async def _place(process: "Process", session: str) -> "ReminderPlace":
     from daemon.reminders import place_in
     from daemon.sessionkey import SessionKey
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from daemon.cli.exit_codes import FAILED, INTERRUPTED, code_of, leaves
-from daemon.cli.language import translated
+from daemon.cli.command_setup import FAILED, INTERRUPTED, code_of, leaves, translated
 from daemon.errors import MillpondError
 from daemon.printable import printable
 from daemon.version import __version__
@@ -26,7 +25,7 @@ class Root(click.Group):
     """A group of commands that prints errors as ``millpond: <error and remedy>`` and exits with a code."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; ``daemon.cli.exit_codes`` maps its errors to exit codes."""
+        """Run the command; ``daemon.cli.command_setup`` maps its errors to exit codes."""
         try:
             return super().invoke(ctx)
         except (MillpondError, TimeoutError, BrokenPipeError, ExceptionGroup) as error:

@@ -13,7 +13,7 @@ from daemon.cli.table_output import tell
 from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
-    from daemon.config import Config, Loaded
+    from daemon.config import Config, LoadedConfig
     from daemon.process import Launch
 
 
@@ -33,15 +33,15 @@ FIRST_OUTPUT = Path("/proc/1/fd/1")
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
     from daemon.cli.preflight import usable
-    from daemon.heap import share_heap
+    from daemon.threads import share_heap
 
-    read: Loaded | None = usable(config_path(ctx), roles)
+    read: LoadedConfig | None = usable(config_path(ctx), roles)
     share_heap()
     while read is not None:
         read = _run(read, config_path(ctx), roles)
 
 
-def _run(read: "Loaded", file: Path | None, roles: tuple[str, ...]) -> "Loaded | None":
+def _run(read: "LoadedConfig", file: Path | None, roles: tuple[str, ...]) -> "LoadedConfig | None":
     """Run until the services have ended; the configuration to start them again with, None at the end."""
     import anyio
 
@@ -92,7 +92,7 @@ def log_to(config: "Config", folder: "Path | None") -> None:
 
 def introduce(config: "Config", data_dir: "Path") -> None:
     """Print where the data lies, whether others can enter it, and which models answer."""
-    from daemon.cli.machine_checks import open_to_others
+    from daemon.cli.doctor.machine_checks import open_to_others
     from daemon.model.dialect import server_of
 
     _say(f"Data directory: {data_dir}")

@@ -8,14 +8,66 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
-from daemon.cli.session_view import Shown, print_shown, shown
-from daemon.cli.table_output import print_json, table
+from daemon.cli.session_view import SessionView, print_shown, shown
+from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
+from daemon.printable import printable_json
 
 if TYPE_CHECKING:
     from daemon.bus import Bus
     from daemon.process import Process
     from daemon.session import SessionState
+
+
+# Output of ``millpond session show --prompt``: the next prompt of a session, part by part.
+
+
+def print_prompt(shown: dict[str, Any]) -> None:
+    """Print the result of ``workers.agent.prompt.prompt_preview``: the parts with their tokens, then the whole text."""
+    tell(f"session {shown['session']}: bot {shown['bot']}, model {shown['model']}, prompt for the {shown['for']}")
+    click.echo()
+    parts = shown["parts"]
+    totals = {"total": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
+    counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
+    table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
+    for each in shown["missing_servers"]:
+        tell(f"the tools of the tool server {each['server']} are missing: {each['reason']}")
+    for each in shown["unreadable"]:
+        tell(f"without {each['path']}: {each['reason']}")
+    for section in shown["system"]:
+        _head(f"system: {section['part']}, {section['tokens']:,} tokens")
+        say(section["text"])
+    _head(f"tools, {parts['tools']:,} tokens")
+    for tool in shown["tools"]:
+        say(_json(tool))
+    stretches: dict[str, tuple[int, int]] = shown["stretches"]
+    for name, told in (("continuity", ""), ("history", f"{shown['history_turns']:,} turns, "), ("current", "")):
+        first, upto = stretches[name]
+        if name == "continuity" and first == upto:
+            continue
+        _head(f"{name}, {told}{parts[name]:,} tokens")
+        for message in shown["messages"][first:upto]:
+            say(_message(message))
+
+
+def _head(text: str) -> None:
+    click.echo()
+    click.echo(f"──── {text}")
+
+
+def _message(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    lines = [content] if isinstance(content, str) else [_json(part) for part in content or ()]
+    lines += [_json(call) for call in message.get("tool_calls") or ()]
+    name = message["role"] + (f" ({message['tool_call_id']})" if message.get("tool_call_id") else "")
+    return f"{name}: " + "\n".join(lines)
+
+
+def _json(value: object) -> str:
+    import msgspec
+
+    return printable_json(msgspec.json.encode(value).decode())
+
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 NEAREST_AMONG = 10_000
@@ -80,7 +132,6 @@ def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt
 
 
 def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:
-    from daemon.cli.prompt_output import print_prompt
     from daemon.services import PREVIEW, load
 
     preview = load(PREVIEW)
@@ -107,9 +158,9 @@ async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
     """The newest ``limit`` sessions, ready to be printed as JSON."""
     import anyio
 
-    from daemon.session import NO_LABEL, Labels, SessionReader
+    from daemon.session import NO_LABEL, SessionLabels, SessionReader
 
-    reader, labels = SessionReader(bus), await Labels(bus).all()
+    reader, labels = SessionReader(bus), await SessionLabels(bus).all()
     found = await reader.sessions(limit=limit)
     states: dict[str, SessionState] = {}
 
@@ -133,7 +184,7 @@ async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
     ]
 
 
-async def _found(process: "Process", key: str, *, after: int | None, limit: int) -> Shown:
+async def _found(process: "Process", key: str, *, after: int | None, limit: int) -> SessionView:
     from daemon.session import SessionReader
 
     state = await SessionReader(process.bus).state(key)
@@ -154,3 +205,31 @@ async def unknown(bus: "Bus", key: str) -> str:
 
 def _moment(at_ms: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_ms / 1000))
+
+
+# ``millpond session rename``: gives a session a title.
+
+
+@click.command("rename")
+@click.argument("name", metavar="SESSION")
+@click.argument("title")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def rename_session(ctx: click.Context, name: str, title: str, *, as_json: bool) -> None:
+    """Set the title of SESSION that is shown in lists of sessions. An empty TITLE removes the title."""
+    key = key_of(ctx, name)
+    given = with_bus(ctx, lambda bus: _renamed(bus, key, title))
+    if as_json:
+        print_json({"session": key, "title": given})
+    else:
+        say(f"{key}: {given or 'the title was removed'}")
+
+
+async def _renamed(bus: "Bus", key: str, title: str) -> str:
+    from daemon.session import SessionLabels, SessionReader
+
+    if not (await SessionReader(bus).state(key)).exists:
+        raise InboundError(await unknown(bus, key))
+    labels = SessionLabels(bus)
+    await labels.rename(key, title)
+    return (await labels.of(key)).title

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.table_output import say, table
-from daemon.cli.text_charts import Part, bar
+from daemon.cli.table_output import Part, bar, say, table
 
 if TYPE_CHECKING:
     from daemon.events import LogEntry
     from daemon.process import Process
-    from daemon.session import SessionState, Settlement
+    from daemon.session import ConsolidationState, SessionState
     from daemon.transcripts import Range
 
 RANGES = 10
@@ -40,7 +39,7 @@ MARKS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class SessionView:
     """A session, ready to be printed as JSON."""
 
     session: str
@@ -52,7 +51,7 @@ class Shown:
     messages: list[dict[str, Any]]
 
 
-async def shown(process: "Process", state: "SessionState", *, after: int | None, limit: int) -> Shown:
+async def shown(process: "Process", state: "SessionState", *, after: int | None, limit: int) -> SessionView:
     """The session with ``state``, and up to ``limit`` messages: those behind index ``after``, or the newest.
 
     Raises:
@@ -72,7 +71,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
         sizes: dict[str, int] = await load(SIZES)(process, state)
     except ConfigError:
         sizes = {}
-    return Shown(
+    return SessionView(
         session=state.session,
         positions=at,
         sizes=sizes,
@@ -103,7 +102,7 @@ def positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
     }
 
 
-def _settlement(found: "Settlement", now_ms: int) -> dict[str, Any]:
+def _settlement(found: "ConsolidationState", now_ms: int) -> dict[str, Any]:
     lease_s = _left_s(found.lease_ms, now_ms)
     return {
         "journal": found.journal,
@@ -152,7 +151,7 @@ def message_of(index: int, entry: "LogEntry") -> dict[str, Any]:
 # For people
 
 
-def print_shown(found: Shown) -> None:
+def print_shown(found: SessionView) -> None:
     """Print positions, a drawing of the log and of the prompt, the newest consolidated ranges, and the messages."""
     table(("position", "value"), [(name, _told(value)) for name, value in found.positions.items()])
     for lines in (_log(found), _prompt(found.sizes)):
@@ -173,7 +172,7 @@ def _told(value: object) -> object:
     return "" if value is None else value
 
 
-def _log(found: Shown) -> list[str]:
+def _log(found: SessionView) -> list[str]:
     """The log as a bar: consolidated messages, remaining messages, the turn in progress."""
     at = found.positions
     cursor, start, head = at["cursor"], max(at["start"], at["cursor"]), at["head"]
@@ -248,7 +247,7 @@ def _second(time: str) -> str:
     return time.partition(".")[0] + "Z"
 
 
-def _lines(found: Shown) -> list[str]:
+def _lines(found: SessionView) -> list[str]:
     """The messages, with a line where cursor and start stand between them."""
     marks: dict[int, list[str]] = {}
     for name in MARKS:

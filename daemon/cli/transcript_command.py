@@ -9,14 +9,14 @@ import click
 from daemon.cli.command_setup import with_process
 from daemon.cli.session_command import key_of, unknown
 from daemon.cli.table_output import print_json, say, table, tell
-from daemon.cli.transcript_source import Spoken, part_of, pieces, spoken
+from daemon.cli.transcript_source import TranscriptSource, part_of, pieces, spoken
 from daemon.errors import ArchiveError, InboundError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from daemon.process import Process
-    from daemon.recall.index.message_index import MessageIndex
+    from daemon.recall.index.indexes import MessageIndex
 
 NAME = click.argument("name", metavar="NAME|SESSION")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -112,7 +112,7 @@ def show(ctx: click.Context, *, name: str, first: int | None, upto: int | None, 
     _end(with_process(ctx, work, makes=False))
 
 
-async def _show(process: "Process", wanted: Spoken) -> list[str]:
+async def _show(process: "Process", wanted: TranscriptSource) -> list[str]:
     from daemon.cli.session_view import line_of, message_of
 
     gaps: list[str] = []
@@ -126,7 +126,7 @@ async def _show(process: "Process", wanted: Spoken) -> list[str]:
     return gaps
 
 
-async def _show_json(process: "Process", wanted: Spoken) -> list[str]:
+async def _show_json(process: "Process", wanted: TranscriptSource) -> list[str]:
     """Prints piece by piece, because a session may be larger than the machine's memory."""
     import msgspec
 
@@ -189,14 +189,16 @@ def search(  # noqa: PLR0913 - the options of the command
         raise click.UsageError("use only one of --session and --scope")
 
     async def work(process: "Process") -> "tuple[list[Any], list[Any], MessageIndex]":
-        from daemon.recall.index.message_index import MessageIndex
-        from daemon.transcripts import Hit, Needle
+        from daemon.recall.index.indexes import MessageIndex
+        from daemon.transcripts import Hit, SearchWords
         from daemon.transcripts import search as search_all
 
         found: list[Any] = []
         sessions = await _among(ctx, process, name, scope)
         index = MessageIndex(process.bus, process.data_dir)
-        among = search_all(process.transcripts, sessions, Needle(text), limit=limit, index=None if reads_all else index)
+        among = search_all(
+            process.transcripts, sessions, SearchWords(text), limit=limit, index=None if reads_all else index
+        )
         async with aclosing(among) as matches:
             async for match in matches:
                 found.append(match)
@@ -296,7 +298,7 @@ def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json:
         tell(f"{output}: messages {done['first']} to {done['upto'] - 1} of {done['session']}, {done['bytes']:,} bytes")
 
 
-async def _raws(process: "Process", wanted: Spoken) -> "AsyncGenerator[Sequence[bytes]]":
+async def _raws(process: "Process", wanted: TranscriptSource) -> "AsyncGenerator[Sequence[bytes]]":
     """All messages, or ArchiveError: an incomplete conversation must not look complete."""
     async with aclosing(pieces(process, wanted)) as found:
         async for piece in found:
@@ -305,7 +307,7 @@ async def _raws(process: "Process", wanted: Spoken) -> "AsyncGenerator[Sequence[
             yield piece.raws
 
 
-async def _lines(process: "Process", wanted: Spoken) -> "AsyncGenerator[bytes]":
+async def _lines(process: "Process", wanted: TranscriptSource) -> "AsyncGenerator[bytes]":
     from daemon.archive.segment import lines_of
 
     async with aclosing(_raws(process, wanted)) as found:
@@ -335,13 +337,13 @@ def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
         tell(f"{done['session']}: messages {done['first']} to {done['upto'] - 1}, {done['tokens']:,} tokens")
 
 
-async def _restored(process: "Process", wanted: Spoken) -> dict[str, Any]:
+async def _restored(process: "Process", wanted: TranscriptSource) -> dict[str, Any]:
     from dataclasses import asdict
 
     from daemon.memory import Memories
-    from daemon.transcripts import Source
+    from daemon.transcripts import RestoreSource
     from daemon.transcripts import restore as make
 
-    source = Source(session=wanted.session, scope=wanted.state.scope, first=wanted.first)
+    source = RestoreSource(session=wanted.session, scope=wanted.state.scope, first=wanted.first)
     done = await make(process.bus, Memories(process.bus), source, lambda: _raws(process, wanted))
     return asdict(done) | {"of": wanted.session, "scope": source.scope}

@@ -1,5 +1,6 @@
-"""``millpond usage``: the usage of bots and its cost."""
+"""``millpond usage``, ``millpond worker`` and ``millpond version``."""
 
+import platform
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
@@ -7,9 +8,13 @@ import click
 
 from daemon.cli.command_setup import loaded, with_bus
 from daemon.cli.table_output import print_json, table
+from daemon.version import __version__
 
 if TYPE_CHECKING:
     from daemon.usage import Amount, By
+
+
+# ``millpond usage``: the usage of bots and its cost.
 
 DAYS = 7
 """Days shown unless told otherwise."""
@@ -68,3 +73,46 @@ def _cells(amount: "Amount") -> tuple[object, ...]:
     counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in)
     costs = (amount.cached_costs(), amount.costs())
     return (*(f"{count:,}" for count in counts), share(amount), f"{amount.tokens_out:,}", *costs)
+
+
+# ``millpond worker``: the running processes, and the sessions that they hold.
+
+
+@click.group()
+def worker() -> None:
+    """Show the running processes."""
+
+
+@worker.command("list")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=1_000,
+    show_default=True,
+    help="Examine at most this many sessions.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
+    """List the running Millpond processes and the sessions that each process is working on."""
+    from daemon.overview import read_workers
+
+    found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))
+    if as_json:
+        print_json(asdict(found))
+        return
+    heads = ("worker", "role", "started", "seen", "holding")
+    rows = [(one.worker, one.role, one.started, f"{one.seen_s:.1f} s ago", one.holding) for one in found.workers]
+    table(heads, rows)
+    click.echo()
+    held = [(lease.session, lease.worker, lease.fence, f"{lease.left_s:.1f} s") for lease in found.leases]
+    table(("session held", "by", "fence", "lease left"), held)
+
+
+# ``millpond version``.
+
+
+@click.command()
+def version() -> None:
+    """Print the versions of Millpond and of Python."""
+    click.echo(f"millpond {__version__} (Python {platform.python_version()})")

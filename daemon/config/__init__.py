@@ -3,7 +3,17 @@
 ``load`` reads and checks it; the structs are the sections as they stand in the file.
 """
 
+from daemon.config.bot_settings import (
+    CostConfig,
+    EachConfig,
+    ExecConfig,
+    LimitsConfig,
+    PricesConfig,
+    RemindersConfig,
+    WebToolsConfig,
+)
 from daemon.config.channel_plugins import Adapter, connect_of
+from daemon.config.channel_rules import signing_key
 from daemon.config.channels import (
     AccessConfig,
     ChannelConfig,
@@ -21,12 +31,10 @@ from daemon.config.channels import (
     WebhookConfig,
     WebLimitsConfig,
 )
-from daemon.config.config_loader import Loaded, load
-from daemon.config.config_reader import Finding
+from daemon.config.config_file import bot_workspace, data_path
+from daemon.config.config_loader import LoadedConfig, load
+from daemon.config.config_reader import ConfigProblem
 from daemon.config.config_rules import zone_problem
-from daemon.config.embedding_server import embeddings_of
-from daemon.config.exec_tool import ExecConfig
-from daemon.config.limit_settings import CostConfig, EachConfig, LimitsConfig
 from daemon.config.memory_settings import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -37,9 +45,7 @@ from daemon.config.memory_settings import (
     RerankerConfig,
     RetentionConfig,
 )
-from daemon.config.paths import bot_workspace, data_path
-from daemon.config.prices import PricesConfig
-from daemon.config.reminder_settings import RemindersConfig
+from daemon.config.model_servers import embeddings_of, speech_of, summary_model_of, transcription_of
 from daemon.config.schema import (
     GROUP_COMMANDS,
     TOOLS,
@@ -61,10 +67,6 @@ from daemon.config.schema import (
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.section import PathText, Port, Seconds
-from daemon.config.summary_model import summary_model_of
-from daemon.config.transcription_server import speech_of, transcription_of
-from daemon.config.web_tools import WebToolsConfig
-from daemon.config.webhook_rules import signing_key
 
 __all__ = [
     "GROUP_COMMANDS",
@@ -77,6 +79,7 @@ __all__ = [
     "BotConfig",
     "ChannelConfig",
     "Config",
+    "ConfigProblem",
     "ConsolidationConfig",
     "ContextConfig",
     "CostConfig",
@@ -87,10 +90,9 @@ __all__ = [
     "FallbackConfig",
     "FeishuConfig",
     "FeishuEventsConfig",
-    "Finding",
     "HealthConfig",
     "LimitsConfig",
-    "Loaded",
+    "LoadedConfig",
     "McpConfig",
     "MemoryConfig",
     "MemoryFlushConfig",

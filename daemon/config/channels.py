@@ -23,8 +23,8 @@ class WebLimitsConfig(Section, frozen=True):
     """What one process accepts of one client; 0: no limit."""
 
     connections_per_peer: Limit = 512
-    """Open connections of one peer (``channels/http/peers.py``), which may be a proxy with many people behind it: half
-    of the files that a process may open by default."""
+    """Open connections of one peer (``channels/http/server_socket.py``), which may be a proxy with many people behind
+    it: half of the files that a process may open by default."""
     requests_per_minute: Limit = 6_000
     """API requests of one token or browser, or of one peer that has neither; 100 in a second are more than people and
     the page make."""

@@ -10,20 +10,19 @@ import msgspec
 
 from daemon.config.channels import WebConfig
 from daemon.config.config_file import read_tables
-from daemon.config.config_keys import join
-from daemon.config.config_reader import Finding, Reading
+from daemon.config.config_keys import join, readable
+from daemon.config.config_reader import ConfigProblem, ConfigReader
 from daemon.config.config_rules import broken
 from daemon.config.environment import NAMED_SECTIONS, Table, fill_models, is_table, lay_over
 from daemon.config.schema import Config
 from daemon.config.secret import decode_secret, readable_by_others
-from daemon.config.type_descriptions import readable
 from daemon.errors import ConfigError
 
 DEFAULT_BOT = "pond"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class LoadedConfig:
     """A valid configuration and its source."""
 
     config: Config
@@ -39,8 +38,8 @@ def load(
     path: Path | None = None,
     *,
     environ: Mapping[str, str] | None = None,
-    faults: Callable[[Config], Iterable[Finding]] = lambda _config: (),
-) -> Loaded:
+    faults: Callable[[Config], Iterable[ConfigProblem]] = lambda _config: (),
+) -> LoadedConfig:
     """The configuration of this process: the environment overrides the file, which overrides defaults. Secret files are
     read.
 
@@ -55,9 +54,9 @@ def load(
     file, tables = read_tables(path, environ)
     twice = list(lay_over(tables, environ))
     _add_defaults(tables, environ)
-    reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
+    reading = ConfigReader(folder=file.absolute().parent if file else Path(), names=_names(tables))
     reading.findings += [
-        Finding(
+        ConfigProblem(
             readable(name),
             f"this environment variable sets the same configuration key as {readable(other)}. Remove one of the two "
             "variables",
@@ -71,7 +70,7 @@ def load(
     if findings:
         raise ConfigError("the configuration has errors:\n" + "\n".join(_lines(findings, reading.sources, file)))
     warnings = (*reading.warnings, *_open_to_others(file, reading.inline), *_open_channels(config))
-    return Loaded(config=config, path=file, sources=reading.sources, warnings=warnings)
+    return LoadedConfig(config=config, path=file, sources=reading.sources, warnings=warnings)
 
 
 def _open_to_others(file: Path | None, inline: list[str]) -> Iterable[str]:
@@ -106,7 +105,7 @@ def _names(tables: Table) -> dict[str, Iterable[str]]:
     return {named: list(given) if is_table(given := tables.get(named)) else [] for named in NAMED_SECTIONS}
 
 
-def _assign_bots(clean: Table, reading: Reading) -> None:
+def _assign_bots(clean: Table, reading: ConfigReader) -> None:
     """Give channels that name no bot the one that is meant: ``pond``, or the only one."""
     bots = cast("Table", clean["bots"])
     if DEFAULT_BOT in bots:
@@ -123,7 +122,7 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
             reading.refuse(path, text)
 
 
-def _converted(clean: Table, reading: Reading) -> Config:
+def _converted(clean: Table, reading: ConfigReader) -> Config:
     """``clean`` as the structs; sections of types that other packages bring stand among ours."""
     channels = cast("dict[str, Table]", clean["channels"])
     ours = {name: channel for name, channel in channels.items() if join("channels", name) not in reading.foreign}
@@ -143,7 +142,9 @@ def _converted(clean: Table, reading: Reading) -> Config:
     return msgspec.structs.replace(config, channels=found)
 
 
-def _all_findings(reading: Reading, config: Config, faults: Callable[[Config], Iterable[Finding]]) -> list[Finding]:
+def _all_findings(
+    reading: ConfigReader, config: Config, faults: Callable[[Config], Iterable[ConfigProblem]]
+) -> list[ConfigProblem]:
     """What the walk found, and the broken rules and faults that say something new beside it."""
     rules = list(broken(config))
     broken_paths = {rule.path for rule in rules}
@@ -151,7 +152,7 @@ def _all_findings(reading: Reading, config: Config, faults: Callable[[Config], I
     return reading.findings + [rule for rule in rules if not any(map(reading.refused, (rule.path, *rule.needs)))]
 
 
-def _lines(findings: list[Finding], sources: Mapping[str, str], file: Path | None) -> Iterable[str]:
+def _lines(findings: list[ConfigProblem], sources: Mapping[str, str], file: Path | None) -> Iterable[str]:
     for finding in findings:
         inside = [source for path, source in sources.items() if path.startswith(f"{finding.path}.")]
         source = sources.get(finding.path) or (inside or [""])[0]

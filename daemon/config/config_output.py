@@ -6,11 +6,10 @@ from typing import cast
 
 import msgspec
 
-from daemon.config.config_keys import fields_of, join
-from daemon.config.config_loader import Loaded
+from daemon.config.config_keys import fields_of, join, readable
+from daemon.config.config_loader import LoadedConfig
 from daemon.config.schema import Config
 from daemon.config.secret import STARS, Secret, masked_url
-from daemon.config.type_descriptions import readable
 
 Values = dict[str, object]
 _URLS = ("redis.url", "archive.url")
@@ -20,12 +19,12 @@ _PLACE = re.compile(r"\[\d+\]")
 _ESCAPED = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
-def values(loaded: Loaded, *, defaults: bool = False) -> Values:
+def values(loaded: LoadedConfig, *, defaults: bool = False) -> Values:
     """The keys that were set, by section; with ``defaults`` all keys. Every bot and channel has a section."""
     return _section("", loaded.config, None if defaults else loaded.sources)
 
 
-def toml(loaded: Loaded, *, defaults: bool = False) -> str:
+def toml(loaded: LoadedConfig, *, defaults: bool = False) -> str:
     """``values`` as TOML with the source of each key in a comment."""
     found = f"file: {readable(str(loaded.path))}" if loaded.path else "file: none"
     lines = [f"# {found}", *_offline(loaded.config), *_lines("", values(loaded, defaults=defaults), loaded.sources)]

@@ -1,6 +1,6 @@
 """Reads all given keys: each key must be known and its value must fit its type. The source of each key is recorded.
 
-What is wrong becomes a ``Finding`` and is left out, so that one walk finds all of it.
+What is wrong becomes a ``ConfigProblem`` and is left out, so that one walk finds all of it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,24 +16,28 @@ from daemon.config.config_keys import (
     NAME_RULE,
     Section,
     all_keys,
+    bare,
     elsewhere,
+    expected,
     fields_of,
+    got,
     is_name,
     is_section,
     is_texts,
     join,
     members_of,
+    nearest,
     section_listed,
+    sort_of,
 )
 from daemon.config.environment import Table, Variable, is_table, value_of, variable_of
 from daemon.config.secret import Secret, decode_secret, holds_secret, read_secret_file
 from daemon.config.section import PathText
-from daemon.config.type_descriptions import bare, expected, got, nearest, sort_of
 from daemon.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Finding:
+class ConfigProblem:
     """A problem of the configuration."""
 
     path: str
@@ -45,14 +49,14 @@ class Finding:
 
 
 @dataclass
-class Reading:
+class ConfigReader:
     """The state of a reading."""
 
     folder: Path
     """Where the file lies: relative paths in it start there."""
     names: Mapping[str, Iterable[str]]
     """Of the bots and the channels that are given, for suggestions."""
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[ConfigProblem] = field(default_factory=list[ConfigProblem])
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """Dotted path of every key that was given → ``file`` or ``environment <variable>``."""
     warnings: list[str] = field(default_factory=list[str])
@@ -97,7 +101,7 @@ class Reading:
 
     def refuse(self, path: str, text: str) -> object:
         """Record that the key at ``path`` cannot be used. Returns ``UNSET``."""
-        self.findings.append(Finding(path, text))
+        self.findings.append(ConfigProblem(path, text))
         self._dropped.add(path)
         return msgspec.UNSET
 
@@ -129,7 +133,7 @@ class Reading:
             here = join(path, name)
             if not is_name(name):
                 # Not dropped: what stands in the section is checked like any other's.
-                self.findings.append(Finding(here, f"the name is not valid: {NAME_RULE}"))
+                self.findings.append(ConfigProblem(here, f"the name is not valid: {NAME_RULE}"))
             member, tag = self._member(here, name, kind, value)
             if member is not None:
                 clean[name] = self.section(here, member, value) | tag

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from urllib.parse import SplitResult, urlsplit
 
+from daemon.config.address import FORM, is_sentinel, sentinel_address
+from daemon.config.bot_rules import limit_findings, people_findings, search_findings, web_tools_findings
+from daemon.config.channel_rules import slack_findings, telegram_findings, webhook_findings
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
-from daemon.config.config_keys import join
-from daemon.config.config_reader import Finding
+from daemon.config.config_file import data_path
+from daemon.config.config_keys import got, join, nearest
+from daemon.config.config_reader import ConfigProblem
 from daemon.config.discord_rules import discord_findings
 from daemon.config.exec_rules import exec_findings
 from daemon.config.feishu_rules import feishu_findings
-from daemon.config.limit_rules import limit_findings
-from daemon.config.paths import data_path
-from daemon.config.people_rules import people_findings
+from daemon.config.model_servers import summary_model_of
 from daemon.config.schema import (
     GROUP_COMMANDS,
     BotConfig,
@@ -28,15 +30,7 @@ from daemon.config.schema import (
     SpeechConfig,
     TranscriptionConfig,
 )
-from daemon.config.search_rules import search_findings
 from daemon.config.secret import Secret, secret_problem
-from daemon.config.sentinel_address import FORM, is_sentinel, sentinel_address
-from daemon.config.slack_rules import slack_findings
-from daemon.config.summary_model import summary_model_of
-from daemon.config.telegram_rules import telegram_findings
-from daemon.config.type_descriptions import got, nearest
-from daemon.config.web_tools_rules import web_tools_findings
-from daemon.config.webhook_rules import webhook_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -50,7 +44,7 @@ SEND_SHARE = 0.8
 """Of a lease, what sending one part may take: what is left is for renewing it."""
 
 
-def broken(config: Config) -> Iterator[Finding]:
+def broken(config: Config) -> Iterator[ConfigProblem]:
     """Every rule that ``config`` violates."""
     yield from _data_dir(config)
     yield from _redis(config.redis.url)
@@ -63,7 +57,7 @@ def broken(config: Config) -> Iterator[Finding]:
     for name, channel in config.channels.items():
         if channel.enabled and channel.bot not in config.bots:
             there = ", ".join(config.bots)
-            yield Finding(
+            yield ConfigProblem(
                 f"channels.{name}.bot", f"bot {got(channel.bot)} was not found. Choose one of: {there}", ("bots",)
             )
         if channel.enabled and isinstance(channel, WebConfig):
@@ -83,32 +77,32 @@ def broken(config: Config) -> Iterator[Finding]:
     yield from feishu_findings(config)
 
 
-def _data_dir(config: Config) -> Iterator[Finding]:
+def _data_dir(config: Config) -> Iterator[ConfigProblem]:
     try:
         data_path(config)
     except ConfigError as error:
-        yield Finding("data_dir", str(error))
+        yield ConfigProblem("data_dir", str(error))
 
 
-def _order(config: Config) -> Iterator[Finding]:
+def _order(config: Config) -> Iterator[ConfigProblem]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
             "the value must be lower than the value of lease_s, because leases otherwise expire while workers still "
             f"hold them. Got {queue.renew_s} and {queue.lease_s}"
         )
-        yield Finding("queue.renew_s", text, ("queue.lease_s",))
+        yield ConfigProblem("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
         text = f"the value must not be greater than backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
-        yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
+        yield ConfigProblem("queue.backoff_min_s", text, ("queue.backoff_max_s",))
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
             ratios = f"{section.head_ratio} and {section.tail_ratio}"
             text = f"the sum of head_ratio and tail_ratio must not exceed 1. Got {ratios}"
-            yield Finding(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
+            yield ConfigProblem(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
 
 
-def _ports(config: Config) -> Iterator[Finding]:
+def _ports(config: Config) -> Iterator[ConfigProblem]:
     """Servers of one process that would listen on the same port."""
     wanted = [("health", config.health.host, config.health.port)]
     wanted += [
@@ -120,28 +114,28 @@ def _ports(config: Config) -> Iterator[Finding]:
     for section, host, port in wanted:
         if port and (other := taken.setdefault((host, port), section)) != section:
             text = f"{port} is also used by {other}. Set a port that no other part of this process uses"
-            yield Finding(f"{section}.port", text, (f"{other}.port",))
+            yield ConfigProblem(f"{section}.port", text, (f"{other}.port",))
 
 
-def _redis(url: Secret) -> Iterator[Finding]:
+def _redis(url: Secret) -> Iterator[ConfigProblem]:
     if is_sentinel(url.reveal()):
         try:
             sentinel_address(url.reveal())
         except ValueError:
-            yield Finding("redis.url", f"expected {FORM}, got something else")
+            yield ConfigProblem("redis.url", f"expected {FORM}, got something else")
     elif url and not _is_address(url.reveal(), _names_redis):
         # The address may hold a password, so it is not shown, nor is what the parser says of it.
-        yield Finding(
+        yield ConfigProblem(
             "redis.url",
             "expected redis://[:password@]host[:port][/number], rediss://…, unix:///path or sentinel://… "
             "(special characters in a password percent-encoded), got something else",
         )
 
 
-def _archive(url: Secret) -> Iterator[Finding]:
+def _archive(url: Secret) -> Iterator[ConfigProblem]:
     if url and not _is_address(url.reveal(), _names_archive):
         # Not shown, as above.
-        yield Finding(
+        yield ConfigProblem(
             "archive.url",
             "expected file:///folder, or an object store as s3://bucket/folder, gs://bucket/folder, "
             "az://container/folder or https://host/folder, got something else",
@@ -169,13 +163,13 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
         return False
 
 
-def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
+def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
     if text := zone_problem(bot.time_zone):
-        yield Finding(f"{path}.time_zone", text)
+        yield ConfigProblem(f"{path}.time_zone", text)
     for name in bot.groups_may:
         if name not in GROUP_COMMANDS:
             text = f"expected commands from this list: {', '.join(GROUP_COMMANDS)}. Got {got(name)}"
-            yield Finding(f"{path}.groups_may", text)
+            yield ConfigProblem(f"{path}.groups_may", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
@@ -191,59 +185,59 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
                 "configuration key, "
                 f"{other.api.upper()}_API_KEY or base_url"
             )
-            yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
+            yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")
     yield from _speech(f"{path}.speech", bot, bot.speech, "turns text into speech, such as gpt-4o-mini-tts")
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
     yield from web_tools_findings(path, bot.web, bot.tools)
 
 
-def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig, task: str) -> Iterator[Finding]:
+def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig, task: str) -> Iterator[ConfigProblem]:
     if given.base_url and not _is_address(given.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
         text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
-        yield Finding(f"{path}.base_url", text)
+        yield ConfigProblem(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"this setting is missing. Name the model that {task}", needs)
+        yield ConfigProblem(f"{path}.name", f"this setting is missing. Name the model that {task}", needs)
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
         why = "is offline" if bot.model.offline else "uses Anthropic's API"
         text = (
             f"this setting is missing, and the bot's own model {why}, so the model's server cannot be used. Set "
             "base_url or an API key"
         )
-        yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
+        yield ConfigProblem(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
-        yield Finding(f"{path}.api_key", text)
+        yield ConfigProblem(f"{path}.api_key", text)
 
 
-def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Finding]:
+def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[ConfigProblem]:
     if servers and find_spec("mcp") is None:
-        yield Finding(path, "tool servers need a package that is not installed. Run: pip install 'millpond[mcp]'")
+        yield ConfigProblem(path, "tool servers need a package that is not installed. Run: pip install 'millpond[mcp]'")
     for name, server in servers.items():
         here = f"{path}.{name}"
         if bool(server.command) == bool(server.url):
             text = "set either command (a program to start) or url (a server to connect to)"
-            yield Finding(here, text, (f"{here}.command", f"{here}.url"))
+            yield ConfigProblem(here, text, (f"{here}.command", f"{here}.url"))
         if server.url and not _is_address(server.url, _names_server):
             # Not shown: a password in an address is one of the things that is refused here.
             text = "expected http:// or https:// and a host, without a user or password (a key belongs in headers)"
-            yield Finding(f"{here}.url", text)
+            yield ConfigProblem(f"{here}.url", text)
         if any("\0" in text for text in (server.command, *server.args)):
-            yield Finding(f"{here}.command", "a program's name and arguments must not contain NUL")
+            yield ConfigProblem(f"{here}.command", "a program's name and arguments must not contain NUL")
         yield from _texts(f"{here}.env", server.env, _VARIABLE)
         yield from _texts(f"{here}.headers", server.headers, _HEADER)
 
 
-def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[Finding]:
+def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[ConfigProblem]:
     for name, secret in texts.items():
         if not name_rule.fullmatch(name):
-            yield Finding(join(path, name), f"the name is not valid: use at most 128 {_NAMES[name_rule]}")
+            yield ConfigProblem(join(path, name), f"the name is not valid: use at most 128 {_NAMES[name_rule]}")
         elif name_rule is _VARIABLE:
             if "\0" in secret.reveal():
-                yield Finding(f"{path}.{name}", "the value must not contain NUL")
+                yield ConfigProblem(f"{path}.{name}", "the value must not contain NUL")
         elif not (secret.reveal().isascii() and secret.reveal().isprintable()):
-            yield Finding(f"{path}.{name}", "the value must be one line of ASCII characters")
+            yield ConfigProblem(f"{path}.{name}", "the value must be one line of ASCII characters")
 
 
 def zone_problem(name: str) -> str:
@@ -264,16 +258,18 @@ def zone_problem(name: str) -> str:
     return ""
 
 
-def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
+def _model(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     if model.base_url and not _is_address(model.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
         text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
-        yield Finding(f"{path}.base_url", text)
+        yield ConfigProblem(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"this setting is missing. Set {path}.name or {model.api.upper()}_MODEL", needs)
+        yield ConfigProblem(
+            f"{path}.name", f"this setting is missing. Set {path}.name or {model.api.upper()}_MODEL", needs
+        )
     if text := secret_problem(model.api_key):
-        yield Finding(f"{path}.api_key", text)
+        yield ConfigProblem(f"{path}.api_key", text)
     if model.api == "anthropic":
         yield from _anthropic(path, model)
     yield from _budget(path, model)
@@ -283,29 +279,29 @@ MIN_THINKING_TOKENS = 1_024
 """The least that the API takes (https://platform.claude.com/docs/en/build-with-claude/extended-thinking)."""
 
 
-def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
+def _anthropic(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     if find_spec("anthropic") is None:
         text = "Anthropic's API needs a package that is not installed. Run: pip install 'millpond[anthropic]'"
-        yield Finding(f"{path}.api", text)
+        yield ConfigProblem(f"{path}.api", text)
     budget, answer = model.thinking.budget_tokens, model.completion_tokens
     if model.thinking.type == "enabled" and not MIN_THINKING_TOKENS <= budget < answer:
         text = (
             f"the value must be at least {MIN_THINKING_TOKENS:,} and below the answer's limit of {answer:,} tokens "
             f"(max_completion_tokens, at most a quarter of the window); got {budget:,}"
         )
-        yield Finding(f"{path}.thinking.budget_tokens", text, (f"{path}.max_completion_tokens",))
+        yield ConfigProblem(f"{path}.thinking.budget_tokens", text, (f"{path}.max_completion_tokens",))
 
 
-def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]:
+def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[ConfigProblem]:
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
         text = (
             "this fallback would never be used, because the bot's own model is the offline mock model, which does not "
             f"fail. Set {path}.base_url or a key first"
         )
-        yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
+        yield ConfigProblem(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
-        yield Finding(f"{here}.name", "this setting is missing. Name the fallback's model")
+        yield ConfigProblem(f"{here}.name", "this setting is missing. Name the fallback's model")
     else:
         yield from _model(here, fallback)
 
@@ -314,7 +310,7 @@ def _names_server(parts: SplitResult) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
 
 
-def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
+def _budget(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     if model.budget_tokens >= MIN_BUDGET_TOKENS:
         return
     needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
@@ -324,24 +320,24 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
         f"and {model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
         f"{MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
     )
-    yield Finding(f"{path}.context_window_tokens", text, needs)
+    yield ConfigProblem(f"{path}.context_window_tokens", text, needs)
 
 
-def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
+def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
     if not channel.host:
-        yield Finding(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
+        yield ConfigProblem(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
             f"this setting is missing, but {got(channel.host)} can be reached from other machines. Set token_file, "
             "or set host to 127.0.0.1"
         )
-        yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
+        yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if channel.open and not is_loopback(channel.host):
         text = (
             f"an open channel accepts requests without a token, but {got(channel.host)} can be reached from other "
             "machines. Remove open, or set host to 127.0.0.1"
         )
-        yield Finding(f"{path}.open", text, (f"{path}.host",))
+        yield ConfigProblem(f"{path}.open", text, (f"{path}.host",))
     tokens = {
         "token": channel.token,
         "member_token": channel.member_token,
@@ -349,38 +345,38 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
     }
     for key, token in tokens.items():
         if text := secret_problem(token):
-            yield Finding(f"{path}.{key}", text)
+            yield ConfigProblem(f"{path}.{key}", text)
         if token and key != "token" and token == channel.token:
             text = "the value is the same as token, which has the rights of operators. Set another value"
-            yield Finding(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
+            yield ConfigProblem(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 
-def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
+def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[ConfigProblem]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
             f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending a message must end before "
             f"the lease expires. Got {channel.send_timeout_s} and {lease_s}"
         )
-        yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+        yield ConfigProblem(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 
 
-def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
+def _own(path: str, channel: PushConfig) -> Iterator[ConfigProblem]:
     try:
-        found = [Finding(f"{path}.{key}", text) for key, text in channel.problems()]
+        found = [ConfigProblem(f"{path}.{key}", text) for key, text in channel.problems()]
     except Exception as error:  # noqa: BLE001 - another package's code: a person has to be told whose section it was
         text = (
             "the package that provides this channel type failed to check this section of the configuration: "
             f"{type(error).__name__}: {error}"
         )
-        found = [Finding(path, text)]
+        found = [ConfigProblem(path, text)]
     yield from found
 
 
-def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:
+def _testing(path: str, channel: TestingConfig) -> Iterator[ConfigProblem]:
     for key, url, needed in (("url", channel.url, True), ("updates_url", channel.updates_url, False)):
         if (url or needed) and not _is_address(url, _names_this_machine):
             text = f"expected http:// and an address of this machine, such as http://127.0.0.1:9000/, got {got(url)}"
-            yield Finding(f"{path}.{key}", text)
+            yield ConfigProblem(f"{path}.{key}", text)
 
 
 def _names_this_machine(parts: SplitResult) -> bool:

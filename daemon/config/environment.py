@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard, cast, get_origin
 
-from daemon.config.type_descriptions import bare
+from daemon.config.config_keys import bare
 
 Table = dict[str, object]
 """A section as it was given: a key's value is a table, a TOML value or a ``Variable``."""

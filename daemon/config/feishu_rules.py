@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from daemon.config.address import PUBLIC, SERVER, is_public, is_server
+from daemon.config.channel_rules import REACTION_MAX_CHARS
 from daemon.config.channels import FeishuConfig
-from daemon.config.config_reader import Finding
+from daemon.config.config_keys import got
+from daemon.config.config_reader import ConfigProblem
 from daemon.config.schema import Config
 from daemon.config.secret import Secret
-from daemon.config.telegram_rules import REACTION_MAX_CHARS
-from daemon.config.type_descriptions import got
 
 _APP_ID = re.compile(r"cli_[A-Za-z0-9]{8,64}")
 _APP_SECRET = re.compile(r"[A-Za-z0-9]{16,128}")
@@ -40,7 +40,7 @@ def encrypt_key_problem(secret: Secret) -> str:
     return "" if _ENCRYPT_KEY.fullmatch(secret.reveal()) else f"the value is not an Encrypt Key: {WHERE_KEY}"
 
 
-def feishu_findings(config: Config) -> Iterator[Finding]:
+def feishu_findings(config: Config) -> Iterator[ConfigProblem]:
     """Every rule that Feishu channels violate, individually or together."""
     apps: dict[str, str] = {}
     places: dict[tuple[str, int], str] = {}
@@ -51,45 +51,45 @@ def feishu_findings(config: Config) -> Iterator[Finding]:
         yield from _own(path, channel)
         if channel.app_id and (other := apps.setdefault(channel.app_id, name)) != name:
             text = f"the same app is used by channels.{other}. Each channel needs its own app"
-            yield Finding(f"{path}.app_id", text)
+            yield ConfigProblem(f"{path}.app_id", text)
         place = (channel.events.host, channel.events.port)
         if channel.events.url and place[1] and (other := places.setdefault(place, name)) != name:
             text = f"port {place[1]} is also used by channels.{other}. Each channel needs its own port"
-            yield Finding(f"{path}.events.port", text)
+            yield ConfigProblem(f"{path}.events.port", text)
 
 
-def _own(path: str, channel: FeishuConfig) -> Iterator[Finding]:
+def _own(path: str, channel: FeishuConfig) -> Iterator[ConfigProblem]:
     if problem := app_id_problem(channel.app_id):
         problem = problem if channel.app_id else f"this setting is missing: {WHERE_APP}"
-        yield Finding(f"{path}.app_id", problem)
+        yield ConfigProblem(f"{path}.app_id", problem)
     secrets = f"{path}.app_secret", (f"{path}.app_secret_file",)
     if not channel.app_secret:
         text = f"this setting is missing: {WHERE_APP}. Save the secret in a file, and set {secrets[0]}_file to its path"
-        yield Finding(secrets[0], text, secrets[1])
+        yield ConfigProblem(secrets[0], text, secrets[1])
     elif problem := app_secret_problem(channel.app_secret):
-        yield Finding(secrets[0], problem, secrets[1])
+        yield ConfigProblem(secrets[0], problem, secrets[1])
     if not is_server(channel.base_url):
-        yield Finding(f"{path}.base_url", SERVER)
+        yield ConfigProblem(f"{path}.base_url", SERVER)
     yield from _heard(path, channel)
     if channel.reaction and not _is_reaction(channel.reaction):
         text = f"expected one emoji, or its Feishu name, such as GLANCE; got {got(channel.reaction)}"
-        yield Finding(f"{path}.reaction", text)
+        yield ConfigProblem(f"{path}.reaction", text)
 
 
-def _heard(path: str, channel: FeishuConfig) -> Iterator[Finding]:
+def _heard(path: str, channel: FeishuConfig) -> Iterator[ConfigProblem]:
     key = f"{path}.encrypt_key", (f"{path}.encrypt_key_file",)
     if channel.encrypt_key and (problem := encrypt_key_problem(channel.encrypt_key)):
-        yield Finding(key[0], problem, key[1])
+        yield ConfigProblem(key[0], problem, key[1])
     if not channel.events.url:
         return
     if find_spec("cryptography") is None:
         text = "events by HTTP need a package that is not installed. Run: pip install 'millpond[feishu]'"
-        yield Finding(f"{path}.events.url", text)
+        yield ConfigProblem(f"{path}.events.url", text)
     if not is_public(channel.events.url):
-        yield Finding(f"{path}.events.url", PUBLIC)
+        yield ConfigProblem(f"{path}.events.url", PUBLIC)
     if not channel.encrypt_key:
         text = f"this setting is missing, but events.url needs it to verify every request: {WHERE_KEY}"
-        yield Finding(key[0], text, key[1])
+        yield ConfigProblem(key[0], text, key[1])
 
 
 def _is_reaction(text: str) -> bool:

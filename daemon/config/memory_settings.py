@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from daemon.config.prices import PricesConfig
+from daemon.config.bot_settings import PricesConfig
 from daemon.config.secret import Secret
 from daemon.config.section import NO_SECRET, Count, Limit, PathText, Seconds, Section, Share, Tokens
 

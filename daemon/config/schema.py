@@ -13,9 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from daemon.config.bot_settings import ExecConfig, LimitsConfig, PricesConfig, RemindersConfig, WebToolsConfig
 from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
-from daemon.config.exec_tool import ExecConfig
-from daemon.config.limit_settings import LimitsConfig
 from daemon.config.memory_settings import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -24,8 +23,6 @@ from daemon.config.memory_settings import (
     MicroCompactConfig,
     RetentionConfig,
 )
-from daemon.config.prices import PricesConfig
-from daemon.config.reminder_settings import RemindersConfig
 from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
@@ -38,7 +35,6 @@ from daemon.config.section import (
     Tokens,
     WindowTokens,
 )
-from daemon.config.web_tools import WebToolsConfig
 
 
 class RedisConfig(Section, frozen=True):

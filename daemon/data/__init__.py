@@ -3,24 +3,24 @@
 ``back_up`` writes a folder, ``restore`` makes a database and files of it, ``check`` finds what breaks a rule.
 """
 
-from daemon.data.backup import BackedUp, Wanted, back_up
+from daemon.data.backup import BackupContents, BackupResult, back_up
 from daemon.data.backup_records import Loss, Manifest
-from daemon.data.backup_restore import Restored, Target, restore
-from daemon.data.backup_verification import Verified, verify
-from daemon.data.data_check import Check, Checked
+from daemon.data.backup_restore import RestoreResult, RestoreTarget, restore
+from daemon.data.backup_verification import VerificationResult, verify
+from daemon.data.data_check import DataCheck, DataReport
 from daemon.data.flaw import Flaw
 
 __all__ = [
-    "BackedUp",
-    "Check",
-    "Checked",
+    "BackupContents",
+    "BackupResult",
+    "DataCheck",
+    "DataReport",
     "Flaw",
     "Loss",
     "Manifest",
-    "Restored",
-    "Target",
-    "Verified",
-    "Wanted",
+    "RestoreResult",
+    "RestoreTarget",
+    "VerificationResult",
     "back_up",
     "restore",
     "verify",

@@ -26,7 +26,7 @@ from daemon.clock import Clock, stamp
 from daemon.data.backup_losses import Archived
 from daemon.data.backup_records import FileTaken, KeyTaken, Manifest, encode, text_of
 from daemon.data.file_copy import Unreadable, copy_tree, sha256_of
-from daemon.data.snapshot import Taking
+from daemon.data.snapshot import Snapshot
 from daemon.durable import FOLDER_MODE, folder_below, sync_all, whole_file, write_whole
 from daemon.errors import ArchiveMissing, OutputError
 from daemon.memory.memory_files import FOLDER as MEMORY_FOLDER
@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class BackupContents:
     """The contents of a backup besides the data in Redis."""
 
     workspaces: Mapping[str, Path]
@@ -58,7 +58,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BackedUp:
+class BackupResult:
     """A backup that was written."""
 
     folder: Path
@@ -66,8 +66,8 @@ class BackedUp:
 
 
 async def back_up(
-    bus: Bus, wanted: Wanted, folder: Path, *, clock: Clock, tell: Callable[[str], None] = lambda _line: None
-) -> BackedUp:
+    bus: Bus, wanted: BackupContents, folder: Path, *, clock: Clock, tell: Callable[[str], None] = lambda _line: None
+) -> BackupResult:
     """Write a backup into ``folder``, which is made, or is empty.
 
     ``tell`` is given a line now and then, for people.
@@ -85,7 +85,7 @@ async def back_up(
         tell(f"memory files of {bot}")
         await copies.tree(workspace, BOTS, bot, only=MEMORY_FOLDER, secret=wanted.secret)
     tell("data in Redis")
-    taking, archived = Taking(bus, without=wanted.without), Archived()
+    taking, archived = Snapshot(bus, without=wanted.without), Archived()
     records = await _redis(bus, taking, folder, archived)
     copies.note_missing({bot: wanted.workspaces[bot] for bot in taking.bots & wanted.workspaces.keys()})
     # Files come after what names them: a message its attachment, a list its segments.
@@ -126,10 +126,10 @@ async def back_up(
     # Once for all files: each by itself takes 8 ms.
     await _in_thread(partial(sync_all, folder), folder)
     await _in_thread(lambda: _write(folder, MANIFEST, msgspec.json.format(encode(manifest), indent=1) + b"\n"), folder)
-    return BackedUp(folder=folder, manifest=manifest)
+    return BackupResult(folder=folder, manifest=manifest)
 
 
-async def _redis(bus: Bus, taking: Taking, folder: Path, archived: Archived) -> int:
+async def _redis(bus: Bus, taking: Snapshot, folder: Path, archived: Archived) -> int:
     """Write the data in Redis; returns the number of records."""
     count = 0
     with (

@@ -20,8 +20,7 @@ from daemon.data.backup import ARCHIVE, BOTS
 from daemon.data.backup_folder import files_of, manifest_of, records_of, together
 from daemon.data.backup_records import FileTaken, KeyTaken, Manifest, SessionTaken, StreamTaken, Taken, bytes_of
 from daemon.data.file_copy import put_file, sha256_of
-from daemon.data.record_writer import Placing
-from daemon.data.repartition import Spread
+from daemon.data.record_writer import RecordWriter, Repartition
 from daemon.errors import ArchiveMissing, ConfigError, DatabaseNotEmpty, DataError
 
 ALIVE_S = 30.0
@@ -32,7 +31,7 @@ FIXED = (b"schema", b"needs", b"partitions")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class RestoreTarget:
     """Where a backup is to be restored to, beside Redis."""
 
     workspace_of: Callable[[str], Path]
@@ -46,7 +45,7 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restored:
+class RestoreResult:
     """The result of a restore."""
 
     manifest: Manifest
@@ -62,11 +61,11 @@ class _Beat(msgspec.Struct):
 async def restore(
     bus: Bus,
     folder: Path,
-    target: Target,
+    target: RestoreTarget,
     *,
     clock: Clock | None = None,
     tell: Callable[[str], None] = lambda _line: None,
-) -> Restored:
+) -> RestoreResult:
     """Restore the database of ``bus``, and the files of ``target``, from a backup.
 
     Raises:
@@ -90,7 +89,7 @@ async def restore(
         await _put(folder, taken, target)
     tell("data in Redis")
     await _redis(bus, folder, manifest, partitions)
-    return Restored(manifest=manifest, partitions=partitions, files=len(changes))
+    return RestoreResult(manifest=manifest, partitions=partitions, files=len(changes))
 
 
 async def _check_alone(bus: Bus, clock: Clock) -> None:
@@ -134,7 +133,7 @@ async def _emptied(bus: Bus) -> None:
 # Files
 
 
-async def _files(folder: Path, target: Target) -> list[FileTaken]:
+async def _files(folder: Path, target: RestoreTarget) -> list[FileTaken]:
     """The files of a backup that have to be written, because they do not exist yet.
 
     Raises:
@@ -158,7 +157,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
     return wanted
 
 
-async def _there(taken: FileTaken, target: Target) -> str | None:
+async def _there(taken: FileTaken, target: RestoreTarget) -> str | None:
     """The checksum of the existing file at a backup file's place; empty: none; None: no place."""
     kind, _, rest = taken.path.partition("/")
     if kind == ARCHIVE and target.archive is not None:
@@ -176,7 +175,7 @@ async def _archived(archive: Storage, name: str, taken: FileTaken) -> str:
         return ""
 
 
-async def _put(folder: Path, taken: FileTaken, target: Target) -> None:
+async def _put(folder: Path, taken: FileTaken, target: RestoreTarget) -> None:
     kind, _, rest = taken.path.partition("/")
     if kind == ARCHIVE and target.archive is not None:
         await target.archive.put(rest, await to_thread.run_sync((folder / taken.path).read_bytes))
@@ -190,7 +189,7 @@ async def _put(folder: Path, taken: FileTaken, target: Target) -> None:
 
 async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) -> None:
     bases = dict[str, int]()
-    spread = Spread(partition=bus.keys.partition, partitions=partitions, before=manifest.partitions)
+    spread = Repartition(partition=bus.keys.partition, partitions=partitions, before=manifest.partitions)
     meta: Mapping[str, object] = {}
     # Twice over: where streams become one, sessions are written once it is known how their entries are called.
     async for records in _pieces(folder, manifest):
@@ -207,7 +206,7 @@ async def _redis(bus: Bus, folder: Path, manifest: Manifest, partitions: int) ->
                 case _:
                     pass
     seconds, _ = await bus.call("TIME")
-    placing = Placing(bus, spread, bases, now_ms=int(seconds) * 1000)
+    placing = RecordWriter(bus, spread, bases, now_ms=int(seconds) * 1000)
     await placing.begin()
     async for records in _pieces(folder, manifest):
         await at_once(records, placing.put)

@@ -34,15 +34,15 @@ from daemon.data.backup_records import (
     number,
     texts_of,
 )
-from daemon.data.backup_restore import Target, restore
-from daemon.data.data_check import Check
+from daemon.data.backup_restore import RestoreTarget, restore
+from daemon.data.data_check import DataCheck
 from daemon.data.file_copy import sha256_of
 from daemon.data.flaw import Flaw
-from daemon.data.key_names import Name, key_of
+from daemon.data.key_names import KeyName, key_of
 from daemon.data.redis_reader import read_key, read_scope, read_session
 from daemon.errors import DataError
-from daemon.server.blocking_client import Link
-from daemon.server.server_files import Layout, read_state, try_lock
+from daemon.server.blocking_client import BlockingClient
+from daemon.server.server_files import ServerFiles, read_state, try_lock
 
 STOP_S = 10.0
 """How long a server may take to stop."""
@@ -54,7 +54,7 @@ SOON_MS = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
+class VerificationResult:
     """Findings in a restored backup."""
 
     manifest: Manifest
@@ -66,7 +66,9 @@ class Verified:
     """Records that neither Redis nor the archive contained when they were backed up."""
 
 
-async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] = lambda _line: None) -> Verified:
+async def verify(
+    folder: Path, *, server: str = "", tell: Callable[[str], None] = lambda _line: None
+) -> VerificationResult:
     """Restore a backup into a temporary server.
 
     ``server`` is the program, if not the one that came with Millpond.
@@ -80,7 +82,7 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
             raise DataError(f"{folder / taken.path} differs from the file that was backed up. Back up again.")
     async with _thrown_away(manifest, server) as bus:
-        await restore(bus, folder, Target(workspace_of=Path, archive=None), tell=tell)
+        await restore(bus, folder, RestoreTarget(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")
         archived = Archived()
         compared = await _compared(bus, folder, manifest, archived)
@@ -89,8 +91,8 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
         tell("checking every rule")
         storage = LocalStorage(folder, ARCHIVE)
         archive = Archive(bus, folder, config=ArchiveConfig(), storage=storage)
-        checked = await Check(bus, archive, waits_s=0.0).run()
-    return Verified(manifest=manifest, records=compared, flaws=checked.flaws, losses=tuple(losses))
+        checked = await DataCheck(bus, archive, waits_s=0.0).run()
+    return VerificationResult(manifest=manifest, records=compared, flaws=checked.flaws, losses=tuple(losses))
 
 
 @asynccontextmanager
@@ -106,14 +108,14 @@ async def _thrown_away(manifest: Manifest, server: str) -> AsyncGenerator[Bus]:
                 yield bus
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(STOP_S):
-                await to_thread.run_sync(_stop, Layout(data.resolve()))
+                await to_thread.run_sync(_stop, ServerFiles(data.resolve()))
 
 
-def _stop(layout: Layout) -> None:
+def _stop(layout: ServerFiles) -> None:
     """Stop the server of a folder that is about to be deleted, and wait for its end."""
     state = read_state(layout)
     if state is not None:
-        with suppress(OSError), Link.unix(state.socket, timeout_s=STOP_S) as link:
+        with suppress(OSError), BlockingClient.unix(state.socket, timeout_s=STOP_S) as link:
             link.call("AUTH", state.password)
             link.call("SHUTDOWN", "NOSAVE")  # it hangs up: that is its answer
     while (descriptor := try_lock(layout.alive_lock)) is None:
@@ -151,12 +153,12 @@ async def _compare(bus: Bus, record: Taken) -> None:
         case ScopeTaken():
             found, wanted = await read_scope(bus, record.name), record
         case KeyTaken() if record.kind != "meta":
-            name = Name(kind=record.kind, partition=record.partition, rest=record.rest)
+            name = KeyName(kind=record.kind, partition=record.partition, rest=record.rest)
             found, wanted = _lasting(await read_key(bus, key_of(bus.keys.prefix, name), name)), _lasting(record)
             if found is None and 0 < record.expires_ms < await _server_ms(bus) + SOON_MS:
                 return
         case StreamTaken():
-            key = key_of(bus.keys.prefix, Name(kind=record.kind, partition=record.partition, rest=record.rest))
+            key = key_of(bus.keys.prefix, KeyName(kind=record.kind, partition=record.partition, rest=record.rest))
             there = entries_of(await bus.call("XRANGE", key, record.entries[0][0], record.entries[-1][0]))
             wanted_ids = {stream_id for stream_id, _ in record.entries}
             # Dead letters that were removed meanwhile are a piece of their own.

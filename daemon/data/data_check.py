@@ -11,21 +11,55 @@ from pathlib import Path
 import anyio
 
 from daemon.archive import Archive
-from daemon.bus import Bus
+from daemon.bus import Bus, load_script
 from daemon.concurrent_calls import at_once
-from daemon.data.archive_rules import flaws_of_archive, flaws_of_marker
 from daemon.data.backup_records import ScopeTaken, SessionTaken
-from daemon.data.cross_slot_rules import Across
-from daemon.data.file_rules import flaws_of_files
 from daemon.data.flaw import Flaw, Mend
-from daemon.data.key_names import SCOPE, Name, key_of
+from daemon.data.key_names import SCOPE, KeyName, key_of
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.redis_reader import all_names, read_scope, read_session, read_stream
-from daemon.data.repair import is_stray, mend
-from daemon.data.scope_rules import flaws_of_scope
+from daemon.data.scope_rules import CrossSlotRules, flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
 from daemon.data.snapshot import ALONE
+from daemon.data.storage_rules import flaws_of_archive, flaws_of_files, flaws_of_marker
 from daemon.errors import BusError, BusUnavailable, DamagedData
+
+# Mending what a look at the data found; each script looks again before it changes anything.
+
+SESSION = load_script(__file__, "mend.lua")
+MEND_SCOPE = load_script(__file__, "mend_scope.lua")
+KEY = load_script(__file__, "mend_key.lua")
+
+OF_SCOPES = frozenset({"text", "checksum", "undigested"})
+
+
+async def mend(bus: Bus, wanted: Mend) -> bool:
+    """Whether something was changed: what has become right by itself was not.
+
+    Raises:
+        BusUnavailable: Redis is away; the same call may be made again.
+    """
+    keys = bus.keys
+    if wanted.key:
+        status = await bus.run(KEY, [wanted.key], [wanted.action, *wanted.args])
+    elif wanted.action in OF_SCOPES:
+        named = [keys.memory(wanted.owner), keys.versions(wanted.owner), keys.undigested(wanted.owner)]
+        status = await bus.run(MEND_SCOPE, named, [wanted.action, *wanted.args])
+    else:
+        status = await bus.run(SESSION, _of_session(bus, wanted.owner), [wanted.action, wanted.owner, *wanted.args])
+    return bool(status == b"mended")
+
+
+async def is_stray(bus: Bus, session: str, stream_id: str) -> bool:
+    """Whether a message stands in ``in``, and neither waits in its session nor is to be answered aside."""
+    return bool(await bus.run(SESSION, _of_session(bus, session), ["stray", session, stream_id, "look"]) == b"mended")
+
+
+def _of_session(bus: Bus, session: str) -> list[str]:
+    own = bus.keys.of(session)
+    named = [own.session, own.waiting, own.inbox, own.ready, own.due, own.unsettled, own.asides, own.log]
+    return [*named, bus.keys.reminders(session), bus.keys.upcoming(bus.keys.partition(session))]
+
 
 WAITS_S = 6.0
 """How long until what may be about to become right is looked at again: above ``queue.wakeup_s``."""
@@ -38,7 +72,7 @@ FIRST = frozenset({"session.fields", "session.log"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class DataReport:
     """What a look found."""
 
     flaws: tuple[Flaw, ...]
@@ -52,7 +86,7 @@ class Checked:
     keys: int
 
 
-class Check:
+class DataCheck:
     """One look at a database."""
 
     def __init__(
@@ -81,7 +115,7 @@ class Check:
         self._repairs = repairs
         self._waits_s = waits_s
         self._workspace_of = workspace_of
-        self._across = Across()
+        self._across = CrossSlotRules()
         self._flaws: list[Flaw] = []
         self._mended: list[Flaw] = []
         self._later: set[str] = set()
@@ -91,9 +125,9 @@ class Check:
         self._keys = 0
         self._names: dict[str, set[str]] = {}
         """Sessions and scopes."""
-        self._queues: set[Name] = set()
+        self._queues: set[KeyName] = set()
 
-    async def run(self) -> Checked:
+    async def run(self) -> DataReport:
         """Look at everything.
 
         Raises:
@@ -107,7 +141,7 @@ class Check:
         await at_once(scopes, self._scope)
         await self._streams()
         await self._database()
-        return Checked(
+        return DataReport(
             flaws=tuple(self._flaws),
             mended=tuple(self._mended),
             sessions=len(sessions),
@@ -140,7 +174,7 @@ class Check:
             return None
 
     async def _all_keys(self) -> None:
-        seen = set[Name]()
+        seen = set[KeyName]()
         async for names in all_names(self._bus):
             new = [name for name in names if name not in seen]
             seen |= set(new)
@@ -208,7 +242,7 @@ class Check:
             except BusError:
                 continue
 
-    async def _members(self, name: Name) -> list[Flaw]:
+    async def _members(self, name: KeyName) -> list[Flaw]:
         """Sessions that have deadlines, and do not exist."""
         if name.kind not in ("ready", "due", "unsettled"):
             return []

@@ -109,7 +109,7 @@ TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Name:
+class KeyName:
     """A key's name, taken apart."""
 
     kind: str
@@ -147,7 +147,7 @@ class Name:
 _KEY = re.compile(r"(?:\{(\d+)\}:)?([a-z]+)(?::(.*))?", re.DOTALL)
 
 
-def name_of(prefix: str, key: bytes) -> Name | None:
+def name_of(prefix: str, key: bytes) -> KeyName | None:
     """The meaning of ``key``; None if it cannot be one of ours, such as a name that is not text."""
     try:
         text = key.decode()
@@ -156,10 +156,10 @@ def name_of(prefix: str, key: bytes) -> Name | None:
     found = _KEY.fullmatch(text.removeprefix(f"{prefix}:")) if text.startswith(f"{prefix}:") else None
     if found is None:
         return None
-    return Name(kind=found[2], partition=int(found[1]) if found[1] else None, rest=found[3] or "")
+    return KeyName(kind=found[2], partition=int(found[1]) if found[1] else None, rest=found[3] or "")
 
 
-def key_of(prefix: str, name: Name) -> str:
+def key_of(prefix: str, name: KeyName) -> str:
     """The key that has this name."""
     partition = "" if name.partition is None else f"{{{name.partition}}}:"
     return f"{prefix}:{partition}{name.kind}" + (f":{name.rest}" if name.rest else "")

@@ -7,9 +7,9 @@ import msgspec
 from daemon.bus import Bus
 from daemon.bus.migrations import SCHEMA
 from daemon.data.flaw import Flaw, Mend
-from daemon.data.key_names import TTL_S, Name, key_of
+from daemon.data.key_names import TTL_S, KeyName, key_of
 from daemon.data.redis_reader import wrong_type
-from daemon.data.snapshot_filter import pairs_of
+from daemon.data.snapshot import pairs_of
 from daemon.errors import UNREADABLE
 from daemon.events import Reply
 
@@ -19,7 +19,7 @@ WORDS = {"in": frozenset({"session", "id", "message"}), "dead": frozenset({"sess
 _decode_reply = msgspec.json.Decoder(Reply).decode
 
 
-async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
+async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
     """Every rule that a single key breaks."""
     key = key_of(bus.keys.prefix, name)
     if not name.is_known and bus.schema > SCHEMA:
@@ -46,7 +46,7 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
     return found
 
 
-def flaws_of_entry(name: Name, stream_id: str, words: list[Any]) -> list[Flaw]:
+def flaws_of_entry(name: KeyName, stream_id: str, words: list[Any]) -> list[Flaw]:
     """Every rule that a single entry of a stream breaks."""
     fields, where = pairs_of(words), f"{name.kind}{':' if name.rest else ''}{name.rest} {stream_id}"
     try:

@@ -1,7 +1,14 @@
-"""Writing records into an empty database. Writing a record twice changes nothing."""
+"""Writing records into an empty database. Writing a record twice changes nothing.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+A session's keys go where its name says. Streams of several partitions may become one, in which two entries could have
+the same id: later ones get the next free number, in the order of their ids, and what names them is told.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from daemon.bus import Bus, Part, load_script
 from daemon.data.backup_records import (
@@ -11,14 +18,101 @@ from daemon.data.backup_records import (
     LogTaken,
     ScopeTaken,
     SessionTaken,
+    StreamTaken,
     Taken,
     bytes_of,
     name_bytes,
     number,
 )
-from daemon.data.key_names import Name, key_of
-from daemon.data.repartition import Spread, renamed
+from daemon.data.key_names import KeyName, key_of
+from daemon.data.snapshot import Position, position, session_of
 from daemon.errors import DataError
+
+# Where what was taken belongs in a database of any number of partitions. Pure.
+
+
+@dataclass
+class Repartition:
+    """The streams of a database that is being restored, and new ids where old ones would meet."""
+
+    partition: Callable[[str], int]
+    """Of a session or scope, in the database that is made."""
+    partitions: int
+    before: int
+    """How many partitions the database had that was backed up."""
+    _entries: dict[tuple[str, str, int], list[tuple[Position, str, str, list[Any]]]] = field(
+        default_factory=dict[tuple[str, str, int], list[tuple[Position, str, str, list[Any]]]]
+    )
+
+    def add_session(self, taken: SessionTaken) -> None:
+        """What waits in a session; once for each."""
+        for stream_id, words in dict(taken.inbox).items():
+            self._add("in", "", self.partition(taken.name), taken.name, stream_id, words)
+
+    def add_stream(self, piece: StreamTaken) -> None:
+        """A piece of a stream."""
+        for stream_id, words in piece.entries:
+            session = session_of(words)
+            # What nobody can tell of whom it is stays where it was, as far as there is such a partition.
+            partition = self.partition(session) if session else piece.partition % self.partitions
+            self._add(piece.kind, piece.rest, partition, session, stream_id, words)
+
+    def _add(self, kind: str, rest: str, partition: int, session: str, stream_id: str, words: list[Any]) -> None:
+        self._entries.setdefault((kind, rest, partition), []).append((position(stream_id), session, stream_id, words))
+
+    def streams(self) -> Iterator[tuple[KeyName, Entries]]:
+        """Each stream with its entries, oldest first, no id twice."""
+        for (kind, rest, partition), found in sorted(self._entries.items(), key=lambda each: each[0]):
+            yield (
+                KeyName(kind=kind, partition=partition, rest=rest),
+                [(new, words) for _, _, new, words in _apart(found)],
+            )
+
+    def new_ids(self) -> dict[tuple[str, str], str]:
+        """Which entries of ``in`` are called otherwise now, by session and old id."""
+        changed: dict[tuple[str, str], str] = {}
+        for (kind, _, _), found in self._entries.items():
+            if kind == "in":
+                changed |= {(session, old): new for session, old, new, _ in _apart(found) if old != new}
+        return changed
+
+    def names(self, key: KeyTaken) -> list[KeyName]:
+        """Where any other key belongs: in one place, but for what is one a partition."""
+        name = KeyName(kind=key.kind, partition=key.partition, rest=key.rest)
+        if name.partition is None:
+            return [name]
+        if name.kind == "leader":
+            if self.before == self.partitions:
+                return [name]
+            return [KeyName(kind=name.kind, partition=number, rest=name.rest) for number in range(self.partitions)]
+        return [KeyName(kind=name.kind, partition=self.partition(name.owner), rest=name.rest)]
+
+
+def _apart(found: list[tuple[Position, str, str, list[Any]]]) -> list[tuple[str, str, str, list[Any]]]:
+    """Entries with no id twice: session, old id, new id, words. Those of one session keep their order."""
+    last: Position = (0, 0)
+    apart: list[tuple[str, str, str, list[Any]]] = []
+    for at, session, old, words in sorted(found, key=lambda each: (each[0], each[1])):
+        last = at if at > last else (last[0], last[1] + 1)
+        apart.append((session, old, f"{last[0]}-{last[1]}", words))
+    return apart
+
+
+def renamed(taken: SessionTaken, changed: dict[tuple[str, str], str]) -> SessionTaken:
+    """A session that names its entries as they are called now."""
+    if not changed:
+        return taken
+
+    def new(stream_id: str) -> str:
+        return changed.get((taken.name, stream_id), stream_id)
+
+    fields = dict(taken.fields)
+    if isinstance(stop := fields.get("stop_upto"), str):
+        fields["stop_upto"] = new(stop)
+    return msgspec.structs.replace(
+        taken, fields=fields, waiting=[new(each) for each in taken.waiting], asides=[new(each) for each in taken.asides]
+    )
+
 
 PUT = load_script(__file__, "put.lua")
 
@@ -29,10 +123,10 @@ PIECE_BYTES = 1024 * 1024
 """The same, unless one alone is longer."""
 
 
-class Placing:
+class RecordWriter:
     """Writes the keys of a backup."""
 
-    def __init__(self, bus: Bus, spread: Spread, bases: Mapping[str, int], *, now_ms: int) -> None:
+    def __init__(self, bus: Bus, spread: Repartition, bases: Mapping[str, int], *, now_ms: int) -> None:
         """Nothing is written yet.
 
         Args:
@@ -46,7 +140,7 @@ class Placing:
         self._spread = spread
         self._now_ms = now_ms
         self._changed: dict[tuple[str, str], str] = {}
-        self._leaders: dict[Name, KeyTaken] = {}
+        self._leaders: dict[KeyName, KeyTaken] = {}
 
     async def begin(self) -> None:
         """Write the streams; sessions can follow once it is known how their entries are called."""
@@ -85,8 +179,8 @@ class Placing:
     async def _session(self, taken: SessionTaken) -> None:
         partition = self._spread.partition(taken.name)
 
-        def named(kind: str) -> Name:
-            return Name(kind=kind, partition=partition, rest=taken.name)
+        def named(kind: str) -> KeyName:
+            return KeyName(kind=kind, partition=partition, rest=taken.name)
 
         await self._put("hash", named("session"), hash_words(taken.fields))
         words = ([bytes_of(raw)] for raw in taken.log)
@@ -95,20 +189,20 @@ class Placing:
         await self._put("hash", named("lock"), hash_words(taken.lock))
         await self._put("list", named("segments"), [[bytes_of(raw)] for raw in taken.segments])
         for kind, score in taken.scores.items():
-            await self._put("zset", Name(kind=kind, partition=partition, rest=""), [[repr(score), taken.name]])
+            await self._put("zset", KeyName(kind=kind, partition=partition, rest=""), [[repr(score), taken.name]])
         asides: list[Sequence[Part]] = [["0", f"{taken.name} {each}"] for each in taken.asides]
-        await self._put("zset", Name(kind="asides", partition=partition, rest=""), asides)
+        await self._put("zset", KeyName(kind="asides", partition=partition, rest=""), asides)
 
         await self._put("hash", named("reminders"), hash_words(taken.reminders))
         fires: list[Sequence[Part]] = [[repr(score), f"{taken.name} {each}"] for each, score in taken.upcoming.items()]
-        await self._put("zset", Name(kind="upcoming", partition=partition, rest=""), fires)
+        await self._put("zset", KeyName(kind="upcoming", partition=partition, rest=""), fires)
 
     async def _scope(self, taken: ScopeTaken) -> None:
         partition = self._spread.partition(taken.name)
-        await self._put("hash", Name(kind="memory", partition=partition, rest=taken.name), hash_words(taken.fields))
+        await self._put("hash", KeyName(kind="memory", partition=partition, rest=taken.name), hash_words(taken.fields))
         for kind in ("history", "versions", "notes", "undigested", "shelved"):
             raws: list[Any] = getattr(taken, kind)
-            name = Name(kind=kind, partition=partition, rest=taken.name)
+            name = KeyName(kind=kind, partition=partition, rest=taken.name)
             await self._put("list", name, [[bytes_of(raw)] for raw in raws])
 
     async def _any(self, key: KeyTaken) -> None:
@@ -122,11 +216,11 @@ class Placing:
                 continue
             await self._put(key.form, name, words_of(key), ends_ms=key.expires_ms)
 
-    def _log_of(self, session: str) -> Name:
-        return Name(kind="log", partition=self._spread.partition(session), rest=session)
+    def _log_of(self, session: str) -> KeyName:
+        return KeyName(kind="log", partition=self._spread.partition(session), rest=session)
 
     async def _put(
-        self, kind: str, name: Name, words: Iterable[Sequence[Part]], *, ends_ms: int = 0, at: int = 0
+        self, kind: str, name: KeyName, words: Iterable[Sequence[Part]], *, ends_ms: int = 0, at: int = 0
     ) -> None:
         for piece in pieces(words):
             flat = [word for each in piece for word in each]
@@ -137,7 +231,7 @@ class Placing:
                 )
             at += len(piece)
 
-    def _key(self, name: Name) -> str:
+    def _key(self, name: KeyName) -> str:
         return key_of(self._bus.keys.prefix, name)
 
 

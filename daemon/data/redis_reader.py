@@ -22,7 +22,7 @@ from daemon.data.backup_records import (
     text_of,
     texts_of,
 )
-from daemon.data.key_names import TYPES, Name, name_of
+from daemon.data.key_names import TYPES, KeyName, name_of
 from daemon.errors import BusError, BusUnavailable, DamagedData
 
 SESSION = load_script(__file__, "session.lua")
@@ -36,7 +36,7 @@ ENTRIES_PIECE = 500
 """Of a stream, read at once."""
 
 
-async def all_names(bus: Bus) -> AsyncGenerator[list[Name]]:
+async def all_names(bus: Bus) -> AsyncGenerator[list[KeyName]]:
     """The names of all keys of the database, in pieces and no order; one may come twice.
 
     Raises:
@@ -181,7 +181,7 @@ async def wrong_type(bus: Bus, key: str) -> str:
     return f"the key {key} has type {found} but must have type {wanted}" if found not in (wanted, "none") else ""
 
 
-async def read_key(bus: Bus, key: str, name: Name) -> KeyTaken | None:
+async def read_key(bus: Bus, key: str, name: KeyName) -> KeyTaken | None:
     """Any other key; None if the key no longer exists.
 
     Raises:
@@ -216,7 +216,7 @@ def _value(kind: bytes, value: Any) -> Any:
     return entries_of(value)
 
 
-async def read_stream(bus: Bus, key: str, name: Name) -> AsyncGenerator[StreamTaken]:
+async def read_stream(bus: Bus, key: str, name: KeyName) -> AsyncGenerator[StreamTaken]:
     """The pieces of a stream of a partition, oldest first."""
     after = "-"
     while True:

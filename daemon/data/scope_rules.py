@@ -1,14 +1,20 @@
-"""Rules for a scope's memory that hold at every moment. Pure."""
+"""Rules for a scope's memory, and rules across keys in different slots."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from daemon.data.backup_records import ScopeTaken, bytes_of, number
+from daemon.bus import Bus, pairs, scan_keys
+from daemon.data.backup_records import ScopeTaken, SessionTaken, bytes_of, number
 from daemon.data.flaw import Flaw, Mend
+from daemon.data.key_names import KeyName
+from daemon.data.snapshot import session_of
+from daemon.errors import BusError, BusUnavailable
 from daemon.memory.memory_records import HistoryEntry, Note, Version
+
+# Rules for a scope's memory that hold at every moment. Pure.
 
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 _decode_version = msgspec.json.Decoder(Version).decode
@@ -157,3 +163,171 @@ def covered(ranges: Sequence[tuple[int, int]], first: int, upto: int) -> list[tu
     if at < upto:
         gaps.append((at, upto))
     return gaps
+
+
+# Rules across keys in different slots: a session and its memory, indexes and their entries.
+
+OVER = frozenset({b"done", b"failed"})
+
+
+class CrossSlotRules:
+    """The parts of all sessions and scopes that others must agree with."""
+
+    def __init__(self) -> None:
+        """Nothing was read yet."""
+        self._positions: dict[str, tuple[int, int, bool]] = {}
+        """Cursor, head, and whether a worker consolidates the session or will."""
+        self._waiting: set[tuple[str, str]] = set()
+        self._memories: dict[tuple[str, str], int] = {}
+        """How far a scope has taken in a session."""
+        self._joined: dict[str, str] = {}
+        self._moving: set[str] = set()
+
+    def note_session(self, taken: SessionTaken) -> None:
+        """Add a session that was read."""
+        is_expected = bool(taken.lock.get("nonce")) or "unsettled" in taken.scores
+        if taken.fields:
+            self._positions[taken.name] = (
+                number(taken.fields.get("cursor")),
+                number(taken.fields.get("head")),
+                is_expected,
+            )
+        self._waiting |= {(taken.name, each) for each in (*taken.waiting, *taken.asides)}
+
+    def note_scope(self, taken: ScopeTaken) -> None:
+        """Add a scope that was read."""
+        if taken.fields.get("joining") or taken.fields.get("receiving") or taken.fields.get("leaving"):
+            self._moving.add(taken.name)
+        if joined := taken.fields.get("joined"):
+            self._joined[taken.name] = bytes_of(joined).decode("utf-8", "replace")
+            return
+        for field, value in taken.fields.items():
+            if field.startswith("upto:"):
+                self._memories[taken.name, field.removeprefix("upto:")] = number(value)
+
+    def knows(self, session: str) -> bool:
+        """Whether the session exists."""
+        return session in self._positions
+
+    def stray_in(self, name: KeyName, stream_id: str, words: list[Any]) -> str:
+        """The session of an entry of ``in`` that was in none when its session was read; else empty."""
+        session = session_of(words) if name.kind == "in" else ""
+        return session if session and (session, stream_id) not in self._waiting else ""
+
+    def stray(self, session: str, stream_id: str) -> Flaw:
+        """A message that would never be answered."""
+        mend = Mend(
+            what="put the message into the queue of its session", action="stray", owner=session, args=(stream_id,)
+        )
+        text = f"message {stream_id} was accepted but is not in a queue, so the message would never be answered"
+        return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
+
+    def scopes_of(self, flaws: Iterable[Flaw]) -> set[str]:
+        """The scopes that have taken in sessions of which something was found."""
+        sessions = {flaw.where for flaw in flaws}
+        return {scope for scope, session in self._memories if session in sessions}
+
+    async def flaws(self, bus: Bus) -> list[Flaw]:
+        """Current disagreements; some may disappear in a moment."""
+        found = list(self._of_memories())
+        for look in (self._of_index, self._of_people, self._of_jobs):
+            try:
+                found += await look(bus)
+            except BusUnavailable:
+                raise
+            except BusError:
+                continue  # a key that is compared here has the wrong type: `key.type` reports the key
+        return found
+
+    def _of_memories(self) -> Iterator[Flaw]:
+        for (scope, session), upto in sorted(self._memories.items()):
+            cursor, head, is_expected = self._positions.get(session, (upto, upto, True))
+            if upto == cursor or is_expected or scope in self._moving:
+                continue
+            mend = Mend(
+                what="schedule a consolidation now, so that the session and the memory match again",
+                action="unsettled",
+                owner=session,
+            )
+            text = (
+                f"the session and the memory disagree: the session's consolidated messages end before message {cursor} "
+                f"(of {head}), but the memory contains all messages before {upto}"
+            )
+            yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
+
+    async def _of_index(self, bus: Bus) -> list[Flaw]:
+        key, found = bus.keys.sessions, list[Flaw]()
+        listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
+        for session in sorted(self._positions.keys() - listed):
+            mend = Mend(what="add the session to the index of sessions", action="index", key=key, args=(session,))
+            found.append(
+                Flaw(
+                    rule="sessions.index",
+                    where=session,
+                    text="the session is missing from the index of sessions",
+                    mend=mend,
+                )
+            )
+        for session in sorted(listed - self._positions.keys()):
+            if not await bus.call("EXISTS", bus.keys.session(session)):
+                mend = Mend(
+                    what="remove the session from the index of sessions", action="unindex", key=key, args=(session,)
+                )
+                text = "the index of sessions lists this session, but it does not exist"
+                found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
+        return found
+
+    async def _of_people(self, bus: Bus) -> list[Flaw]:
+        listed = {scope.decode("utf-8", "replace") for scope, _ in pairs(await bus.call("HGETALL", bus.keys.people))}
+        return [
+            Flaw(
+                rule="people.index",
+                where=scope,
+                text=f"this memory was merged into {home}, but the list of linked people does not contain this link. "
+                "Link the two people "
+                "again.",
+            )
+            for scope, home in sorted(self._joined.items())
+            if scope not in listed and home not in self._moving and scope not in self._moving
+        ]
+
+    async def _of_jobs(self, bus: Bus) -> list[Flaw]:
+        key, found = bus.keys.jobs, list[Flaw]()
+        listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
+        for job in sorted(listed):
+            if not await bus.call("EXISTS", bus.keys.job(job)):
+                mend = Mend(
+                    what="remove the job from the list of unfinished jobs", action="unjob", key=key, args=(job,)
+                )
+                found.append(
+                    Flaw(
+                        rule="jobs.index",
+                        where=job,
+                        text="the job is in the list of unfinished jobs, but its record does not exist",
+                        mend=mend,
+                    )
+                )
+        pattern = bus.keys.job("*").replace("%2A", "*")
+        for job in await _names(bus, pattern):
+            if job in listed:
+                continue
+            status = await bus.call("HGET", bus.keys.job(job), "status")
+            if status is not None and status not in OVER:
+                mend = Mend(what="schedule the job", action="job", key=key, args=(job,))
+                found.append(
+                    Flaw(
+                        rule="jobs.index",
+                        where=job,
+                        text="the job is unfinished but not scheduled",
+                        mend=mend,
+                    )
+                )
+        return found
+
+
+async def _names(bus: Bus, pattern: str) -> list[str]:
+    prefix = pattern.removesuffix("*")
+    names = set[str]()
+    async for keys in scan_keys(bus, pattern.replace("[", "\\[")):
+        names |= {key.decode("utf-8", "replace").removeprefix(prefix) for key in keys}
+    return sorted(names)

@@ -8,7 +8,7 @@ import msgspec
 
 from daemon.data.backup_records import SessionTaken, bytes_of
 from daemon.data.flaw import Flaw, Mend
-from daemon.data.snapshot_filter import pairs_of
+from daemon.data.snapshot import pairs_of
 from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
 from daemon.reminders import reminder_from

@@ -18,7 +18,7 @@ _decode_overheard = msgspec.json.Decoder(Overheard).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class ExportSubject:
     """Everything whose content is exported."""
 
     scopes: Sequence[str]
@@ -51,12 +51,12 @@ class Subject:
         return bool(name) and str(SessionKey(channel=SessionKey.parse(session).channel, chat=name)) in self.people
 
 
-async def subject_of(bus: Bus, scopes: Sequence[str]) -> Subject:
+async def subject_of(bus: Bus, scopes: Sequence[str]) -> ExportSubject:
     """What belongs to ``scopes``. Raises BusUnavailable."""
-    return Subject(scopes=tuple(scopes), sessions=await sessions_of(bus, scopes))
+    return ExportSubject(scopes=tuple(scopes), sessions=await sessions_of(bus, scopes))
 
 
-async def person_in(bus: Bus, person: str, scopes: Sequence[str]) -> Subject:
+async def person_in(bus: Bus, person: str, scopes: Sequence[str]) -> ExportSubject:
     """As ``subject_of``, of a person, with what the person said where the memory is not the person's.
 
     That is in groups, and in direct chats of bots that keep another kind of memory.
@@ -68,7 +68,7 @@ async def person_in(bus: Bus, person: str, scopes: Sequence[str]) -> Subject:
     people = {person, *(_parts(scope)[2] for scope in scopes if _parts(scope)[1] == _PERSON)}
     others = await sessions_where(bus, lambda scope: _parts(scope)[1] != _PERSON)
     direct = [each for each in others if each[0] in people]
-    return Subject(
+    return ExportSubject(
         scopes=own.scopes,
         sessions=sorted({*own.sessions, *direct}),
         groups=[each for each in others if each not in direct],

@@ -12,9 +12,9 @@ import anyio
 from anyio import to_thread
 
 from daemon.durable import DRAFT, folder_below, names_in, whole_file
-from daemon.export.export_contents import EXPORTS, Exported, Sources, export
+from daemon.export.export_contents import EXPORTS, ExportResult, Sources, export
 from daemon.export.export_subject import subject_of
-from daemon.export.zip_writer import Package
+from daemon.export.zip_writer import ZipWriter
 from daemon.memory.memory_files import bot_of
 from daemon.scope import folder_of
 from daemon.wording import Language
@@ -24,17 +24,17 @@ DRAFT_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class KeptExport:
     """A file that was left."""
 
     name: str
     path: str
     """Below the bot's workspace."""
     size_bytes: int
-    told: Exported
+    told: ExportResult
 
 
-async def export_here(sources: Sources, scopes: Sequence[str], *, language: Language) -> Kept:
+async def export_here(sources: Sources, scopes: Sequence[str], *, language: Language) -> KeptExport:
     """Export ``scopes`` into the folder of the first one's own files; an older export there is removed.
 
     Raises:
@@ -48,9 +48,9 @@ async def export_here(sources: Sources, scopes: Sequence[str], *, language: Lang
     name = f"export-{now:%Y-%m-%d-%H%M%S}.zip"
     subject = await subject_of(sources.bus, scopes)
     async with _file(workspace, place, name) as file:
-        told = await export(sources, subject, Package(file, now=now), language=language)
+        told = await export(sources, subject, ZipWriter(file, now=now), language=language)
     size = await to_thread.run_sync(_only, workspace, place, name)
-    return Kept(name=name, path="/".join((*place, name)), size_bytes=size, told=told)
+    return KeptExport(name=name, path="/".join((*place, name)), size_bytes=size, told=told)
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from daemon.archive.storage import CALLS
 from daemon.bus import load_script
 from daemon.concurrent_calls import at_once
 from daemon.errors import ArchiveError, ArchiveUnavailable
-from daemon.forget.forget_context import Tier, Work
+from daemon.forget.forget_context import ForgetContext, Tier
 
 REPLACE = load_script(__file__, "replace.lua")
 
@@ -27,7 +27,7 @@ REWRITTEN, REWRITTEN_BYTES = 64, 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Buried:
+class ReplacedRecord:
     """A record in the place of another."""
 
     raw: bytes
@@ -38,11 +38,11 @@ class Buried:
     time: str = ""
 
 
-Bury = Callable[[bytes], Buried | None]
+Bury = Callable[[bytes], ReplacedRecord | None]
 """Gives what is to take a record's place; None when it stays. Raises ``msgspec.MsgspecError`` for what is none."""
 
 
-async def forget_on(work: Work, shelf: Shelf, tier: Tier, bury: Bury, *, archived: Tier) -> None:
+async def forget_on(work: ForgetContext, shelf: Shelf, tier: Tier, bury: Bury, *, archived: Tier) -> None:
     """Find, or replace, the records of ``shelf``; those in the archive count as ``archived``.
 
     Raises:
@@ -52,7 +52,7 @@ async def forget_on(work: Work, shelf: Shelf, tier: Tier, bury: Bury, *, archive
     await _archived(work, shelf, archived, bury)
 
 
-async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
+async def _listed(work: ForgetContext, shelf: Shelf, tier: Tier, bury: Bury) -> None:
     bus, key = work.stores.bus, shelf.list_key(work.stores.bus.keys)
     base, at = await _base(work, shelf), 0
     while True:
@@ -68,7 +68,7 @@ async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
             return
 
 
-async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
+async def records_on(work: ForgetContext, shelf: Shelf) -> list[bytes]:
     """Everything on ``shelf``, as far as it can be read, in order."""
     bus, archive, found = work.stores.bus, work.stores.archive, dict[int, bytes]()
     try:
@@ -85,16 +85,18 @@ async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
     return [found[index] for index in sorted(found)]
 
 
-async def _base(work: Work, shelf: Shelf) -> int:
+async def _base(work: ForgetContext, shelf: Shelf) -> int:
     bus = work.stores.bus
     return int(await bus.call("HGET", shelf.hash_key(bus.keys), shelf.base_field) or 0)
 
 
-def _buried(raws: Sequence[bytes], bury: Bury) -> list[tuple[int, Buried]]:
+def _buried(raws: Sequence[bytes], bury: Bury) -> list[tuple[int, ReplacedRecord]]:
     return [(at, new) for at, raw in enumerate(raws) if (new := bury(raw)) is not None]
 
 
-async def _replaced(work: Work, shelf: Shelf, tier: Tier, found: Sequence[tuple[int, bytes, Buried]]) -> None:
+async def _replaced(
+    work: ForgetContext, shelf: Shelf, tier: Tier, found: Sequence[tuple[int, bytes, ReplacedRecord]]
+) -> None:
     if not work.looks and found:
         keys = work.stores.bus.keys
         args = [
@@ -109,7 +111,7 @@ async def _replaced(work: Work, shelf: Shelf, tier: Tier, found: Sequence[tuple[
         work.found(tier, new.hits, time=new.time)
 
 
-async def _archived(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
+async def _archived(work: ForgetContext, shelf: Shelf, tier: Tier, bury: Bury) -> None:
     archive = work.stores.archive
     try:
         for part in _parts(await archive.segments(shelf)):
@@ -126,7 +128,7 @@ async def _archived(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
         work.fail(str(error))
 
 
-async def _archived_in(work: Work, bury: Bury, segment: Segment) -> tuple[list[bytes], list[Buried]]:
+async def _archived_in(work: ForgetContext, bury: Bury, segment: Segment) -> tuple[list[bytes], list[ReplacedRecord]]:
     """The records that a segment is to have, and those of them that are new; of an unreadable segment none."""
     try:
         raws = await work.stores.archive.read(segment)

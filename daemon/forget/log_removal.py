@@ -12,17 +12,17 @@ import msgspec
 from anyio import to_thread
 
 from daemon.archive import Shelf
-from daemon.bus import load_script, pairs
+from daemon.bus import Part, load_script, pairs
 from daemon.clock import stamp
-from daemon.errors import UNREADABLE, ArchiveError, ArchiveUnavailable
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveUnavailable, LockLost
 from daemon.events import Continuity, Inbound, LogEntry
-from daemon.forget.archive_removal import Buried, Bury, forget_on
-from daemon.forget.attachment_removal import forget_brought, is_said_by
-from daemon.forget.forget_context import Tier, Work
-from daemon.forget.text_matcher import Needle
+from daemon.forget.archive_removal import Bury, ReplacedRecord, forget_on
+from daemon.forget.forget_context import ForgetContext, Tier
+from daemon.forget.side_data_removal import forget_brought, is_said_by
+from daemon.forget.text_matcher import TextMatcher
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.inbox import mark_of
-from daemon.session import Labels
+from daemon.session import ConsolidationLock, SessionLabels, SessionReader
 from daemon.sessionkey import SessionKey
 
 SWAP = load_script(__file__, "swap.lua")
@@ -36,7 +36,6 @@ PAGE = 500
 UNPACKED_MAX_BYTES = 256 * 1024 * 1024
 """Read of a file that no list names: more than any segment holds."""
 
-_encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 _decode_continuity = msgspec.json.Decoder(Continuity).decode
 _decode_inbound = msgspec.json.Decoder(Inbound).decode
@@ -45,26 +44,26 @@ _decode_inbound = msgspec.json.Decoder(Inbound).decode
 def messages_of(wanted_of: Callable[[LogEntry], Wanted | None], count: Count) -> Bury:
     """Buries messages; ``wanted_of`` says what of one is to be forgotten, None: nothing."""
 
-    def bury(raw: bytes) -> Buried | None:
+    def bury(raw: bytes) -> ReplacedRecord | None:
         entry = _decode_entry(raw)
         wanted = wanted_of(entry)
         new = tombstone(entry, wanted, count) if wanted else None
         if wanted is None or new is None:
             return None
         hits = tuple(hits_in(entry, wanted))
-        return Buried(raw=_encode(new), hits=hits, less=entry.tokens - new.tokens, time=entry.time)
+        return ReplacedRecord(raw=_encode(new), hits=hits, less=entry.tokens - new.tokens, time=entry.time)
 
     return bury
 
 
 def where_it_may_stand(wanted: Wanted, bury: Bury) -> Bury:
     """``bury``, but for records in which ``wanted`` cannot stand: to decode those is most of what a look costs."""
-    if not isinstance(wanted, Needle):
+    if not isinstance(wanted, TextMatcher):
         return bury
     return lambda raw: bury(raw) if wanted.may_stand_in(raw) else None
 
 
-async def forget_in_log(work: Work, session: str, bury: Bury) -> None:
+async def forget_in_log(work: ForgetContext, session: str, bury: Bury) -> None:
     """The messages of a session, the journal of a turn that nobody holds among them.
 
     Raises:
@@ -78,7 +77,7 @@ async def forget_in_log(work: Work, session: str, bury: Bury) -> None:
     await forget_unlisted(work, shelf, bury)
 
 
-async def forget_unlisted(work: Work, shelf: Shelf, bury: Bury) -> None:
+async def forget_unlisted(work: ForgetContext, shelf: Shelf, bury: Bury) -> None:
     """Files of a worker that died before it could list them: nobody reads them, and they hold what they hold."""
     archive = work.stores.archive
     try:
@@ -110,10 +109,10 @@ def _lines_in(content: bytes) -> list[bytes]:
         ) from error
 
 
-async def forget_beside_log(work: Work, session: str) -> None:
+async def forget_beside_log(work: ForgetContext, session: str) -> None:
     """What a session holds beside its messages: title, continuity, parts of a summary, text being written, notices."""
     bus = work.stores.bus
-    labels = Labels(bus)
+    labels = SessionLabels(bus)
     title = (await labels.of(session)).title
     if title and (hits := work.wanted.hits(title)):
         work.found("titles", hits)
@@ -136,7 +135,7 @@ async def forget_beside_log(work: Work, session: str) -> None:
     await _strike(work, "notices", keys.notices, lambda fields: fields.get(b"notice", b""))
 
 
-async def swap_continuity(work: Work, key: str, field: str, raw: bytes) -> None:
+async def swap_continuity(work: ForgetContext, key: str, field: str, raw: bytes) -> None:
     """A continuity in a field of a hash."""
     try:
         before = _decode_continuity(raw)
@@ -154,7 +153,7 @@ async def swap_continuity(work: Work, key: str, field: str, raw: bytes) -> None:
 # Streams of a partition
 
 
-async def forget_in_queues(work: Work, sessions: Collection[str], *, people: Collection[str] = ()) -> set[str]:
+async def forget_in_queues(work: ForgetContext, sessions: Collection[str], *, people: Collection[str] = ()) -> set[str]:
     """What waits, what is to be delivered, and what could be neither answered nor delivered, of these sessions.
 
     With ``people`` only what these said themselves, and nothing else of it. Gives what the files are called by that
@@ -253,7 +252,7 @@ def _hits(raw: bytes, wanted: Wanted) -> list[str]:
     return [hit for text in payload_texts(raw) for hit in wanted.hits(text)]
 
 
-async def _strike(work: Work, tier: Tier, key: str, payload: _Payload, *, asides: str = "") -> set[str]:
+async def _strike(work: ForgetContext, tier: Tier, key: str, payload: _Payload, *, asides: str = "") -> set[str]:
     """Take those entries of a stream out in which it stands; and always what the server keeps of earlier ones.
 
     Gives what the files of the messages are called by that were taken out.
@@ -279,7 +278,7 @@ async def _strike(work: Work, tier: Tier, key: str, payload: _Payload, *, asides
     return marks
 
 
-async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, asides: str) -> None:
+async def _take_out(work: ForgetContext, key: str, gone: list[tuple[bytes, bytes]], *, asides: str) -> None:
     bus = work.stores.bus
     by_session: dict[str, list[bytes]] = {}
     for stream_id, session in gone:
@@ -297,3 +296,75 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
 
 def _time_of(stream_id: bytes) -> str:
     return stamp(dt.datetime.fromtimestamp(int(stream_id.split(b"-")[0]) / 1000, dt.UTC))
+
+
+# A whole conversation: everything of it goes, and its indexes go on where they are.
+
+SKIP = load_script(__file__, "skip.lua", with_parts=("../../memory/lua/memory.part.lua",))
+LEAVE = load_script(__file__, "leave.lua")
+
+_decode = msgspec.json.Decoder(LogEntry).decode
+_encode = msgspec.json.Encoder().encode
+
+
+async def leave_session(work: ForgetContext, lock: ConsolidationLock | None, session: str, *, home: str) -> None:
+    """Forget a session; with its consolidation lock, or, to look what there is, without.
+
+    Raises:
+        LockLost: somebody else has the lock.
+        BusUnavailable: Redis is away.
+    """
+    bus, shelf = work.stores.bus, Shelf.log(session)
+    state = await SessionReader(bus).state(session)
+    begins = int(await bus.call("HGET", bus.keys.session(session), "begins") or 0)
+    if state.head > begins:
+        work.found("messages", [session], count=state.head - begins)
+    await forget_beside_log(work, session)
+    try:
+        segments = await work.stores.archive.segments(shelf)
+        if segments:
+            work.found("archive", [session], count=len(segments))
+        if work.looks or lock is None:
+            return
+        if state.head > state.base:
+            last = await bus.call("LINDEX", bus.keys.log(session), state.head - 1 - state.base)
+            await _skip(work, lock, home=home, upto=state.head, last=last)
+        await _leave(work, lock, upto=state.head)
+        await work.stores.archive.drop(shelf)
+    except ArchiveUnavailable as error:
+        work.wait_for_archive(error)
+        return
+    except ArchiveError as error:
+        work.fail(str(error))
+    # No text is in them; but when somebody talked to whom, and about how much, is his, too.
+    await bus.call("DEL", bus.keys.traces(session))
+    await bus.call("ZREM", bus.keys.sessions, session)
+    await SessionLabels(bus).remove(session)
+
+
+async def _skip(work: ForgetContext, lock: ConsolidationLock, *, home: str, upto: int, last: bytes | None) -> None:
+    entry = _decode(last) if last else None
+    # As consolidation marks the last message that it took in.
+    mark = {"last": f"{entry.turn} {entry.time} {entry.id}".rstrip()} if entry else {}
+    keys = work.stores.bus.keys
+    args: list[Part] = [lock.session, lock.fence, lock.nonce, upto, _encode(mark)]
+    if await work.stores.bus.run(SKIP, [keys.memory(home)], args) != b"done":
+        raise _lost(lock)
+
+
+async def _leave(work: ForgetContext, lock: ConsolidationLock, *, upto: int) -> None:
+    keys = work.stores.bus.keys.of(lock.session)
+    status = await work.stores.bus.run(
+        LEAVE,
+        [keys.session, keys.log, keys.live, keys.notices, keys.lock],
+        [lock.session, lock.nonce, upto, work.stores.bus.keys.events(lock.session)],
+    )
+    if status != b"done":
+        raise _lost(lock)
+
+
+def _lost(lock: ConsolidationLock) -> LockLost:
+    return LockLost(
+        f"session {lock.session} is now being consolidated by another worker. The rest of the session's data is "
+        "deleted later."
+    )

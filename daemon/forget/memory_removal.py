@@ -11,16 +11,16 @@ from daemon.bus import load_script, pairs
 from daemon.clock import stamp
 from daemon.errors import VersionMoved
 from daemon.events import Continuity
-from daemon.forget.archive_removal import Buried, forget_on, records_on
-from daemon.forget.forget_context import Tier, Work
+from daemon.forget.archive_removal import ReplacedRecord, forget_on, records_on
+from daemon.forget.forget_context import ForgetContext, Tier
 from daemon.forget.log_removal import forget_unlisted
-from daemon.forget.text_matcher import Sentences, group_of, units_of
+from daemon.forget.text_matcher import SentenceMatcher, group_of, units_of
 from daemon.forget.tombstone import EVERYTHING, Wanted, continued, forgotten
 from daemon.memory import HistoryEntry, Note, Version
 
 SWAP = load_script(__file__, "swap.lua")
 ANEW = load_script(__file__, "anew.lua")
-CURRENT = load_script(__file__, "current.lua", with_parts=("../memory/memory.part.lua",))
+CURRENT = load_script(__file__, "current.lua", with_parts=("../../memory/lua/memory.part.lua",))
 
 TRIES = 10
 """How often MEMORY.md is written while others change it."""
@@ -35,7 +35,7 @@ _KINDS: dict[str, tuple[Tier, type[_Record]]] = {
 }
 
 
-async def forget_memory(work: Work, scope: str) -> None:
+async def forget_memory(work: ForgetContext, scope: str) -> None:
     """What stands in the memory of ``scope``; MEMORY.md becomes a new version, older ones stay without it.
 
     Raises:
@@ -47,9 +47,9 @@ async def forget_memory(work: Work, scope: str) -> None:
     await _forget_marks(work, scope)
 
 
-async def forget_part(work: Work, scope: str, session: str) -> None:
+async def forget_part(work: ForgetContext, scope: str, session: str) -> None:
     """What the memory of ``scope`` has of one session alone: its entries and notes, and lines that came from it."""
-    lines = Sentences(await _lines_of(work, scope, session))
+    lines = SentenceMatcher(await _lines_of(work, scope, session))
 
     def wanted_of(record: _Record) -> Wanted:
         return lines if isinstance(record, Version) else EVERYTHING if record.session == session else _NOTHING
@@ -59,7 +59,7 @@ async def forget_part(work: Work, scope: str, session: str) -> None:
     await _forget_marks(work, scope, session=session)
 
 
-async def _forget_current(work: Work, scope: str, wanted: Wanted) -> None:
+async def _forget_current(work: ForgetContext, scope: str, wanted: Wanted) -> None:
     bus, keys = work.stores.bus, work.stores.bus.keys
     for _ in range(TRIES):
         found = await bus.call("HMGET", keys.memory(scope), "text", "version", "checksum")
@@ -79,7 +79,7 @@ async def _forget_current(work: Work, scope: str, wanted: Wanted) -> None:
         work.found("memory", [hit])
 
 
-async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], Wanted]) -> None:
+async def _forget_lists(work: ForgetContext, scope: str, wanted_of: Callable[[_Record], Wanted]) -> None:
     for kind, (tier, record) in _KINDS.items():
         shelf, bury = Shelf(kind=kind, owner=scope), partial(_buried, record, wanted_of)  # type: ignore[arg-type]  # each kind with its own record
         try:
@@ -93,7 +93,7 @@ async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], W
         await work.stores.bus.run(ANEW, [work.stores.bus.keys.memory(scope)], [])
 
 
-async def _digest_nothing(work: Work, scope: str) -> None:
+async def _digest_nothing(work: ForgetContext, scope: str) -> None:
     """Of an entry of which nothing is left MEMORY.md is to learn nothing."""
     bus, key = work.stores.bus, work.stores.bus.keys.undigested(scope)
     base = int(await bus.call("HGET", bus.keys.memory(scope), "history_base") or 0)
@@ -103,7 +103,7 @@ async def _digest_nothing(work: Work, scope: str) -> None:
             await bus.call("LREM", key, 0, index)
 
 
-def _buried(kind: type[_Record], wanted_of: Callable[[_Record], Wanted], raw: bytes) -> Buried | None:
+def _buried(kind: type[_Record], wanted_of: Callable[[_Record], Wanted], raw: bytes) -> ReplacedRecord | None:
     record = msgspec.json.decode(raw, type=kind)
     wanted = wanted_of(record)
     new = forgotten(record, wanted)
@@ -114,7 +114,7 @@ def _buried(kind: type[_Record], wanted_of: Callable[[_Record], Wanted], raw: by
         for text in (record.text, getattr(record, "added", ""), getattr(record, "reason", ""))
         for hit in wanted.hits(text)
     ]
-    return Buried(raw=_encode(new), hits=tuple(hits), time=record.time)
+    return ReplacedRecord(raw=_encode(new), hits=tuple(hits), time=record.time)
 
 
 class _Mark(msgspec.Struct, omit_defaults=True):
@@ -125,7 +125,7 @@ class _Mark(msgspec.Struct, omit_defaults=True):
     flushed: bool = True
 
 
-async def _forget_marks(work: Work, scope: str, *, session: str = "") -> None:
+async def _forget_marks(work: ForgetContext, scope: str, *, session: str = "") -> None:
     """What sessions left behind when they were consolidated, kept until their cursors have followed."""
     bus, wanted = work.stores.bus, EVERYTHING if session else work.wanted
     for field, raw in pairs(await bus.call("HGETALL", bus.keys.memory(scope))):
@@ -148,7 +148,7 @@ async def _forget_marks(work: Work, scope: str, *, session: str = "") -> None:
                 )
 
 
-async def _lines_of(work: Work, scope: str, session: str) -> Collection[str]:
+async def _lines_of(work: ForgetContext, scope: str, session: str) -> Collection[str]:
     """Groups of the units that came into MEMORY.md with what was consolidated of a session."""
     found, before = set[str](), set[str]()
     for raw in await records_on(work, Shelf.of("versions", scope)):

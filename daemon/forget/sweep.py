@@ -10,29 +10,32 @@ from daemon.archive import Shelf
 from daemon.config import TerminalConfig
 from daemon.errors import ConfigError, MillpondError
 from daemon.events import LogEntry
-from daemon.forget.attachment_removal import noting
 from daemon.forget.file_removal import forget_files, forget_typed, remove_draft, remove_folder, remove_marked
-from daemon.forget.forget_context import Work
-from daemon.forget.forget_order import Ground, Order
-from daemon.forget.group_context_removal import forget_overheard, forget_overheard_elsewhere
+from daemon.forget.forget_context import ForgetContext, ForgetOrder, ForgetTargets
 from daemon.forget.log_removal import (
     forget_beside_log,
     forget_in_log,
     forget_in_queues,
+    leave_session,
     messages_of,
     where_it_may_stand,
 )
 from daemon.forget.memory_removal import forget_memory, forget_part
-from daemon.forget.reminder_removal import forget_preferences, forget_reminders
-from daemon.forget.session_removal import leave_session
+from daemon.forget.side_data_removal import (
+    forget_in_accounts,
+    forget_overheard,
+    forget_overheard_elsewhere,
+    forget_preferences,
+    forget_reminders,
+    forget_web_cache,
+    noting,
+)
 from daemon.forget.tombstone import EVERYTHING, Wanted
-from daemon.forget.usage_removal import forget_in_accounts
-from daemon.forget.web_cache import forget_web_cache
 from daemon.inbox import FOLDER, mark_of_session
-from daemon.memory.history_files import is_shown
+from daemon.memory.file_sync import is_shown
 from daemon.memory.memory_files import bot_of, memory_folder
 from daemon.scope import folder_of
-from daemon.session import Lock
+from daemon.session import ConsolidationLock
 from daemon.sessionkey import SessionKey
 
 FILES = "files"
@@ -51,13 +54,20 @@ slow. Short enough that the job is renewed between two tries."""
 Progress = Callable[[], Awaitable[None]]
 """Called between two steps: what was done so far is done."""
 
-Hook = Callable[[Work, Order, Ground], Awaitable[None]]
+Hook = Callable[[ForgetContext, ForgetOrder, ForgetTargets], Awaitable[None]]
 
 HOOKS: list[Hook] = []
-"""What else holds copies of what is remembered, as search indexes do; each looks or removes as ``Work`` says."""
+"""What else holds copies of what is remembered, as search indexes do; each looks or removes as ``ForgetContext``
+says."""
 
 
-async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str, Lock], progress: Progress) -> None:
+async def pass_over(
+    work: ForgetContext,
+    order: ForgetOrder,
+    ground: ForgetTargets,
+    locks: Mapping[str, ConsolidationLock],
+    progress: Progress,
+) -> None:
     """Look for, or remove, what ``order`` is about in every tier.
 
     Raises:
@@ -88,7 +98,7 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
     await progress()
 
 
-async def _files_in_step(work: Work, order: Order, progress: Progress) -> None:
+async def _files_in_step(work: ForgetContext, order: ForgetOrder, progress: Progress) -> None:
     """A file that still shows what is forgotten is read by tools, and said again by a model."""
     for scope in order.scopes:
         reason = ""
@@ -103,13 +113,13 @@ async def _files_in_step(work: Work, order: Order, progress: Progress) -> None:
             work.fail(f"files of the memory of {scope}: {reason}")
 
 
-async def _is_joined(work: Work, scope: str) -> bool:
+async def _is_joined(work: ForgetContext, scope: str) -> bool:
     """Whether a memory was joined with another: then it is shown in no files, and what is left of them is old."""
     bus = work.stores.bus
     return await bus.call("HGET", bus.keys.memory(scope), "joined") is not None
 
 
-async def _memories(work: Work, order: Order, ground: Ground) -> None:
+async def _memories(work: ForgetContext, order: ForgetOrder, ground: ForgetTargets) -> None:
     for scope in order.scopes:
         if order.whole == "session" and not ground.is_alone:
             await forget_part(work, scope, order.session)
@@ -117,7 +127,13 @@ async def _memories(work: Work, order: Order, ground: Ground) -> None:
             await forget_memory(work, scope)
 
 
-async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str, Lock], progress: Progress) -> None:
+async def _sessions(
+    work: ForgetContext,
+    order: ForgetOrder,
+    ground: ForgetTargets,
+    locks: Mapping[str, ConsolidationLock],
+    progress: Progress,
+) -> None:
     for session, scope in ground.sessions:
         if order.whole:
             home = order.scopes[0] if scope in order.scopes else scope
@@ -157,7 +173,7 @@ def _own(session: str, people: frozenset[str], entry: LogEntry) -> Wanted | None
     return EVERYTHING if keys & people else None
 
 
-def _came_along(work: Work, scope: str, is_theirs: Callable[[str], bool]) -> None:
+def _came_along(work: ForgetContext, scope: str, is_theirs: Callable[[str], bool]) -> None:
     """The files that came with messages, each named by its message's mark."""
     names = (FILES, folder_of(scope), FOLDER)
     count = remove_marked(work.stores.workspace_of(bot_of(scope)), names, is_theirs, looks=work.looks)
@@ -165,7 +181,7 @@ def _came_along(work: Work, scope: str, is_theirs: Callable[[str], bool]) -> Non
         work.found("files", ["/".join(names)], count=count)
 
 
-async def _queues(work: Work, order: Order, ground: Ground) -> None:
+async def _queues(work: ForgetContext, order: ForgetOrder, ground: ForgetTargets) -> None:
     marks = await forget_in_queues(work, [session for session, _ in ground.sessions])
     if ground.others:
         marks |= await forget_in_queues(work, [session for session, _ in ground.others], people=order.people)
@@ -177,7 +193,7 @@ async def _queues(work: Work, order: Order, ground: Ground) -> None:
 # Files
 
 
-async def _workspaces(work: Work, order: Order, ground: Ground) -> None:
+async def _workspaces(work: ForgetContext, order: ForgetOrder, ground: ForgetTargets) -> None:
     goes = order.whole in ("scope", "person") or (order.whole == "session" and ground.is_alone)
     if order.whole == "session" and not goes:
         # The other files are of all who share the scope.
@@ -200,13 +216,15 @@ async def _workspaces(work: Work, order: Order, ground: Ground) -> None:
         await _blocking(work, scope, partial(_searched, work, workspace, memory_folder(scope), apart))
 
 
-def _removed(work: Work, workspace: Path, names: tuple[str, ...]) -> None:
+def _removed(work: ForgetContext, workspace: Path, names: tuple[str, ...]) -> None:
     count = remove_folder(workspace, names, looks=work.looks)
     if count:
         work.found("files", ["/".join(names)], count=count)
 
 
-def _searched(work: Work, workspace: Path, names: tuple[str, ...], apart: Callable[[str], bool] | None) -> None:
+def _searched(
+    work: ForgetContext, workspace: Path, names: tuple[str, ...], apart: Callable[[str], bool] | None
+) -> None:
     looked = forget_files(workspace, names, work.wanted, looks=work.looks, apart=apart)
     for hits in looked.hits:
         work.found("files", hits)
@@ -214,7 +232,7 @@ def _searched(work: Work, workspace: Path, names: tuple[str, ...], apart: Callab
         work.fail(reason)
 
 
-async def _drafts(work: Work, order: Order, ground: Ground) -> None:
+async def _drafts(work: ForgetContext, order: ForgetOrder, ground: ForgetTargets) -> None:
     """What killed writers left in the folders of the archive, when that is a folder of this machine."""
     if work.looks or work.stores.archive.storage.kind != "local":
         return
@@ -224,7 +242,7 @@ async def _drafts(work: Work, order: Order, ground: Ground) -> None:
         await _blocking(work, folder, partial(remove_draft, work.stores.data_dir / ARCHIVE, (folder,)))
 
 
-async def _typed(work: Work, order: Order, ground: Ground) -> None:
+async def _typed(work: ForgetContext, order: ForgetOrder, ground: ForgetTargets) -> None:
     channels = work.stores.config.channels
     on_terminal = any(
         isinstance(channels.get(SessionKey.parse(session).channel), TerminalConfig) for session, _ in ground.sessions
@@ -240,7 +258,7 @@ async def _typed(work: Work, order: Order, ground: Ground) -> None:
     await _blocking(work, TYPED, look)
 
 
-async def _blocking(work: Work, what: str, look: Callable[[], None]) -> None:
+async def _blocking(work: ForgetContext, what: str, look: Callable[[], None]) -> None:
     try:
         await to_thread.run_sync(look)
     except (OSError, MillpondError) as error:

@@ -94,7 +94,7 @@ def _lines(text: str) -> Iterator[list[_Unit]]:
 
 
 @dataclass(frozen=True)
-class Needle:
+class TextMatcher:
     """What is looked for: a phrase, or else all its words in one unit."""
 
     text: str
@@ -182,7 +182,7 @@ class Needle:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class SentenceMatcher:
     """What is looked for: units that say the same as known ones, wherever they were copied to."""
 
     groups: Collection[str]

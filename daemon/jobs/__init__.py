@@ -4,9 +4,7 @@
 ``until_ended``, for somebody who waits.
 """
 
-from daemon.jobs.chat_notice import tell
-from daemon.jobs.job_host import Host
-from daemon.jobs.job_runner import Handler, Job, JobRunner, Report
-from daemon.jobs.job_store import Held, JobRecord, Jobs, Tell
+from daemon.jobs.job_runner import Handler, Job, JobHost, JobRunner, Report, tell
+from daemon.jobs.job_store import HeldJob, JobRecord, Jobs, NotifiedChat
 
-__all__ = ["Handler", "Held", "Host", "Job", "JobRecord", "JobRunner", "Jobs", "Report", "Tell", "tell"]
+__all__ = ["Handler", "HeldJob", "Job", "JobHost", "JobRecord", "JobRunner", "Jobs", "NotifiedChat", "Report", "tell"]

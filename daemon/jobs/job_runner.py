@@ -1,17 +1,94 @@
 """Running jobs: claiming, renewing, finishing, backing off. The jobs of a dead process go to the next one."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import anyio
 import msgspec
 import structlog
 
+from daemon.bus import Bus, load_script
+from daemon.clock import Clock, stamp
+from daemon.config import BotConfig, Config
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
-from daemon.jobs.chat_notice import tell
-from daemon.jobs.job_host import Host
-from daemon.jobs.job_store import REST_MAX_S, Held, JobRecord, Jobs, Tell
+from daemon.events import Notice, Reply
+from daemon.jobs.job_store import REST_MAX_S, HeldJob, JobRecord, Jobs, NotifiedChat
 from daemon.slots import Slots
+
+# What a job is given of the process that does it; a ``daemon.process.Process`` is one.
+
+
+class JobHost(Protocol):
+    """Connection, configuration and folders of a process."""
+
+    @property
+    def config(self) -> Config:
+        """The whole configuration."""
+        ...
+
+    @property
+    def data_dir(self) -> Path:
+        """Where everything lies that is kept."""
+        ...
+
+    @property
+    def bus(self) -> Bus:
+        """The connection to Redis."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """For times that people read."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """A name that no other process has."""
+        ...
+
+    def bot(self, name: str) -> BotConfig:
+        """The configuration of a bot; raises ConfigError when there is none."""
+        ...
+
+    def workspace(self, name: str) -> Path:
+        """The folder of a bot's files; raises ConfigError when there is no such bot."""
+        ...
+
+
+# Sending a message once to a chat, outside of its turns.
+
+TELL = load_script(__file__, "tell.lua")
+
+TOLD_TTL_S = 604_800.0
+"""Time for which such messages are remembered: a week, longer than a job can back off."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def tell(host: JobHost, to: NotifiedChat, text: str, *, name: str) -> bool:
+    """Send ``text`` to the chat ``to``, once per chat and ``name``; False if it was sent before.
+
+    Raises:
+        BusUnavailable: Redis is away; the call can be repeated.
+    """
+    keys, partition = host.bus.keys, host.bus.keys.partition(to.session)
+    said = f"{to.session}#{name}"
+    notice = Notice(kind="aside", text=text, time=stamp(host.clock.now()), message_id=to.message_id)
+    reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation)
+    status: bytes = await host.bus.run(
+        TELL,
+        [keys.notices(to.session), keys.out(partition, to.out_channel), keys.said(to.session, said)],
+        [
+            _encode(notice),
+            round(host.config.queue.notice_ttl_s * 1000),
+            keys.events(to.session),
+            _encode(reply) if to.out_channel else b"",
+            round(TOLD_TTL_S * 1000),
+        ],
+    )
+    return status == b"said"
+
 
 LOOK_S = 1.0
 """How often is looked for jobs."""
@@ -26,7 +103,6 @@ WRITE_TIMEOUT_S = 5.0
 """Limit for giving a job back. If that fails, its lease expires."""
 
 _T = TypeVar("_T")
-_encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 Report = Mapping[str, Any]
@@ -36,7 +112,7 @@ Report = Mapping[str, Any]
 class Job:
     """A job at work, as its handler sees it."""
 
-    def __init__(self, host: Host, jobs: Jobs, held: Held) -> None:
+    def __init__(self, host: JobHost, jobs: Jobs, held: HeldJob) -> None:
         self._host = host
         self._jobs = jobs
         self._held = held
@@ -81,11 +157,11 @@ class Job:
         await self._jobs.renew(self._held)
 
     @property
-    def asked(self) -> Tell | None:
+    def asked(self) -> NotifiedChat | None:
         """The chat that asked for it."""
-        return _read(self._held.tell, Tell, self.id) if self._held.tell else None
+        return _read(self._held.tell, NotifiedChat, self.id) if self._held.tell else None
 
-    async def tell(self, text: str, *, name: str, to: Tell | None = None) -> bool:
+    async def tell(self, text: str, *, name: str, to: NotifiedChat | None = None) -> bool:
         """Say ``text`` in the chat ``to``, or in the one that asked, once per chat and ``name``.
 
         False when it was said before, or nobody asked.
@@ -109,7 +185,7 @@ it can never be done; any other error puts the job off, and counts.
 class JobRunner:
     """Runs the jobs of one database whose kind has a handler here."""
 
-    def __init__(self, host: Host, handlers: Mapping[str, Handler]) -> None:
+    def __init__(self, host: JobHost, handlers: Mapping[str, Handler]) -> None:
         queue = host.config.queue
         self._host = host
         self._handlers = handlers
@@ -188,7 +264,7 @@ class JobRunner:
                 await self._put_off(held, delay_s=0.0, counts=False)
                 raise
 
-    async def _handled(self, held: Held) -> None:
+    async def _handled(self, held: HeldJob) -> None:
         """Handle any result of the handler; raises JobLost if another process has the job."""
         began, handler = self._host.clock.monotonic(), self._handlers.get(held.kind)
         if handler is None:  # a newer process put it down
@@ -217,7 +293,7 @@ class JobRunner:
             await self._finish(held, report, failed=False)
             _log.info("job.done", attempt=held.attempts, took_s=round(self._host.clock.monotonic() - began, 3))
 
-    async def _while_held(self, held: Held, handler: Handler) -> Report:
+    async def _while_held(self, held: HeldJob, handler: Handler) -> Report:
         """The result of ``handler``; raises JobLost if the lease is lost meanwhile."""
         lost, reports = False, list[Report]()
 
@@ -250,13 +326,13 @@ class JobRunner:
             raise JobLost(f"job {held.id} is now being run by another process. Nothing more was written.")
         return reports[0]
 
-    async def _rest(self, held: Held, error: Exception, reason: str) -> None:
+    async def _rest(self, held: HeldJob, error: Exception, reason: str) -> None:
         delay_s = min(REST_S * 2 ** min(held.attempts - 1, 10), REST_MAX_S)
         _log.warning("job.put_off", reason=brief(error), attempt=held.attempts)
         await self._put_off(held, delay_s=delay_s, reason=reason)
 
     async def _put_off(
-        self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
+        self, held: HeldJob, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
     ) -> None:
         with anyio.move_on_after(WRITE_TIMEOUT_S, shield=True):
             try:
@@ -264,7 +340,7 @@ class JobRunner:
             except (BusError, JobLost) as error:  # its lease ends by itself
                 _log.debug("job.kept", reason=brief(error))
 
-    async def _finish(self, held: Held, report: Report, *, failed: bool) -> None:
+    async def _finish(self, held: HeldJob, report: Report, *, failed: bool) -> None:
         # What it did is done: a shutdown may delay that it is said, never split it.
         with anyio.fail_after(WRITE_TIMEOUT_S, shield=True):
             await self.jobs.finish(held, report, failed=failed)

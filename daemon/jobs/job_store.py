@@ -37,7 +37,7 @@ _encode = msgspec.json.Encoder().encode
 Status = Literal["waiting", "running", "done", "failed"]
 
 
-class Tell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NotifiedChat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A chat that is told about a job."""
 
     session: str
@@ -50,7 +50,7 @@ class Tell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class HeldJob:
     """A job in the hands of this process."""
 
     id: str
@@ -117,7 +117,7 @@ class Jobs:
         *,
         job_id: str,
         secret: object | None = None,
-        tell: Tell | None = None,
+        tell: NotifiedChat | None = None,
         delay_s: float = 0.0,
     ) -> bool:
         """Create a job; False if a job with that ID exists, in any state.
@@ -145,7 +145,7 @@ class Jobs:
         )
         return made == b"made"
 
-    async def take(self, job_id: str, *, at_once: bool = False) -> Held | None:
+    async def take(self, job_id: str, *, at_once: bool = False) -> HeldJob | None:
         """Claim the job for ``lease_s``; None if it is taken, backing off, finished or unknown.
 
         ``at_once``: also one that rests after a failure.
@@ -160,7 +160,7 @@ class Jobs:
             return None
         fence, attempts, step, kind, *parts = rest
         spec, secret, state, tell = parts
-        return Held(
+        return HeldJob(
             id=job_id,
             nonce=nonce,
             fence=int(fence),
@@ -173,7 +173,7 @@ class Jobs:
             tell=tell,
         )
 
-    async def renew(self, held: Held) -> None:
+    async def renew(self, held: HeldJob) -> None:
         """Extend the lease.
 
         Raises:
@@ -181,22 +181,22 @@ class Jobs:
         """
         await self._save(held, "", b"")
 
-    async def save(self, held: Held, state: object, *, step: int) -> None:
+    async def save(self, held: HeldJob, state: object, *, step: int) -> None:
         """Keep how far it has come, as the ``step``-th save of all; errors as for ``renew``."""
         await self._save(held, step, _encode(state))
 
-    async def _save(self, held: Held, step: int | str, state: bytes) -> None:
+    async def _save(self, held: HeldJob, step: int | str, state: bytes) -> None:
         args: list[Part] = [held.id, held.nonce, self._lease_ms, step, state]
         if await self._bus.run(SAVE, self._keys(held.id), args) != b"held":
             raise _lost(held)
 
-    async def hush(self, held: Held) -> None:
+    async def hush(self, held: HeldJob) -> None:
         """Delete the secret, which is not needed any more. Errors as for ``renew``."""
         if await self._bus.run(HUSH, [self._bus.keys.job(held.id)], [held.nonce]) != b"done":
             raise _lost(held)
 
     async def put_off(
-        self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
+        self, held: HeldJob, *, delay_s: float, reason: str = "", counts: bool = True, partly: bool = False
     ) -> None:
         """Give it back, to be taken again after ``delay_s``; without ``counts`` for no fault of its own.
 
@@ -210,7 +210,7 @@ class Jobs:
         if await self._bus.run(PUT_OFF, self._keys(held.id), args) != b"done":
             raise _lost(held)
 
-    async def finish(self, held: Held, report: Mapping[str, Any], *, failed: bool = False) -> None:
+    async def finish(self, held: HeldJob, report: Mapping[str, Any], *, failed: bool = False) -> None:
         """It has ended, and ``report`` says how. Errors as for ``put_off``."""
         status = await self._bus.run(
             FINISH,
@@ -270,5 +270,5 @@ def _record(job_id: str, fields: Mapping[bytes, bytes]) -> JobRecord:
         raise JobRefused(f"job {job_id} cannot be read: {error}") from error
 
 
-def _lost(held: Held) -> JobLost:
+def _lost(held: HeldJob) -> JobLost:
     return JobLost(f"job {held.id} is now run by another process. Nothing more was written.")

@@ -6,14 +6,14 @@ shows it all as files, in which MEMORY.md may be edited. ``census_of`` tells of 
 ``changes_of`` what each version changed, ``found_in`` where words stand in it.
 """
 
-from daemon.memory.current_memory import Pinned
-from daemon.memory.keyword_search import Passage, Scored, found_in, passages_of
+from daemon.memory.current_memory import PinnedMemory
+from daemon.memory.keyword_search import Passage, ScoredPassage, found_in, passages_of
 from daemon.memory.locked_memory import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.memories import Memories
-from daemon.memory.memory_census import Census, Known, census_of
-from daemon.memory.memory_files import MemoryFiles
-from daemon.memory.memory_import import Foreign, TakenOver
-from daemon.memory.memory_location import Home
+from daemon.memory.memory_census import MemoryCensus, MemorySize, census_of
+from daemon.memory.memory_files import EditResult, MemoryFiles, written
+from daemon.memory.memory_import import ForeignMemory, ImportResult
+from daemon.memory.memory_merge import MemoryLocation
 from daemon.memory.memory_records import (
     Audit,
     AuditPlace,
@@ -25,35 +25,34 @@ from daemon.memory.memory_records import (
     Version,
     VersionKind,
 )
-from daemon.memory.synced_edits import Written, written
-from daemon.memory.version_changes import Changed, changes_of, seen
+from daemon.memory.version_changes import VersionChanges, changes_of, seen
 
 __all__ = [
     "Applied",
     "Audit",
     "AuditPlace",
-    "Census",
-    "Changed",
+    "EditResult",
     "EntryKind",
-    "Foreign",
+    "ForeignMemory",
     "HistoryEntry",
-    "Home",
+    "ImportResult",
     "ItemKind",
-    "Known",
     "Memories",
+    "MemoryCensus",
     "MemoryFiles",
+    "MemoryLocation",
+    "MemorySize",
     "Note",
     "Opened",
     "Passage",
-    "Pinned",
+    "PinnedMemory",
     "Recall",
     "RequestPlace",
-    "Scored",
+    "ScoredPassage",
     "SetBack",
-    "TakenOver",
     "Version",
+    "VersionChanges",
     "VersionKind",
-    "Written",
     "census_of",
     "changes_of",
     "found_in",

@@ -21,7 +21,7 @@ _NOTHING = Recall(text="", version=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pinned:
+class PinnedMemory:
     """MEMORY.md as the prompts of a session show it."""
 
     scope: str
@@ -33,7 +33,7 @@ class Pinned:
     current: Recall
 
 
-class Current:
+class CurrentMemory:
     """Reads current memories. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus) -> None:
@@ -48,7 +48,7 @@ class Current:
             return await self.recall(joined.decode())
         return await self._recalled(scope, version, checksum)
 
-    async def pinned(self, scope: str, session: str) -> Pinned:
+    async def pinned(self, scope: str, session: str) -> PinnedMemory:
         """As ``recall``, with the version that the prompts of ``session`` show."""
         key = self._bus.keys.memory(scope)
         names = ("version", "checksum", "joined", "pinned", f"pinned:{session}", "versions_base")
@@ -59,7 +59,7 @@ class Current:
         pin = max(int(pin or 0) for pin in pins)
         # A failover may have lost the version that was pinned.
         text = current.text if pin >= current.version else await self._text(scope, pin, int(base or 0))
-        return Pinned(scope=scope, text=text, version=min(pin, current.version), current=current)
+        return PinnedMemory(scope=scope, text=text, version=min(pin, current.version), current=current)
 
     async def pin(self, scope: str, session: str, version: int) -> None:
         """Have the prompts of ``session`` show this version, of a scope that is a home."""

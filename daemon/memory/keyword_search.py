@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from daemon.memory.memory_records import HistoryEntry, Note
-from daemon.memory.word_definition import WORD
+from daemon.memory.text_diff import WORD
 
 K1, B = 1.2, 0.75
 """How much a word counts that stands there again, and how much the length does: the values of that text."""
@@ -37,7 +37,7 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class ScoredPassage:
     """A passage that was found."""
 
     passage: Passage
@@ -55,7 +55,7 @@ def passages_of(text: str, history: Sequence[HistoryEntry], notes: Sequence[Note
     return found
 
 
-def found_in(passages: Sequence[Passage], words: str, *, limit: int) -> list[Scored]:
+def found_in(passages: Sequence[Passage], words: str, *, limit: int) -> list[ScoredPassage]:
     """The ``limit`` best passages that contain any of the words."""
     wanted = dict.fromkeys(_split(words))
     counted = [Counter(_split(passage.text)) for passage in passages]
@@ -69,7 +69,7 @@ def found_in(passages: Sequence[Passage], words: str, *, limit: int) -> list[Sco
             times = counted[at][word]
             scores[at] += rarity * times * (K1 + 1) / (times + K1 * (1 - B + B * lengths[at] / mean))
     order = sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-scores[at], at))
-    return [Scored(passage=passages[at], score=round(scores[at], 4)) for at in order[:limit]]
+    return [ScoredPassage(passage=passages[at], score=round(scores[at], 4)) for at in order[:limit]]
 
 
 def _split(text: str) -> list[str]:

@@ -13,15 +13,13 @@ import msgspec
 from daemon.archive import Archive
 from daemon.bus import Bus, Script, load_script
 from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
-from daemon.memory.current_memory import Current, Pinned
-from daemon.memory.failover_cut import Cut, cut_of
+from daemon.memory.current_memory import CurrentMemory, PinnedMemory
 from daemon.memory.locked_memory import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
-from daemon.memory.memory_archiving import Shelving
-from daemon.memory.memory_import import Foreign, TakenOver, TakeOver
-from daemon.memory.memory_location import Home, home_for_turn, home_of, moving
+from daemon.memory.memory_import import ForeignMemory, ImportResult, MemoryImport
+from daemon.memory.memory_merge import MemoryLocation, home_for_turn, home_of, moving
 from daemon.memory.memory_records import HistoryEntry, Note, Version, version_parts
-from daemon.memory.scope_lists import PIECE, Kind, ScopeLists
-from daemon.memory.user_edits import ByHand
+from daemon.memory.scope_lists import PIECE, FailoverCut, Kind, MemoryArchiving, ScopeLists, cut_of
+from daemon.memory.user_edits import UserEdits
 
 _PART = ("memory.part.lua",)
 OPEN = load_script(__file__, "open.lua", with_parts=_PART)
@@ -51,10 +49,10 @@ class Memories:
         """
         self._bus = bus
         self._lists = ScopeLists(bus, archive)
-        self._shelving = Shelving(bus, self._lists, archive) if archive else None
-        self._current = Current(bus)
-        self._by_hand = ByHand(bus, self._current)
-        self._take_over = TakeOver(bus, self._current, self._lists)
+        self._shelving = MemoryArchiving(bus, self._lists, archive) if archive else None
+        self._current = CurrentMemory(bus)
+        self._by_hand = UserEdits(bus, self._current)
+        self._take_over = MemoryImport(bus, self._current, self._lists)
 
     async def home(self, scope: str) -> str:
         """The scope that holds the memory of ``scope``: itself, unless it was joined with another scope.
@@ -65,7 +63,7 @@ class Memories:
 
     # For a prompt
 
-    async def home_for_turn(self, scope: str) -> Home:
+    async def home_for_turn(self, scope: str) -> MemoryLocation:
         """As ``home``, and whether the memory has any content."""
         return await home_for_turn(self._bus, scope)
 
@@ -73,12 +71,12 @@ class Memories:
         """The current MEMORY.md; its text is fetched only if it changed since the last call."""
         return await self._current.recall(scope)
 
-    async def pinned(self, scope: str, session: str) -> Pinned:
+    async def pinned(self, scope: str, session: str) -> PinnedMemory:
         """As ``current``, with the version that the prompts of ``session`` show."""
         return await self._current.pinned(scope, session)
 
     async def pin(self, scope: str, session: str, version: int) -> None:
-        """Have the prompts of ``session`` show this version from now on; ``scope`` is that of ``Pinned``."""
+        """Have the prompts of ``session`` show this version from now on; ``scope`` is that of ``PinnedMemory``."""
         await self._current.pin(scope, session, version)
 
     async def read(self, scope: str) -> tuple[Recall, str]:
@@ -231,7 +229,7 @@ class Memories:
         Raises:
             ArchiveError: how far back to go only archived entries tell, and they cannot be read.
         """
-        scope, keys, archived = opened.scope, self._bus.keys, Cut()
+        scope, keys, archived = opened.scope, self._bus.keys, FailoverCut()
         while True:
             status, *rest = await self._bus.run(
                 SET_BACK,
@@ -303,7 +301,7 @@ class Memories:
         """
         return await self._by_hand.restore(scope, await self.version(scope, version), by=by, time=time)
 
-    async def take_over(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
+    async def take_over(self, scope: str, found: ForeignMemory, *, by: str, time: str, reason: str) -> ImportResult:
         """Add another program's memory: below MEMORY.md, as a version, and to history and notes.
 
         What was taken over before is not taken over again. ``reason`` says where it is from.

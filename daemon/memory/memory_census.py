@@ -14,7 +14,7 @@ LOOKED_AT_MAX = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class MemorySize:
     """The size of the memory of a scope."""
 
     scope: str
@@ -27,37 +27,37 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Census:
+class MemoryCensus:
     """The requested memories."""
 
-    known: list[Known]
+    known: list[MemorySize]
     """The one that changed last first."""
     more: int
     """How many there are besides."""
 
 
-async def census_of(bus: Bus, memories: Memories, *, fits: Callable[[str], bool], limit: int) -> Census:
+async def census_of(bus: Bus, memories: Memories, *, fits: Callable[[str], bool], limit: int) -> MemoryCensus:
     """The memories of the matching scopes. A memory that was joined with another belongs to that memory.
 
     Raises:
         BusUnavailable: Redis is away.
     """
     names = sorted([name async for found in scan(bus, "memory") for name in found if fits(name)])
-    known: list[Known] = []
+    known: list[MemorySize] = []
     async with anyio.create_task_group() as tg:  # one tick, few pipelines
         for name in names[:LOOKED_AT_MAX]:
             tg.start_soon(_look, bus, memories, name, known)
     known.sort(key=lambda each: (each.time, each.scope), reverse=True)
-    return Census(known=known[:limit], more=len(known[limit:]) + len(names[LOOKED_AT_MAX:]))
+    return MemoryCensus(known=known[:limit], more=len(known[limit:]) + len(names[LOOKED_AT_MAX:]))
 
 
-async def _look(bus: Bus, memories: Memories, scope: str, known: list[Known]) -> None:
+async def _look(bus: Bus, memories: Memories, scope: str, known: list[MemorySize]) -> None:
     keys = bus.keys
     fields = await bus.call("HMGET", keys.memory(scope), "version", "joined", "history_base", "notes_base")
     number, joined, entries, notes = (value or b"" for value in fields)
     if joined:
         return
-    found = Known(
+    found = MemorySize(
         scope=scope,
         version=int(number or 0),
         time=await _time(memories, scope, int(number or 0)),

@@ -1,11 +1,80 @@
 """The file MEMORY.md in its folder. All functions block."""
 
+import hashlib
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from daemon.durable import plain_file
-from daemon.memory.sidecar import checksum
+import msgspec
+
+from daemon.durable import plain_file, write_whole
+from daemon.errors import UNREADABLE
+
+# A record of the text that Millpond last wrote into a memory's files. It identifies later edits by users.
+
+SIDE_CAR = ".millpond.json"
+SIDECAR_MAX_BYTES = 4 * 1024 * 1024
+"""A larger one is none of ours."""
+
+
+class ListPosition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The part of a list in Redis that the files contain."""
+
+    count: int = 0
+    last: str = ""
+    """SHA-256 of the last text; another one in its place shows that Redis lost what it had."""
+
+    def and_then(self, texts: Sequence[str]) -> "ListPosition":
+        """The state after ``texts`` were added."""
+        if not texts:
+            return self
+        return ListPosition(count=self.count + len(texts), last=checksum(texts[-1].encode()))
+
+
+class SideCar(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The state of a folder's files after the last synchronization."""
+
+    version: int = 0
+    """The one that MEMORY.md held."""
+    text: str = ""
+    """SHA-256 of that version: the same number can be given twice after a failover."""
+    memory: str = ""
+    """SHA-256 of MEMORY.md itself, which may differ in how its lines end; empty: it was never written."""
+    history: ListPosition = ListPosition()
+    notes: ListPosition = ListPosition()
+    forgets: int = 0
+    """How often something that the files show had been forgotten by then."""
+    sizes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Bytes of HISTORY.md and of each day's file."""
+
+
+def checksum(content: bytes) -> str:
+    """SHA-256 of a text."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_side_car(folder: int) -> SideCar:
+    """The content of a folder's sidecar; empty if it is missing or corrupted.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        with plain_file(folder, SIDE_CAR) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            return msgspec.json.decode(file.read(SIDECAR_MAX_BYTES), type=SideCar)
+    except (FileNotFoundError, *UNREADABLE):
+        return SideCar()
+
+
+def write_side_car(folder: int, side_car: SideCar) -> None:
+    """Write ``side_car`` to the folder.
+
+    Raises:
+        OSError: it was not written.
+    """
+    write_whole(folder, SIDE_CAR, msgspec.json.format(msgspec.json.encode(side_car), indent=1) + b"\n")
+
 
 MEMORY = "MEMORY.md"
 
@@ -22,7 +91,7 @@ Stat = tuple[int, int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FileState:
     """The state of the file."""
 
     stat: Stat | None = None
@@ -37,7 +106,7 @@ class Found:
     """The reason why it can neither be read nor replaced, and the remedy."""
 
 
-def look(folder: int, *, clean: Stat | None, written: str) -> Found:
+def look(folder: int, *, clean: Stat | None, written: str) -> FileState:
     """MEMORY.md of an opened folder. The file is read only if it changed.
 
     Args:
@@ -75,23 +144,23 @@ def refusal(folder: int) -> str:
     return _look(folder, None).refused
 
 
-def _look(folder: int, clean: Stat | None) -> Found:
+def _look(folder: int, clean: Stat | None) -> FileState:
     stat = stat_of(folder)
     if stat is None or stat == clean:
-        return Found(stat=stat)
+        return FileState(stat=stat)
     try:
         content = _content(folder)
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return Found(stat=stat, refused="the file is not UTF-8. Save it as UTF-8")
+        return FileState(stat=stat, refused="the file is not UTF-8. Save it as UTF-8")
     except ValueError as error:
-        return Found(stat=stat, refused=str(error))
+        return FileState(stat=stat, refused=str(error))
     except PermissionError as error:
-        return Found(stat=stat, refused=f"{error.strerror}. Correct the permissions of the file")
+        return FileState(stat=stat, refused=f"{error.strerror}. Correct the permissions of the file")
     except OSError as error:
-        return Found(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
+        return FileState(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
-    return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
+    return FileState(stat=stat, text=text, checksum=checksum(content), settled=settled)
 
 
 def _content(folder: int) -> bytes:

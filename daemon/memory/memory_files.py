@@ -1,7 +1,9 @@
 """The files of a memory in the bot's workspace, for users and tools. Users may edit MEMORY.md there."""
 
+import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -10,10 +12,12 @@ import structlog
 from anyio import from_thread
 
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.errors import UNREADABLE, MemoryMoving, MillpondError, brief
-from daemon.memory.file_sync import Looked, Projection
+from daemon.durable import folder_below
+from daemon.errors import UNREADABLE, MemoryMoving, MillpondError, VersionMoved, brief
+from daemon.memory.file_sync import FileSync, FolderState
 from daemon.memory.locked_memory import Recall
 from daemon.memory.memories import Memories
+from daemon.memory.memory_file import MEMORY, refusal
 from daemon.memory.memory_records import Note
 from daemon.scope import folder_of
 from daemon.threads import Threads
@@ -71,7 +75,7 @@ class MemoryFiles:
         self._memories = memories
         self._workspace_of = workspace_of
         self._clock = clock or SystemClock()
-        self._looked: OrderedDict[str, Looked] = OrderedDict()
+        self._looked: OrderedDict[str, FolderState] = OrderedDict()
         self._threads: dict[str, Threads] = {}
         """By bot: their workspaces may lie on different disks."""
 
@@ -87,7 +91,7 @@ class MemoryFiles:
             return
         looked.next_at = anyio.current_time() + LOOK_S
         try:
-            projection = Projection(self._workspace_of(bot_of(scope)), memory_folder(scope), looked)
+            projection = FileSync(self._workspace_of(bot_of(scope)), memory_folder(scope), looked)
         except MillpondError as error:  # another process may know the bot
             _log.debug("memory.unwritten", reason=brief(error))
             return
@@ -104,14 +108,14 @@ class MemoryFiles:
         looked = self._looked_at(scope)
         lock_wait_s = within_s / 2  # the rest is for the writing
         try:
-            projection = Projection(
+            projection = FileSync(
                 self._workspace_of(bot_of(scope)), memory_folder(scope), looked, lock_wait_s=lock_wait_s
             )
         except MillpondError as error:
             return str(error)
         return await self._failure(scope, projection, at_once=True, within_s=within_s)
 
-    async def _failure(self, scope: str, projection: Projection, *, at_once: bool, within_s: float) -> str:
+    async def _failure(self, scope: str, projection: FileSync, *, at_once: bool, within_s: float) -> str:
         """Why the files could not be brought in step; empty when they could."""
         try:
             with anyio.fail_after(within_s):
@@ -123,7 +127,7 @@ class MemoryFiles:
             return str(error)
         return ""
 
-    async def _bring_in_step(self, scope: str, projection: Projection, *, at_once: bool) -> None:
+    async def _bring_in_step(self, scope: str, projection: FileSync, *, at_once: bool) -> None:
         looked, threads = projection.looked, self._threads.setdefault(bot_of(scope), Threads(THREADS))
         if not at_once and anyio.current_time() < looked.all_at:
             current = await self._memories.current(scope)
@@ -134,10 +138,10 @@ class MemoryFiles:
         await threads.run(lambda: projection.sync(_Asked(self._memories, scope, self._clock)))
         looked.all_at = anyio.current_time() + ALL_S
 
-    def _looked_at(self, scope: str) -> Looked:
+    def _looked_at(self, scope: str) -> FolderState:
         if scope not in self._looked:
             # There is nothing to be missed of a scope that has neither a memory nor a file.
-            self._looked[scope] = Looked(all_at=anyio.current_time() + ALL_S)
+            self._looked[scope] = FolderState(all_at=anyio.current_time() + ALL_S)
         self._looked.move_to_end(scope)
         if len(self._looked) > SCOPES_MAX:
             self._looked.popitem(last=False)
@@ -180,3 +184,69 @@ class _Asked:
         time = stamp(self._clock.now())
         from_thread.run(lambda: self._memories.edit(self._scope, of=of, text=text, by=BY_FILE, time=time))
         return self.current()
+
+
+# Changes of a memory by users, with its files synchronized before and after.
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditResult:
+    """The result of a change."""
+
+    version: int
+    """The current version afterwards."""
+    changed: bool
+    """False: it read like that before."""
+
+
+async def written(
+    memories: Memories,
+    files: MemoryFiles,
+    scope: str,
+    change: Callable[[], Awaitable[int]],
+    *,
+    expect: int | None = None,
+) -> EditResult:
+    """Perform ``change``, which returns the number of the new current version; ``scope`` is a home.
+
+    Raises:
+        VersionMoved: the current version is not the one that is expected; nothing was changed.
+    """
+    await files.sync(scope, at_once=True)  # a file that was edited is a version before this one
+    before = (await memories.current(scope)).version
+    if expect is not None and expect != before:
+        raise VersionMoved(
+            f"MEMORY.md of {scope} is now at version {before}, not {expect}. Read the memory again before you change "
+            "it."
+        )
+    version = await change()
+    await files.sync(scope, at_once=True)
+    return EditResult(version=version, changed=version != before)
+
+
+# The memories of a workspace whose MEMORY.md cannot be read. All functions block.
+
+FOLDERS_MAX = 10_000
+"""Folders of scopes that are looked at."""
+
+
+def refused_memories(workspace: Path) -> Iterator[tuple[str, str]]:
+    """Each such file, as a path from the workspace, with the reason and the remedy."""
+    for names in ((FOLDER,), *((FOLDER, scope) for scope in _scopes(workspace))):
+        try:
+            with folder_below(workspace, *names, make=False) as folder:
+                why = refusal(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            why = f"the file's folder cannot be read: {error.strerror}"
+        if why:
+            yield "/".join((*names, MEMORY)), why
+
+
+def _scopes(workspace: Path) -> list[str]:
+    try:
+        with os.scandir(workspace / FOLDER) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))[:FOLDERS_MAX]
+    except OSError:
+        return []

@@ -8,9 +8,9 @@ import msgspec
 
 from daemon.bus import Bus, load_script
 from daemon.errors import VersionMoved
-from daemon.memory.current_memory import Current
+from daemon.memory.current_memory import CurrentMemory
 from daemon.memory.locked_memory import decode_version, joined
-from daemon.memory.memory_location import moving
+from daemon.memory.memory_merge import moving
 from daemon.memory.memory_records import HistoryEntry, Note, Version, version_parts
 from daemon.memory.scope_lists import ScopeLists
 
@@ -27,7 +27,7 @@ _decode_note = msgspec.json.Decoder(Note).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foreign:
+class ForeignMemory:
     """The memory found in another program."""
 
     memory: str = ""
@@ -39,7 +39,7 @@ class Foreign:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenOver:
+class ImportResult:
     """The parts that were new."""
 
     version: int
@@ -52,18 +52,18 @@ class TakenOver:
     """New notes."""
 
 
-class TakeOver:
+class MemoryImport:
     """Imports foreign memories into scopes."""
 
-    def __init__(self, bus: Bus, current: Current, lists: ScopeLists) -> None:
+    def __init__(self, bus: Bus, current: CurrentMemory, lists: ScopeLists) -> None:
         self._bus = bus
         self._current = current
         self._lists = lists
 
-    async def take(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
+    async def take(self, scope: str, found: ForeignMemory, *, by: str, time: str, reason: str) -> ImportResult:
         """Add the parts that ``scope``, a home, does not have yet. Errors as for ``Memories.take_over``."""
         keys = self._bus.keys
-        tried: TakenOver | None = None
+        tried: ImportResult | None = None
         for _ in range(TRIES):
             current, checksum = await self._current.read(scope)
             # The lengths first: what comes while the rest is read is noticed by them.
@@ -73,7 +73,7 @@ class TakeOver:
                 version = msgspec.structs.replace(version, text=joined(current.text, found.memory))
             entries = await self._entries(scope, found.history, time)
             notes = await self._notes(scope, found.notes, time)
-            done = TakenOver(
+            done = ImportResult(
                 version=current.version, memory=version is not None, history=len(entries), notes=len(notes)
             )
             if version is None and not entries and not notes:

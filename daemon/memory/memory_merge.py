@@ -6,15 +6,61 @@ The home only remembers by which job (``receiving``), and how much it has of eac
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
 from daemon.bus import Bus, Script, load_script, pairs
-from daemon.errors import JobLost
+from daemon.errors import JobLost, MemoryMoving
 from daemon.memory.locked_memory import Recall
 from daemon.memory.memory_records import Version
 from daemon.memory.scope_lists import ScopeLists
+
+# The location of the memory of a scope: its own, or the memory that it was joined with.
+
+HOME = load_script(__file__, "home.lua")
+
+HOPS_MAX = 8
+"""Memories that point to each other: one as a rule, two for the moment in which a third joins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryLocation:
+    """The location of the memory of a scope, for a turn."""
+
+    scope: str
+    is_bare: bool
+    """Nothing was ever taken into it: no history, no note, no version, no link."""
+
+
+async def home_for_turn(bus: Bus, scope: str) -> MemoryLocation:
+    """Like ``home_of``, in one call, and whether the memory has any content."""
+    keys = bus.keys
+    joined, there = await bus.run(HOME, [keys.memory(scope), keys.history(scope), keys.notes(scope)], [])
+    if joined:
+        return MemoryLocation(scope=await home_of(bus, joined.decode()), is_bare=False)
+    return MemoryLocation(scope=scope, is_bare=not there)
+
+
+async def home_of(bus: Bus, scope: str) -> str:
+    """The scope whose memory, files and tools ``scope`` uses: itself unless it was merged into another one.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    for _ in range(HOPS_MAX):
+        joined: bytes | None = await bus.call("HGET", bus.keys.memory(scope), "joined")
+        if not joined:
+            break
+        scope = joined.decode()
+    return scope
+
+
+def moving(scope: str) -> MemoryMoving:
+    """The error for writing a memory that is being merged."""
+    return MemoryMoving(f"the memory of {scope} is being merged with another memory. Try again in a moment.")
+
 
 _PART = ("memory.part.lua",)
 MARK = load_script(__file__, "join_mark.lua")
@@ -37,7 +83,7 @@ Mark = Literal["joining", "receiving"]
 _encode = msgspec.json.Encoder().encode
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MergedMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The parts of another memory that a home contains: its field ``links:<scope>``, as the scripts write it."""
 
     job: str = ""
@@ -48,7 +94,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sessions: bool = False
 
 
-class Marked(msgspec.Struct, frozen=True, kw_only=True):
+class MergeMark(msgspec.Struct, frozen=True, kw_only=True):
     """The result of setting a mark."""
 
     status: Literal["marked", "over", "joined", "busy"]
@@ -56,7 +102,7 @@ class Marked(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
 
 
-class Joining:
+class MemoryMerge:
     """One job's writes. All methods raise BusUnavailable if Redis is unavailable, and JobLost if the job has ended."""
 
     def __init__(self, bus: Bus, lists: ScopeLists, *, job: str) -> None:
@@ -64,14 +110,14 @@ class Joining:
         self._lists = lists
         self._job = job
 
-    async def mark(self, scope: str, what: Mark) -> Marked:
+    async def mark(self, scope: str, what: Mark) -> MergeMark:
         """Reserve a memory for this job; ``joining``: also block all other writers."""
         key = self._bus.keys.memory(scope)
         status, by = b"moved", list[bytes]()
         while status == b"moved":
             joins = await self._bus.call("HGET", key, "joins") or b"0"
             status, *by = await self._bus.run(MARK, [key], [what, self._job, joins])
-        return msgspec.convert({"status": status.decode(), "by": by[0].decode() if by else ""}, Marked)
+        return msgspec.convert({"status": status.decode(), "by": by[0].decode() if by else ""}, MergeMark)
 
     async def unmark(self, scope: str, what: Mark) -> None:
         """Release a memory that was not changed."""
@@ -172,14 +218,14 @@ class Joining:
         found: bytes | None = await self._bus.call("HGET", self._bus.keys.memory(scope), "joined_by")
         return found or b""
 
-    async def _taken(self, into: str, member: str) -> Taken:
+    async def _taken(self, into: str, member: str) -> MergedMemory:
         found = await self._bus.call("HGET", self._bus.keys.memory(into), f"links:{member}")
-        taken = msgspec.json.decode(found, type=Taken) if found else Taken()
-        return taken if taken.job == self._job else Taken()
+        taken = msgspec.json.decode(found, type=MergedMemory) if found else MergedMemory()
+        return taken if taken.job == self._job else MergedMemory()
 
     async def _given(self, member: str, kind: Kind) -> int:
         found = await self._bus.call("HGET", self._bus.keys.memory(member), "leaving")
-        taken = msgspec.json.decode(found, type=Taken) if found else Taken()
+        taken = msgspec.json.decode(found, type=MergedMemory) if found else MergedMemory()
         return (taken.history if kind == "history" else taken.notes) if taken.job == self._job else 0
 
     async def _undigested(self, scope: str) -> set[int]:

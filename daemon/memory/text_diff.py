@@ -5,7 +5,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 
-from daemon.memory.word_definition import WORD
+# The definition of a word, for comparing and searching texts.
+
+_OWN = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Characters of languages without blanks between words (Unicode blocks of CJK and Hangul)."""
+
+WORD = rf"[{_OWN}]|[^\W{_OWN}]+"
+"""Regular expression of one word: such a character, or letters, digits and ``_`` that follow on each other."""
+
 
 LINES_MAX = 4_000
 """Lines of both texts together that are compared, for the time grows with the square of their number."""
@@ -77,3 +84,22 @@ def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]
         else:
             yield from zip(repeat("gone"), old[i:j], strict=False)
             yield from zip(repeat("new"), new[k:m], strict=False)
+
+
+# A user's edit of a MEMORY.md that changed in the meantime.
+
+
+def edited(text: str, *, of: str, current: str) -> str:
+    """The new MEMORY.md after a user changed ``of`` to ``text`` while it became ``current``.
+
+    The person's text, and below it the lines that came since: those of ``current`` that neither ``of`` nor the
+    person's text has.
+    """
+    if current == of:
+        return text
+    known = {line.strip() for line in (*of.splitlines(), *text.splitlines())}
+    since = [line for line in current.splitlines() if not line.strip() or line.strip() not in known]
+    fresh = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in since)).strip("\n")
+    if not fresh:
+        return text
+    return f"{text.rstrip()}\n\n{fresh}\n" if text.strip() else f"{fresh}\n"

@@ -8,11 +8,11 @@ from anyio import to_thread
 
 from daemon.bus import Bus, load_script
 from daemon.errors import VersionMoved
-from daemon.memory.current_memory import Current
-from daemon.memory.edit_merge import edited
+from daemon.memory.current_memory import CurrentMemory
 from daemon.memory.locked_memory import Recall, decode_version
-from daemon.memory.memory_location import moving
+from daemon.memory.memory_merge import moving
 from daemon.memory.memory_records import Version, version_parts
+from daemon.memory.text_diff import edited
 
 WRITE = load_script(__file__, "write.lua", with_parts=("memory.part.lua",))
 
@@ -20,10 +20,10 @@ TRIES = 10
 """How often a person's change is tried while others change the same memory."""
 
 
-class ByHand:
+class UserEdits:
     """Changes memories for users."""
 
-    def __init__(self, bus: Bus, current: Current) -> None:
+    def __init__(self, bus: Bus, current: CurrentMemory) -> None:
         self._bus = bus
         self._current = current
 

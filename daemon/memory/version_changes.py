@@ -9,7 +9,7 @@ from daemon.memory.text_diff import characters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Changed:
+class VersionChanges:
     """A version with its changes to the previous one; for a rejected version, the changes that it would have made."""
 
     version: Version
@@ -20,15 +20,15 @@ class Changed:
     is_current: bool
 
 
-async def changes_of(memories: Memories, scope: str, *, limit: int) -> list[Changed]:
+async def changes_of(memories: Memories, scope: str, *, limit: int) -> list[VersionChanges]:
     """The newest versions, newest first. Errors as for ``Memories.versions``."""
     current = (await memories.current(scope)).version
     versions = await memories.versions(scope, limit=limit)
     before = await _text_before(memories, scope, versions[-1].version) if versions else ""
-    found: list[Changed] = []
+    found: list[VersionChanges] = []
     for version in reversed(versions):
         came, went = characters(before, version.text)
-        found.insert(0, Changed(version=version, came=came, went=went, is_current=version.version == current))
+        found.insert(0, VersionChanges(version=version, came=came, went=went, is_current=version.version == current))
         before = before if version.kind == "rejected" else version.text
     return found
 

@@ -26,29 +26,30 @@ from daemon.model.chat_model import (
     Unsaid,
     Usage,
 )
-from daemon.model.cost_meter import is_charged, priced
 from daemon.model.dialect import dialect_of, server_of
-from daemon.model.failure_counts import Failures, note_failure, read_failures
-from daemon.model.fallback_model import FallbackModel, Rung
-from daemon.model.learnt_dialects import Learnt, learnt_of, recall, remember, stored
+from daemon.model.fallback_model import FallbackEntry, FallbackModel
+from daemon.model.learnt_dialects import LearntDialect, learnt_of, recall, remember, stored
 from daemon.model.model_status import (
     LASTS_S,
     RETRY_AFTER_MAX_S,
-    Failing,
+    FailingModel,
+    FailureCounts,
     account_of,
     failing,
     note_failing,
+    note_failure,
     note_working,
     read_failing,
+    read_failures,
 )
 from daemon.model.offline_model import OfflineModel
 from daemon.model.reasoning import said
 from daemon.model.untrusted_text import enclosed, ends, without_marks
+from daemon.model.usage_counts import is_charged, priced
 from daemon.wording import Language
 
 if TYPE_CHECKING:
-    from daemon.model.embeddings_client import Embeddings
-    from daemon.model.rerank import Reranker
+    from daemon.model.embeddings_client import EmbeddingsClient, Reranker
     from daemon.model.speech_to_text import Transcriber
     from daemon.model.text_to_speech import SpeechSynthesizer
 
@@ -59,10 +60,10 @@ __all__ = [
     "Answer",
     "Chunk",
     "CutOff",
-    "Failing",
-    "Failures",
+    "FailingModel",
+    "FailureCounts",
     "FallbackModel",
-    "Learnt",
+    "LearntDialect",
     "Model",
     "OfflineModel",
     "OnlyThought",
@@ -112,7 +113,7 @@ async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
 
 
 def _http_models(config: ModelConfig) -> Model:
-    rungs = [Rung(_http_model(each), each) for each in config.chain]
+    rungs = [FallbackEntry(_http_model(each), each) for each in config.chain]
     return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model
 
 
@@ -148,15 +149,15 @@ def _speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesize
     return SpeechSynthesizer(config, clock)
 
 
-async def embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
+async def embeddings(config: EmbeddingsConfig, clock: Clock) -> "EmbeddingsClient":
     """What turns texts into vectors at the server of ``config``; the caller closes it. Nothing is sent yet."""
     return await to_thread.run_sync(_embeddings, config, clock)
 
 
-def _embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
-    from daemon.model.embeddings_client import Embeddings  # noqa: PLC0415 - as above
+def _embeddings(config: EmbeddingsConfig, clock: Clock) -> "EmbeddingsClient":
+    from daemon.model.embeddings_client import EmbeddingsClient  # noqa: PLC0415 - as above
 
-    return Embeddings(config, clock)
+    return EmbeddingsClient(config, clock)
 
 
 async def reranker(config: RerankerConfig, clock: Clock) -> "Reranker":
@@ -165,6 +166,6 @@ async def reranker(config: RerankerConfig, clock: Clock) -> "Reranker":
 
 
 def _reranker(config: RerankerConfig, clock: Clock) -> "Reranker":
-    from daemon.model.rerank import Reranker  # noqa: PLC0415 - as above
+    from daemon.model.embeddings_client import Reranker  # noqa: PLC0415 - as above
 
     return Reranker(config, clock)

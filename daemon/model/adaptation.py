@@ -1,11 +1,14 @@
 """Messages of the log in the form that one server takes; they are rewritten on the way out, the log stays. Pure.
 
+The API takes four marks at most (https://openrouter.ai/docs/guides/best-practices/prompt-caching). They stand where
+parts of different age meet: behind the system message, the head, the history, and the newest message.
+
 Ids of calls, content beside calls, pictures, calls themselves, and the fields that only their own model understands
 (``daemon.model.provider_fields``) differ from server to server: what one gave, another one refuses.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -15,6 +18,81 @@ import msgspec
 
 from daemon.errors import UNREADABLE
 from daemon.model import provider_fields
+from daemon.model.chat_model import Request
+
+# Definitions of tools for servers that know only the simplest JSON Schema. Pure.
+
+_KNOWN = frozenset({"type", "description", "enum", "items", "properties", "required"})
+"""Keywords that every provider with tools documents."""
+
+
+@lru_cache(maxsize=256)
+def plain(tool: bytes) -> bytes:
+    """A tool's definition (JSON) with nothing but the common keywords in its parameters.
+
+    The schema allows the same or more. The tool itself checks its arguments, so no check is lost.
+    """
+    definition: dict[str, Any] = msgspec.json.decode(tool)
+    function = cast("dict[str, Any]", definition.get("function", {}))
+    kept = {name: value for name, value in function.items() if name != "strict"}
+    if "parameters" in kept:
+        kept["parameters"] = _plain(kept["parameters"])
+    return msgspec.json.encode(definition | {"function": kept})
+
+
+def _plain(schema: object) -> dict[str, Any]:
+    """A schema of the common keywords; of a choice, the first one that is not null."""
+    fields = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    for choice in ("anyOf", "oneOf", "allOf"):
+        options = [option for option in fields.get(choice) or () if option != {"type": "null"}]
+        if options:
+            fields = {**options[0], **{name: fields[name] for name in ("description",) if name in fields}}
+            break
+    found = {name: value for name, value in fields.items() if name in _KNOWN}
+    if isinstance(found.get("type"), list):
+        found["type"] = next((name for name in found["type"] if name != "null"), "string")
+    if "enum" in found and not all(isinstance(value, str) for value in found["enum"]):
+        del found["enum"]
+    if isinstance(found.get("properties"), Mapping):
+        found["properties"] = {name: _plain(each) for name, each in found["properties"].items()}
+    if "items" in found:
+        found["items"] = _plain(found["items"])
+    return found
+
+
+# Marks in a prompt for OpenRouter, which tell Anthropic's models what to keep in their prompt cache. Pure.
+
+MODELS = ("anthropic/",)
+"""Beginnings of the names of models that need marks; others keep what they have seen by themselves."""
+_TOOL = b'{"role":"tool"'
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def seams(request: Request) -> set[int]:
+    """How many messages stand before each mark of ``request``, but for that behind the newest message."""
+    found = {1, request.head, len(request.messages) - request.current}
+    return {at for at in found if 0 < at < len(request.messages)}
+
+
+def marked(messages: Sequence[bytes], request: Request) -> list[bytes]:
+    """``messages`` with marks; a result of a tool gets none, for OpenRouter refuses it there."""
+    can_be = (at for at in range(len(messages), 0, -1) if _marked(messages[at - 1]) is not messages[at - 1])
+    last = next(can_be, 0)
+    # Written in another form there may be more or fewer messages than in the request.
+    places = {last} | (seams(request) if len(messages) == len(request.messages) else {1})
+    return [_marked(message) if at in places else message for at, message in enumerate(messages, 1)]
+
+
+def _marked(message: bytes) -> bytes:
+    fields = _decode(message)
+    content = fields.get("content")
+    if message.startswith(_TOOL) or not content:
+        return message
+    parts = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"type": "text", "text": content}])
+    return _encode({**fields, "content": [*parts[:-1], {**parts[-1], "cache_control": {"type": "ephemeral"}}]})
+
 
 MARK = b',"_own":'
 """Begins the last field of a message, which holds what its model alone understands; no server sees it."""
@@ -49,12 +127,9 @@ _ARGUMENTS = re.compile(r"arguments|looks like object|(?:parse|pars|json).*tool.
 BETWEEN = b'{"role":"assistant","content":"..."}'
 """Stands between a tool's result and the next user message, where roles must alternate: the turn had no answer."""
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
-_encode = msgspec.json.Encoder().encode
-
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class MessageForm:
     """How a server takes messages."""
 
     ids: Literal["any", "nine"] = "any"
@@ -74,7 +149,7 @@ class Form:
     alternate: bool = False
     """Whether neighbouring messages of one role are merged, so that user and assistant alternate."""
 
-    def otherwise(self, refused: str, messages: Sequence[bytes], *, is_id: bool, is_own: bool) -> "Form | None":
+    def otherwise(self, refused: str, messages: Sequence[bytes], *, is_id: bool, is_own: bool) -> "MessageForm | None":
         """The form to try for ``messages`` after a refusal in lower case; None: there is none that it speaks of."""
         return (
             (self._own(refused, messages) if is_own else None)
@@ -83,7 +158,7 @@ class Form:
             or self._calls(refused, messages, is_id=is_id)
         )
 
-    def _own(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+    def _own(self, refused: str, messages: Sequence[bytes]) -> "MessageForm | None":
         if self.own == "none":
             return None
         any_own = any(MARK in message for message in messages)
@@ -95,19 +170,19 @@ class Form:
             return replace(self, foreign="text")
         return None
 
-    def _pictures(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+    def _pictures(self, refused: str, messages: Sequence[bytes]) -> "MessageForm | None":
         if self.pictures and _PICTURES.search(refused) and any(_PICTURE in message for message in messages):
             return replace(self, pictures=False)
         return None
 
-    def _roles(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+    def _roles(self, refused: str, messages: Sequence[bytes]) -> "MessageForm | None":
         if not self.alternate and is_of_order(refused) and _merged(messages) != list(messages):
             return replace(self, alternate=True)
         if self.system == "system" and _SYSTEM_ROLE.search(refused) and messages[0].startswith(_SYSTEM):
             return replace(self, system="user")
         return None
 
-    def _calls(self, refused: str, messages: Sequence[bytes], *, is_id: bool) -> "Form | None":
+    def _calls(self, refused: str, messages: Sequence[bytes], *, is_id: bool) -> "MessageForm | None":
         if not any(_CALLS in message for message in messages):
             return None
         if is_id and self.ids == "any":
@@ -129,7 +204,9 @@ def with_own(wire: bytes, fields: bytes) -> bytes:
     return wire[:-1] + MARK + fields + b"}" if fields else wire
 
 
-def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0, tools: bool = True) -> list[bytes]:
+def adapted(
+    messages: Sequence[bytes], form: MessageForm, *, of: str, current: int = 0, tools: bool = True
+) -> list[bytes]:
     """``messages`` for a server.
 
     Args:
@@ -143,9 +220,9 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    if tools and form == Form(own=form.own) and MARK not in b",".join(messages):
+    if tools and form == MessageForm(own=form.own) and MARK not in b",".join(messages):
         return list(messages)
-    as_is = Form(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
+    as_is = MessageForm(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
     told: set[str] = set()
     written = [
         _written(message, form, of=of if at >= first else "", tools=tools, told=told)
@@ -190,10 +267,10 @@ def _is_plain(message: bytes) -> bool:
     return not (message.startswith(_RESULT) or (message.startswith(_ANSWER) and _CALLS in message))
 
 
-def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]) -> bytes:
+def _written(message: bytes, form: MessageForm, *, of: str, tools: bool, told: set[str]) -> bytes:
     """A message in its form; ``told`` holds the ids of calls that were told as text, and takes more of them."""
     bare, _, kept = message.partition(MARK)
-    if kept and not of and form == Form(own=form.own) and tools:
+    if kept and not of and form == MessageForm(own=form.own) and tools:
         return bare + b"}"
     fields = _decode(bare + b"}" if kept else message)
     calls = cast("list[dict[str, Any]]", fields.get("tool_calls") or [])
@@ -220,7 +297,9 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]
     return _encode(_as_text(fields, calls) if as_text else fields)
 
 
-def _give_back(kept: provider_fields.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> bool:
+def _give_back(
+    kept: provider_fields.ProviderFields, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str
+) -> bool:
     """Add a model's own fields to its message; whether they are its own."""
     if kept.of != of:
         return False

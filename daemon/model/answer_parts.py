@@ -11,11 +11,11 @@ from typing import Literal, cast
 import msgspec
 
 from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
-from daemon.model import message_fields, provider_fields, unicode_repair
+from daemon.model import event_stream, provider_fields
 from daemon.model.call_fragments import CallFragments
 from daemon.model.chat_model import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.model_errors import Endpoint, reported
-from daemon.model.reasoning import Thinking, is_thinker
+from daemon.model.reasoning import ReasoningFilter, is_thinker
 from daemon.model.text_tool_calls import calls_in, may_be_calls
 from daemon.model.usage_counts import usage_in
 
@@ -40,7 +40,7 @@ _TEXT_ALONE = frozenset({"role", "content"})
 """The fields of nearly all pieces of an answer."""
 
 
-class Choice(msgspec.Struct):
+class AnswerChoice(msgspec.Struct):
     """What a payload adds to the answer."""
 
     delta: object = None
@@ -55,7 +55,7 @@ class Choice(msgspec.Struct):
 class Payload(msgspec.Struct):
     """A piece of a stream, or the one object of a server without streams, in the form of the chat completions API."""
 
-    choices: list[Choice | None] | None = None
+    choices: list[AnswerChoice | None] | None = None
     usage: object = None
     """Read apart: an answer is not the worse for a count that cannot be read."""
     model: object = None
@@ -106,8 +106,8 @@ class AnswerParts:
         self._endpoint = endpoint
         self._read = read
         self._offered = offered
-        self._characters = unicode_repair.Characters()
-        self._thinking = Thinking(inside=is_thinker(endpoint.model))
+        self._characters = event_stream.UnicodeRepair()
+        self._thinking = ReasoningFilter(inside=is_thinker(endpoint.model))
         self._thought: list[str] = []
         """Reasoning in fields of its own."""
         self._held: str | None = "" if offered else None
@@ -195,7 +195,7 @@ class AnswerParts:
         return Answer(
             text="".join(self._text),
             tool_calls=calls,
-            reasoning=unicode_repair.whole("".join([*self._thought, *self._thinking.thoughts])),
+            reasoning=event_stream.whole("".join([*self._thought, *self._thinking.thoughts])),
             own=self._kept(),
             usage=self._usage,
             model=self._endpoint.model,
@@ -206,12 +206,12 @@ class AnswerParts:
         of_calls = self._calls.own
         if not self._own and not any(of_calls):
             return b""
-        kept = provider_fields.Own(
+        kept = provider_fields.ProviderFields(
             of=self._endpoint.of or provider_fields.identity(self._endpoint.host.lower(), self._endpoint.model),
             message=self._own,
             calls=tuple(of_calls) if any(of_calls) else (),
         )
-        return provider_fields.encode(unicode_repair.mended(msgspec.to_builtins(kept)))
+        return provider_fields.encode(event_stream.mended(msgspec.to_builtins(kept)))
 
     def _decoded(self, payload: bytes) -> Payload:
         try:
@@ -232,7 +232,7 @@ class AnswerParts:
     def _read_payload(self, payload: bytes) -> Payload:
         with suppress(*UNREADABLE):
             return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
-        decoded = unicode_repair.decoded(payload)
+        decoded = event_stream.decoded(payload)
         fields: object = decoded
         if isinstance(decoded, list) and decoded:  # Gemini's errors
             fields = cast("list[object]", decoded)[0]
@@ -243,7 +243,7 @@ class AnswerParts:
     def _no_answer(self, payload: bytes) -> InvalidAnswer:
         return InvalidAnswer(f"{self._endpoint} sent an answer that cannot be parsed ({_shape(payload)})")
 
-    def _choice(self, choice: Choice) -> str:
+    def _choice(self, choice: AnswerChoice) -> str:
         self._finish = str(choice.finish_reason or self._finish).lower()
         given = choice.delta or (None if self._has_deltas else choice.message)
         self._has_deltas = self._has_deltas or bool(choice.delta)
@@ -258,7 +258,7 @@ class AnswerParts:
         self._calls.feed(fields.get("tool_calls"))
         if unknown := provider_fields.unknown(fields, provider_fields.KNOWN):
             self._own = cast("dict[str, object]", provider_fields.joined(self._own, unknown))
-        piece, thought = message_fields.text_of(fields)
+        piece, thought = event_stream.text_of(fields)
         if thought:
             self._thought.append(thought)
         return piece
@@ -289,9 +289,9 @@ class AnswerParts:
             taken.add(identity)
             calls.append(
                 ToolCall(
-                    id=unicode_repair.whole(identity),
-                    name=unicode_repair.whole(call.name),
-                    arguments=unicode_repair.whole(call.arguments) or "{}",
+                    id=event_stream.whole(identity),
+                    name=event_stream.whole(call.name),
+                    arguments=event_stream.whole(call.arguments) or "{}",
                 )
             )
         return tuple(calls)

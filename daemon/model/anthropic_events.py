@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from daemon.model import provider_fields
-from daemon.model.answer_parts import Choice, Payload
+from daemon.model.answer_parts import AnswerChoice, Payload
 
 _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -51,7 +51,7 @@ class _Event(_Message):
     error: object = None
 
 
-class Events:
+class AnthropicEvents:
     """Reads the events of one answer."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Events:
             return _added(self._begun(event.index, event.content_block))
         if event.type == "message_delta" and event.delta is not None:
             finish = _finish(event.delta.stop_reason)
-            return Payload(choices=[Choice(delta={}, finish_reason=finish)], usage=self._usage(event.usage))
+            return Payload(choices=[AnswerChoice(delta={}, finish_reason=finish)], usage=self._usage(event.usage))
         return _added(_goes_on(event.index, event.delta)) if event.delta is not None else Payload()
 
     def _whole(self, message: _Event) -> Payload:
@@ -85,7 +85,7 @@ class Events:
         for index, block in enumerate(message.content):
             for name, value in self._begun(index, block).items():
                 delta[name] = delta[name] + value if name in delta else value
-        choice = Choice(delta=delta, finish_reason=_finish(message.stop_reason))
+        choice = AnswerChoice(delta=delta, finish_reason=_finish(message.stop_reason))
         return Payload(choices=[choice], usage=self._usage(message.usage), model=message.model)
 
     def _begun(self, index: int, block: _Block) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _thought(index: int, **fields: object) -> dict[str, Any]:
 
 
 def _added(delta: dict[str, Any]) -> Payload:
-    return Payload(choices=[Choice(delta=delta)])
+    return Payload(choices=[AnswerChoice(delta=delta)])
 
 
 def _finish(reason: str | None) -> str | None:

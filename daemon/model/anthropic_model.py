@@ -12,13 +12,13 @@ from daemon.clock import Clock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, InvalidAnswer, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
 from daemon.model.answer_parts import Read
-from daemon.model.anthropic_events import Events
+from daemon.model.anthropic_events import AnthropicEvents
 from daemon.model.anthropic_request import body
 from daemon.model.chat_model import Request
 from daemon.model.dialect import ANTHROPIC_BASE_URL, Dialect
 from daemon.model.http_model import HttpModel
 from daemon.model.model_errors import KINDS, Refusal
-from daemon.model.openai_sdk import timeout_of
+from daemon.model.openai_model import timeout_of
 from daemon.proxies import http_client
 
 try:
@@ -70,7 +70,7 @@ class AnthropicModel(HttpModel):
         return body(self.name, request, dialect, of=self._endpoint.of, thinking=self._config.thinking)
 
     def _read(self) -> Read:
-        return Events().read
+        return AnthropicEvents().read
 
     async def _post(self, body: bytes) -> httpx2.Response:
         try:

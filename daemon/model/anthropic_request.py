@@ -13,7 +13,7 @@ import msgspec
 
 from daemon.config.schema import ThinkingConfig
 from daemon.model import provider_fields
-from daemon.model.cache_marks import seams
+from daemon.model.adaptation import seams
 from daemon.model.chat_model import Request
 from daemon.model.dialect import Dialect
 

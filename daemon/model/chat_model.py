@@ -2,10 +2,49 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
+from weakref import WeakValueDictionary
 
+import anyio
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.errors import InvalidAnswer
+
+# How many calls of a model one process has under way; those beyond wait in order.
+
+
+class CallSlots:
+    """A number of places, given in the order in which they were asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._semaphore = anyio.Semaphore(count)
+
+    async def take(self, deadline: float) -> None:
+        """Wait for a place; whoever has one gives it back.
+
+        Raises:
+            TimeoutError: none came free until ``deadline``, by the event loop's clock.
+        """
+        with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
+            await self._semaphore.acquire()
+
+    def give(self) -> None:
+        """Give a place back, from whatever task."""
+        self._semaphore.release()
+
+
+_shared: WeakValueDictionary[tuple[str, str, int], CallSlots] = WeakValueDictionary()
+
+
+def places_of(config: ModelConfig) -> CallSlots:
+    """The places of a model: the same for all that have one address, name and number in this process."""
+    key = (config.base_url, config.name, config.max_concurrent)
+    found = _shared.get(key)
+    if found is None:
+        found = _shared[key] = CallSlots(config.max_concurrent)
+    return found
+
 
 RUNTIME_CONTEXT = "[Runtime context]"
 """First line of what is merged into a user message in front of a person's words; that part ends at a blank line."""

@@ -13,11 +13,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from daemon.config.schema import ModelConfig
-from daemon.model.adaptation import Form, adapted, is_of_order
-from daemon.model.cache_marks import MODELS, marked
+from daemon.model.adaptation import MODELS, MessageForm, adapted, is_of_order, marked, plain
 from daemon.model.chat_model import Request
 from daemon.model.provider_fields import identity
-from daemon.model.tool_schema import plain
 
 _json = msgspec.json.encode
 
@@ -48,7 +46,7 @@ _STATUSES = frozenset({400, 404, 413, 422, 500})
 _WINDOW = re.compile(r"context (?:length|window|size)\D{0,30}?(\d{3,7})")
 LIMIT_LEAST = 256
 """Tokens: no server's limit of an answer is below it, and a shorter one would help nobody."""
-_PLAIN = Form()
+_PLAIN = MessageForm()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +73,7 @@ class Dialect:
     """Whether ``prompt_cache_key`` may name the requests that begin alike."""
     schemas: Literal["full", "plain"] = "full"
     """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
-    form: Form = _PLAIN
+    form: MessageForm = _PLAIN
     """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
@@ -225,11 +223,11 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 ANTHROPIC_BASE_URL = "https://api.anthropic.com"
 
 PROVIDERS: Mapping[str, Dialect] = {
-    "mistral.ai": Dialect(limit="max_tokens", key=False, form=Form(ids="nine", own="none")),
-    "deepseek.com": Dialect(limit="max_tokens", form=Form(own="window")),
-    "moonshot.ai": Dialect(limit="max_tokens", form=Form(own="window")),
-    "moonshot.cn": Dialect(limit="max_tokens", form=Form(own="window")),
-    "groq.com": Dialect(key=False, form=Form(own="none")),
+    "mistral.ai": Dialect(limit="max_tokens", key=False, form=MessageForm(ids="nine", own="none")),
+    "deepseek.com": Dialect(limit="max_tokens", form=MessageForm(own="window")),
+    "moonshot.ai": Dialect(limit="max_tokens", form=MessageForm(own="window")),
+    "moonshot.cn": Dialect(limit="max_tokens", form=MessageForm(own="window")),
+    "groq.com": Dialect(key=False, form=MessageForm(own="none")),
     "openrouter.ai": Dialect(marks=True),
 }
 """What is known beforehand, by the end of the host's name; docs/models.md tells where from."""

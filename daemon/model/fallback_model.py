@@ -23,7 +23,7 @@ REST_MAX_S = 600.0
 _log = structlog.get_logger()
 
 
-class Rung:
+class FallbackEntry:
     """A model in the order, and how it has done lately."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
@@ -74,7 +74,7 @@ class Rung:
 class FallbackModel:
     """A ``Model`` that is several."""
 
-    def __init__(self, rungs: Sequence[Rung]) -> None:
+    def __init__(self, rungs: Sequence[FallbackEntry]) -> None:
         self.name = rungs[0].model.name
         """Of the first."""
         self._rungs = tuple(rungs)
@@ -85,7 +85,7 @@ class FallbackModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``; when none gave an answer, the error of the first one."""
-        failures: dict[Rung, ModelError] = {}
+        failures: dict[FallbackEntry, ModelError] = {}
         for rung in self._order(request):
             shown = False
             try:
@@ -106,12 +106,12 @@ class FallbackModel:
         for rung in self._rungs:
             await rung.model.aclose()
 
-    def _order(self, request: Request) -> list[Rung]:
+    def _order(self, request: Request) -> list[FallbackEntry]:
         """All that the prompt fits, the first one in any case; those that failed lately come last."""
         first, *others = self._rungs
         asked = [first, *(rung for rung in others if rung.fits(request))]
         return sorted(asked, key=lambda rung: rung.rests)
 
 
-def _cut_off(failures: Mapping[Rung, ModelError]) -> tuple[Answer, ...]:
+def _cut_off(failures: Mapping[FallbackEntry, ModelError]) -> tuple[Answer, ...]:
     return tuple(error.answer for error in failures.values() if isinstance(error, CutOff | OnlyThought))

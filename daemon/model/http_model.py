@@ -18,19 +18,17 @@ from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited, SetupFault
 from daemon.model.answer_parts import AnswerParts, Read
-from daemon.model.call_slots import places_of
-from daemon.model.chat_model import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
-from daemon.model.cost_meter import Meter
+from daemon.model.chat_model import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid, places_of
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
-from daemon.model.event_lines import EventLines
+from daemon.model.event_stream import EventLines, Turnstile
 from daemon.model.model_errors import KINDS, Endpoint, Refusal, rate_limited, shows, translated
 from daemon.model.model_status import RETRY_AFTER_MAX_S
 from daemon.model.provider_fields import identity
 from daemon.model.refusals import Refusals
 from daemon.model.setup_faults import WEB_PAGE
 from daemon.model.text_tool_calls import names_of
-from daemon.model.turnstile import Turnstile
-from daemon.shared_timeout import Limit
+from daemon.model.usage_counts import CostMeter
+from daemon.shared_timeout import SharedTimeout
 
 _log = structlog.get_logger()
 
@@ -80,9 +78,9 @@ class HttpModel(ABC):
         self._foreign: tuple[type[BaseException], ...] = (Refusal, *self.kinds)
         self._turnstile = Turnstile()
         self._places = places_of(config)
-        self._meter = Meter(config)
+        self._meter = CostMeter(config)
         self._limited_until = 0.0
-        self._silence = Limit(config.chunk_timeout_s)
+        self._silence = SharedTimeout(config.chunk_timeout_s)
 
     @abstractmethod
     def _body(self, dialect: Dialect, request: Request) -> bytes:

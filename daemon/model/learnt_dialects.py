@@ -16,7 +16,7 @@ KEPT_S = 7 * 86_400
 """How long a fact is used before the server is asked anew."""
 
 
-class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The facts about one server's model."""
 
     dialect: Dialect | None = None
@@ -65,8 +65,8 @@ _WORDS = {
 """Facts in words, with the new value."""
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Learnt).decode
-_saved: dict[tuple[str, str], Learnt] = {}
+_decode = msgspec.json.Decoder(LearntDialect).decode
+_saved: dict[tuple[str, str], LearntDialect] = {}
 
 
 async def recall(bus: Bus, model: ModelConfig) -> None:
@@ -86,18 +86,18 @@ async def remember(bus: Bus, model: ModelConfig) -> None:
     """Save what this process has newly learnt about a model and its fallbacks; errors as for ``Bus.call``."""
     for each in model.chain:
         learnt = learnt_of(each)
-        if learnt != _saved.get(_identity(each), Learnt()):
+        if learnt != _saved.get(_identity(each), LearntDialect()):
             kept_s = int(GUESS_KEPT_S) if learnt.is_guess else KEPT_S
             await bus.call("SET", _key(bus, each), _encode(learnt), "EX", kept_s)
             _saved[_identity(each)] = learnt
 
 
-def learnt_of(model: ModelConfig) -> Learnt:
+def learnt_of(model: ModelConfig) -> LearntDialect:
     """What this process knows about one model."""
     server = server_of(model)
     dialect, calibrated = dialect_of(server, model.name), calibration(model.name, model.base_url)
     window_tokens = calibrated.window_tokens
-    return Learnt(
+    return LearntDialect(
         dialect=None if dialect == known_of(server) else dialect,
         window_tokens=window_tokens,
         is_guess=window_tokens is not None and calibrated.is_guess,
@@ -105,7 +105,7 @@ def learnt_of(model: ModelConfig) -> Learnt:
     )
 
 
-async def stored(bus: Bus, model: ModelConfig) -> Learnt | None:
+async def stored(bus: Bus, model: ModelConfig) -> LearntDialect | None:
     """What is saved about one model; errors as for ``Bus.call``."""
     value: bytes | None = await bus.call("GET", _key(bus, model))
     return None if value is None else _read(value)
@@ -116,11 +116,11 @@ def _words(known: Dialect, learnt: Dialect) -> list[str]:
     return [_WORDS[name].format(value=value) for name, value in differences(known, learnt).items() if name in _WORDS]
 
 
-def _read(value: bytes) -> Learnt:
+def _read(value: bytes) -> LearntDialect:
     try:
         return _decode(value)
     except msgspec.MsgspecError:  # somebody wrote it by hand; it is learnt again
-        return Learnt()
+        return LearntDialect()
 
 
 def _identity(model: ModelConfig) -> tuple[str, str]:

@@ -5,13 +5,76 @@ caller at a time asks the server (``failing``), and all others wait. The first a
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
+import anyio
+
 from daemon.bus import Bus, load_script, pairs
+from daemon.clock import Clock
 from daemon.config.schema import ModelConfig
 from daemon.model.dialect import server_of
+
+# How often models failed in the last minutes, counted in Redis for all processes together.
+
+FAILED = load_script(__file__, "failed.lua")
+
+MINUTES = 15
+"""How far back is shown."""
+
+COUNTS_KEPT_S = 1_200
+"""How long a minute's counts are kept: for as long as they are shown, and a little for clocks that disagree."""
+
+LAST = "last"
+"""The field that holds the newest kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureCounts:
+    """What went wrong lately."""
+
+    minutes: list[int]
+    """Failures in each of the last ``MINUTES`` minutes, the one that runs last."""
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+    """Failures in all of them, by the class of the error: ``RateLimited``, ``ModelTimeout`` and so on."""
+    last: str = ""
+    """The newest kind; empty when there was none."""
+
+
+async def note_failure(bus: Bus, clock: Clock, error: Exception) -> None:
+    """Count one; errors as for ``Bus.call``. It may count twice when Redis was away meanwhile."""
+    await bus.run(FAILED, [bus.keys.errors(_minute(clock))], [type(error).__name__, LAST, COUNTS_KEPT_S])
+
+
+async def read_failures(bus: Bus, clock: Clock) -> FailureCounts:
+    """The failures of the last minutes, by this process's clock; errors as for ``Bus.call``."""
+    upto = _minute(clock) + 1
+    found: dict[int, dict[str, str]] = {minute: {} for minute in range(upto - MINUTES, upto)}
+
+    async def read(minute: int) -> None:
+        fields = pairs(await bus.call("HGETALL", bus.keys.errors(minute)))
+        found[minute] = {name.decode(): value.decode() for name, value in fields}
+
+    async with anyio.create_task_group() as tg:  # one tick, one pipeline
+        for minute in found:
+            tg.start_soon(read, minute)
+    return _together(list(found.values()))
+
+
+def _together(minutes: Sequence[dict[str, str]]) -> FailureCounts:
+    kinds, last = Counter[str](), ""
+    for fields in minutes:
+        last = fields.get(LAST, last)
+        kinds.update({kind: int(count) for kind, count in fields.items() if kind != LAST})
+    each = [sum(int(count) for kind, count in fields.items() if kind != LAST) for fields in minutes]
+    return FailureCounts(minutes=each, kinds=dict(kinds), last=last)
+
+
+def _minute(clock: Clock) -> int:
+    return int(clock.now().timestamp() // 60)
+
 
 NOTE = load_script(__file__, "failing.lua")
 PROBE = load_script(__file__, "probe.lua")
@@ -39,7 +102,7 @@ _KINDS: Mapping[bytes, Kind] = {b"setup": "setup", b"refused": "refused"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failing:
+class FailingModel:
     """A model's server that fails."""
 
     kind: Kind
@@ -53,21 +116,21 @@ class Failing:
 
 async def note_failing(
     bus: Bus, model: ModelConfig, kind: Kind, reason: str, *, retry_after_s: float | None = None
-) -> Failing:
+) -> FailingModel:
     """Note a failed call; errors as for ``Bus.call``."""
     pause_s = min(RETRY_AFTER_MAX_S, max(PROBE_S[kind], retry_after_s or 0.0))
     times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S[kind], TELL_AGAIN_S, ANEW_S)]
     since_ms, tell = await bus.run(NOTE, [_key(bus, model)], [kind, reason, *times])
-    return Failing(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
+    return FailingModel(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
 
 
-async def failing(bus: Bus, model: ModelConfig) -> Failing | None:
+async def failing(bus: Bus, model: ModelConfig) -> FailingModel | None:
     """Why a model should not be asked now; None: the caller asks it. Errors as for ``Bus.call``."""
     found = await bus.run(PROBE, [_key(bus, model)], [round(LASTS_S * 1000), round(PROBING_S * 1000)])
     if not found:
         return None
     kind, reason, since_ms, _left_ms = found
-    return Failing(kind=_kind(kind), reason=reason.decode(errors="replace"), since_s=since_ms / 1000)
+    return FailingModel(kind=_kind(kind), reason=reason.decode(errors="replace"), since_s=since_ms / 1000)
 
 
 async def note_working(bus: Bus, model: ModelConfig) -> None:
@@ -75,14 +138,14 @@ async def note_working(bus: Bus, model: ModelConfig) -> None:
     await bus.call("DEL", _key(bus, model))
 
 
-async def read_failing(bus: Bus, model: ModelConfig) -> Failing | None:
+async def read_failing(bus: Bus, model: ModelConfig) -> FailingModel | None:
     """How a model fails, for people who look; None: it works, as far as is known. Errors as for ``Bus.call``."""
     fields = dict(pairs(await bus.call("HGETALL", _key(bus, model))))
     if b"kind" not in fields:
         return None
     now_s = int((await bus.call("TIME"))[0])
     since_s = max(0.0, now_s - int(fields.get(b"since", b"0")) / 1000)
-    return Failing(kind=_kind(fields[b"kind"]), reason=fields[b"reason"].decode(errors="replace"), since_s=since_s)
+    return FailingModel(kind=_kind(fields[b"kind"]), reason=fields[b"reason"].decode(errors="replace"), since_s=since_s)
 
 
 def _kind(value: bytes) -> Kind:

@@ -14,8 +14,7 @@ from anyio import to_thread
 from anyio.lowlevel import checkpoint
 
 from daemon.model.chat_model import RUNTIME_CONTEXT, Answer, Chunk, Request, TextChunk, ToolCall, Usage
-from daemon.model.offline_consolidation import consolidation, flush
-from daemon.model.offline_words import best, is_question, language_of
+from daemon.model.offline_consolidation import best, consolidation, flush, is_question, language_of
 from daemon.model.untrusted_text import without_marks
 from daemon.wording import Language, text
 

@@ -22,7 +22,7 @@ _CONSTANT = frozenset({"type", "id", "format", "index", "name", "role"})
 """Fields that are the same in each piece of a stream; all other texts are put together from their pieces."""
 
 
-class Own(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProviderFields(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one answer had beside text and calls."""
 
     of: str
@@ -33,7 +33,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder(Own).decode
+decode = msgspec.json.Decoder(ProviderFields).decode
 
 
 def identity(host: str, model: str) -> str:

@@ -2,14 +2,15 @@
 
 DeepSeek R1, Qwen 3 and others write it between ``<think>`` and ``</think>`` where the server leaves it in, others
 between marks of their own. A chat template may have written the first mark itself, so that only the second one comes.
-gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``. Other marks that come later are text.
+gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.text_tool_calls``. Other marks that come later are
+text.
 """
 
 import re
 from functools import lru_cache
 from typing import Literal
 
-from daemon.model.harmony import STARTS, Harmony
+from daemon.model.text_tool_calls import STARTS, Harmony
 
 _TAG = re.compile(
     r"<((?:[\w:.-]*[:._-]|ant)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis|monologue)(?::\w+)?)"
@@ -64,7 +65,7 @@ def is_thinker(model: str) -> bool:
     return _OPENS_ITSELF.search(model) is not None
 
 
-class Thinking:
+class ReasoningFilter:
     """Text in pieces in, without its reasoning out; holds back only what may be a part of a mark."""
 
     def __init__(self, *, inside: bool = False) -> None:
@@ -218,7 +219,7 @@ class Thinking:
 
 def said(text: str) -> str:
     """What a whole text says beside its reasoning."""
-    thinking = Thinking()
+    thinking = ReasoningFilter()
     found = thinking.feed(text)
     return found + thinking.end()
 

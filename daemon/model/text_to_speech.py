@@ -4,8 +4,8 @@ from daemon.clock import Clock
 from daemon.config.schema import SpeechConfig
 from daemon.errors import InvalidAnswer
 from daemon.model.chat_model import Usage
-from daemon.model.cost_meter import priced
 from daemon.model.speech_server import SpeechServer
+from daemon.model.usage_counts import priced
 
 AUDIO_MAX_BYTES = 20_000_000
 """Largest recording, the largest file of a webhook channel: 20 minutes of MP3 at 128 kbit/s, or hours of Opus."""

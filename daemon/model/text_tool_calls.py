@@ -1,5 +1,9 @@
 """Tool calls that come as text, because the server does not take them out of what its model writes. Pure.
 
+``<|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…<|return|>``: ``final`` is for
+people; ``analysis``, and ``commentary`` to nobody, are reasoning; ``commentary to=functions.NAME`` is a tool call.
+Source: https://cookbook.openai.com/articles/openai-harmony
+
 The forms are those of the models' own chat templates: a mark or a tag around the whole (``<tool_call>`` of Hermes, Qwen
 and GLM, ``[TOOL_CALLS]`` of Mistral, ``<|python_tag|>`` of Llama, those of DeepSeek, Kimi, MiniMax, Seed, Command and
 others), and inside it JSON, XML in one of several forms, or a call as in Python.
@@ -14,6 +18,78 @@ from typing import cast
 import msgspec
 
 from daemon.model.chat_model import ToolCall
+
+# OpenAI's harmony format, as gpt-oss writes it where its server does not take it apart: messages in channels.
+
+_MESSAGE = "<|message|>"
+STARTS = ("<|channel|>", "<|start|>", _MESSAGE)
+"""What a text in this format begins with."""
+
+_MARKS = (*STARTS, "<|end|>", "<|return|>", "<|call|>")
+_ENDS = re.compile("|".join(map(re.escape, (*STARTS, "<|end|>", "<|return|>", "<|call|>"))))
+_TO = re.compile(r"to=(?:functions\.)?([^\s<]+)")
+
+
+class Harmony:
+    """Text in pieces in, what is for people out."""
+
+    def __init__(self) -> None:
+        self.thoughts: list[str] = []
+        """Reasoning since the caller took it last, in pieces."""
+        self.calls: list[tuple[str, str]] = []
+        """Tool calls: name and arguments."""
+        self._held = ""
+        self._header: str | None = None
+        """Of the message whose text comes; None: between messages."""
+
+    def feed(self, piece: str) -> str:
+        """The text that ``piece`` adds to the answer."""
+        self._held += piece
+        said: list[str] = []
+        while True:
+            if self._header is None:
+                header, found, rest = self._held.partition(_MESSAGE)
+                if not found:
+                    break
+                self._header, self._held = header, rest
+                if self._callee:
+                    self.calls.append((self._callee, ""))
+            end = _ENDS.search(self._held)
+            if end is None:
+                kept = _tail(self._held)
+                said.append(self._take(self._held[: len(self._held) - kept]))
+                self._held = self._held[len(self._held) - kept :]
+                break
+            said.append(self._take(self._held[: end.start()]))
+            self._header, self._held = None, self._held[end.end() if end[0] not in STARTS else end.start() :]
+        return "".join(said)
+
+    def end(self) -> str:
+        """The text that was held back; nothing more comes."""
+        rest, self._held = self._held, ""
+        return self._take(rest) if self._header is not None else ""
+
+    @property
+    def _callee(self) -> str:
+        found = _TO.search(self._header or "")
+        return found[1] if found else ""
+
+    def _take(self, text: str) -> str:
+        if self._callee:
+            name, arguments = self.calls.pop()
+            self.calls.append((name, arguments + text))
+        elif "final" in (self._header or "") or "<|channel|>" not in (self._header or ""):
+            return text
+        elif text:
+            self.thoughts.append(text)
+        return ""
+
+
+def _tail(text: str) -> int:
+    """How many of the last characters may be the beginning of a mark."""
+    longest = min(len(text), max(map(len, _MARKS)) - 1)
+    return next((size for size in range(longest, 0, -1) if any(mark.startswith(text[-size:]) for mark in _MARKS)), 0)
+
 
 Found = Iterator[tuple[str, str]]
 """Names of tools, and the arguments for each as JSON."""
@@ -46,9 +122,11 @@ _MARKED = re.compile(
     r"(?:<\|(?:END_ACTION|tool_call_end|python_end|action_end)\|>|\Z)",
     re.DOTALL,
 )
-_MARKS = re.compile(r"\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?\|>|functools(?=\[)")
+_CALL_MARKS = re.compile(r"\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?\|>|functools(?=\[)")
 """In front of calls, without anything behind them."""
-_ENDS = re.compile(r"(?:\s|</s>|<\|(?:im_end|eom_id|eot_id|eot|end|return|call|endoftext)\|>|<｜end▁of▁sentence｜>)+\Z")
+_CALL_ENDS = re.compile(
+    r"(?:\s|</s>|<\|(?:im_end|eom_id|eot_id|eot|end|return|call|endoftext)\|>|<｜end▁of▁sentence｜>)+\Z"
+)
 _FUNCTION = re.compile(
     r"<(?:function|invoke)(?:=| name=)[\"']?([^>\s\"']+)[\"']?>(.*?)(?:</(?:function|invoke)>|\Z)", re.DOTALL
 )
@@ -123,7 +201,7 @@ def calls_in(text: str, offered: Collection[str]) -> tuple[ToolCall, ...]:
     They have no ids.
     """
     try:
-        read = list(_read(_ENDS.sub("", _unfenced(text.strip()))))
+        read = list(_read(_CALL_ENDS.sub("", _unfenced(text.strip()))))
     except (ValueError, RecursionError, SyntaxError, MemoryError):
         return ()
     found = [(offered_name(name, offered), arguments) for name, arguments in read]
@@ -151,7 +229,7 @@ def _read(text: str) -> Found:
         yield from _each(_KIMI, _KIMI_FRAME.sub("", text), _named)
     elif _MISTRAL.match(text):
         yield from _each(_MISTRAL, text, _named)
-    elif _FUNCTION.match(text) or text.startswith(("{", "[")) or _MARKS.match(text) or _PYTHONIC.match(text):
+    elif _FUNCTION.match(text) or text.startswith(("{", "[")) or _CALL_MARKS.match(text) or _PYTHONIC.match(text):
         yield from _inside(text)
 
 
@@ -164,7 +242,7 @@ def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Foun
 
 def _inside(text: str) -> Found:
     """The calls within a tag, or behind a mark."""
-    text = _unfenced(_MARKS.sub("", text, count=1).strip())
+    text = _unfenced(_CALL_MARKS.sub("", text, count=1).strip())
     if glm := _GLM.match(text):
         yield glm[1], _json({name: _value(value) for name, value in _GLM_ARGUMENT.findall(glm[2])})
     elif _FUNCTION.match(text):

@@ -1,8 +1,8 @@
 """Who may look at everything and operate it from a browser: links to log in with, who used one, and what was done."""
 
 from daemon.operators.command_approvals import Approval, Approvals, approval_id_of
-from daemon.operators.login_codes import CODE_VALID_S, VISITOR_VALID_S, Logins, Visit, link, short_id
-from daemon.operators.operator_audit import Audit, Deed
+from daemon.operators.login_codes import CODE_VALID_S, VISITOR_VALID_S, LoginCodes, Visit, link, short_id
+from daemon.operators.operator_audit import AuditEntry, OperatorAudit
 from daemon.operators.token_file import FILE_NAME, LocalToken, fingerprint, known_token, local_token
 
 __all__ = [
@@ -11,10 +11,10 @@ __all__ = [
     "VISITOR_VALID_S",
     "Approval",
     "Approvals",
-    "Audit",
-    "Deed",
+    "AuditEntry",
     "LocalToken",
-    "Logins",
+    "LoginCodes",
+    "OperatorAudit",
     "Visit",
     "approval_id_of",
     "fingerprint",

@@ -43,7 +43,7 @@ class Visit:
     """Whether it is known for longer from now on, so that the cookie has to last longer too."""
 
 
-class Logins:
+class LoginCodes:
     """The codes and visitors of one database. All methods raise BusUnavailable when Redis is away."""
 
     def __init__(self, bus: Bus) -> None:

@@ -15,7 +15,7 @@ FIELD_MAX = 512
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deed:
+class AuditEntry:
     """One thing that was done, or tried."""
 
     at: str
@@ -29,7 +29,7 @@ class Deed:
     outcome: str
 
 
-class Audit:
+class OperatorAudit:
     """The stream of one database."""
 
     def __init__(self, bus: Bus) -> None:
@@ -41,14 +41,14 @@ class Audit:
         words = [word for name, value in fields.items() for word in (name, value[:FIELD_MAX])]
         await self._bus.call("XADD", self._bus.keys.audit, "MAXLEN", "~", KEPT, "*", *words)
 
-    async def newest(self, *, limit: int) -> list[Deed]:
+    async def newest(self, *, limit: int) -> list[AuditEntry]:
         """The newest deeds, the newest first; errors as for ``Bus.call``."""
         found: Any = await self._bus.call("XREVRANGE", self._bus.keys.audit, "+", "-", "COUNT", limit)
         return [_deed(stream_id, fields) for stream_id, fields in found]
 
 
-def _deed(stream_id: bytes, fields: Any) -> Deed:
+def _deed(stream_id: bytes, fields: Any) -> AuditEntry:
     values = {name.decode(): value.decode(errors="replace") for name, value in pairs(fields)}
     at = dt.datetime.fromtimestamp(int(stream_id.split(b"-")[0]) / 1000, dt.UTC)
     names = ("who", "action", "target", "outcome")
-    return Deed(at=stamp(at), **{name: values.get(name, "") for name in names})
+    return AuditEntry(at=stamp(at), **{name: values.get(name, "") for name in names})

@@ -1,13 +1,37 @@
 """All of Millpond at one moment, looked at from outside: for the commands that show it, and for the page."""
 
-from daemon.overview.bot_problems import Problem, read_problems
-from daemon.overview.leaders import Leader, read_leaders
-from daemon.overview.paused_sessions import Parked, Paused
-from daemon.overview.queue_contents import Contents, MessageQueue, QueuedMessage, QueuedSession, SessionQueue
-from daemon.overview.queue_lengths import BACKING_OFF, Lengths, Queues, push_channels, read_queues
-from daemon.overview.system_overview import System, read_system
-from daemon.overview.unknown_deliveries import Unknown, read_unknown
-from daemon.overview.workers import Lease, Worker, Workers, read_workers, token_conflicts, web_addresses
+from daemon.overview.queue_contents import (
+    BACKING_OFF,
+    Contents,
+    Lengths,
+    MessageQueue,
+    QueuedMessage,
+    QueuedSession,
+    Queues,
+    SessionQueue,
+    push_channels,
+    read_queues,
+)
+from daemon.overview.system_overview import (
+    ParkedSession,
+    PausedChat,
+    SystemOverview,
+    UnknownDelivery,
+    read_system,
+    read_unknown,
+)
+from daemon.overview.workers import (
+    Leader,
+    Lease,
+    Problem,
+    Worker,
+    Workers,
+    read_leaders,
+    read_problems,
+    read_workers,
+    token_conflicts,
+    web_addresses,
+)
 
 __all__ = [
     "BACKING_OFF",
@@ -16,15 +40,15 @@ __all__ = [
     "Lease",
     "Lengths",
     "MessageQueue",
-    "Parked",
-    "Paused",
+    "ParkedSession",
+    "PausedChat",
     "Problem",
     "QueuedMessage",
     "QueuedSession",
     "Queues",
     "SessionQueue",
-    "System",
-    "Unknown",
+    "SystemOverview",
+    "UnknownDelivery",
     "Worker",
     "Workers",
     "push_channels",

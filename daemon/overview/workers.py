@@ -2,11 +2,47 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from daemon.bus import Bus
 from daemon.clock import Clock, SystemClock, age_s
 from daemon.heartbeat import STALE_S, Heartbeat, workers
-from daemon.session import Standing, standings
+from daemon.session import SessionStatus, standings
+
+# Who sends the replies of each push channel, and who asks its platform for what is new.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """A process that holds a lease of a push channel."""
+
+    channel: str
+    does: Literal["sends", "asks"]
+    """``sends``: the replies of a partition; ``asks``: the platform, for all of them."""
+    partition: int | None
+    worker: str
+    left_s: float
+    """How long it holds the lease unless it renews it."""
+
+
+async def read_leaders(bus: Bus, channels: Sequence[str], *, now_ms: int) -> list[Leader]:
+    """The leaders of ``channels``; ``now_ms`` is the server's time. Errors as for ``Bus.call``."""
+    found: list[Leader | None] = []
+    for channel in channels:
+        found.append(await _leader(bus, channel, None, now_ms))
+        found += [await _leader(bus, channel, partition, now_ms) for partition in range(bus.keys.partitions)]
+    return [leader for leader in found if leader is not None]
+
+
+async def _leader(bus: Bus, channel: str, partition: int | None, now_ms: int) -> Leader | None:
+    key = bus.keys.poller(channel) if partition is None else bus.keys.leader(partition, channel)
+    worker, deadline = await bus.call("HMGET", key, "worker", "deadline")
+    left_s = (int(deadline or 0) - now_ms) / 1000
+    if not worker or left_s <= 0:
+        return None
+    does: Literal["asks", "sends"] = "asks" if partition is None else "sends"
+    return Leader(channel=channel, does=does, partition=partition, worker=worker.decode(), left_s=round(left_s, 1))
+
 
 LIMIT = 1_000
 """Sessions that are looked at unless told otherwise."""
@@ -50,7 +86,7 @@ class Workers:
 
 
 async def read_workers(
-    bus: Bus, *, limit: int = LIMIT, clock: Clock = SYSTEM, found: Sequence[Standing] | None = None
+    bus: Bus, *, limit: int = LIMIT, clock: Clock = SYSTEM, found: Sequence[SessionStatus] | None = None
 ) -> Workers:
     """The workers and their leases as they are now; ``found``: what ``standings`` gave just now.
 
@@ -114,3 +150,26 @@ def _worker(name: str, beat: Heartbeat, clock: Clock) -> Worker:
         seen_s=round(age_s(beat.seen, clock), 1),
         holding=beat.holding,
     )
+
+
+# What the bots' workers cannot use: files, tools and tool servers.
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Problem:
+    """Something that a bot goes without."""
+
+    bot: str
+    name: str
+    """A file by its path from the bot's workspace, a tool, or a tool server."""
+    reason: str
+
+
+async def read_problems(bus: Bus, clock: Clock) -> list[Problem]:
+    """As the processes that live said with their last heartbeat, each once.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    alive = [beat for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S]
+    return sorted({Problem(bot=one.bot, name=one.name, reason=one.reason) for beat in alive for one in beat.problems})

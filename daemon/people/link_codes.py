@@ -12,7 +12,7 @@ import msgspec
 
 from daemon.bus import Bus, Part, load_script, pairs
 from daemon.errors import JobRefused
-from daemon.jobs import Tell
+from daemon.jobs import NotifiedChat
 from daemon.people.link_dependencies import name_of
 from daemon.printable import one_line
 
@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"[\\`*_~|<>\[\](){}#@/:“”]")
 """Characters that are left out of a name: they could make a link or a mention, or end the name."""
 
 _encode = msgspec.json.Encoder().encode
-_decode_tell = msgspec.json.Decoder(Tell).decode
+_decode_tell = msgspec.json.Decoder(NotifiedChat).decode
 
 Refused = Literal["own", "bot", "busy", "old", "wrong", "often"]
 Answer = Literal["yes", "no", "gone"]
@@ -53,7 +53,7 @@ class Party(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two people of a link request."""
 
     scope: str
-    chat: Tell
+    chat: NotifiedChat
     """The chat in which the code was created or sent."""
     name: str = ""
     """Display name of the person on the platform."""
@@ -83,7 +83,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, side=side, own=self.other, other=self.own)
 
 
-class Codes:
+class LinkCodes:
     """The codes of one database. All methods raise BusUnavailable when Redis is away."""
 
     def __init__(self, bus: Bus) -> None:
@@ -141,7 +141,7 @@ class Codes:
         )
         return request if side == "maker" else request.turned
 
-    async def answer(self, request: Request, answer: Answer, *, by: Tell, at_ms: int) -> Answered:
+    async def answer(self, request: Request, answer: Answer, *, by: NotifiedChat, at_ms: int) -> Answered:
         """Answer a request for its side. The same message gives the same result again.
 
         ``at_ms``: time at which the message was accepted (server clock).
@@ -151,7 +151,7 @@ class Codes:
         answered: Answered = msgspec.convert(found.decode(), Answered)
         return answered
 
-    async def begin(self, request: Request, *, by: Tell) -> None:
+    async def begin(self, request: Request, *, by: NotifiedChat) -> None:
         """Close a request after its job was created."""
         await self._bus.run(BEGIN, self._keys(request), [request.code, said_by(by)])
 
@@ -165,7 +165,7 @@ def _party(fields: dict[bytes, bytes], side: bytes) -> Party:
     return Party(scope=scope, chat=_decode_tell(chat), name=name)
 
 
-def said_by(chat: Tell) -> str:
+def said_by(chat: NotifiedChat) -> str:
     """Session and ID of the message of a chat, which is unique among all messages."""
     return f"{chat.session} {chat.message_id}"
 

@@ -19,16 +19,14 @@ from anyio import to_thread
 
 from daemon.clock import stamp
 from daemon.errors import ArchiveError, JobWaits
-from daemon.jobs import Handler, Host, Job, Report, Tell
+from daemon.jobs import Handler, Job, JobHost, NotifiedChat, Report
 from daemon.memory import Version
-from daemon.memory.edit_merge import edited
-from daemon.memory.memory_merge import Joining, Mark
-from daemon.people.link_dependencies import Ground, check_linkable, ground_of, name_of
-from daemon.people.link_index import Link
-from daemon.people.running_turns import Turn, left_of, turns_of
+from daemon.memory.memory_merge import Mark, MemoryMerge
+from daemon.memory.text_diff import edited
+from daemon.people.link_dependencies import Link, LinkDependencies, check_linkable, ground_of, name_of
 from daemon.people.scope_file_moves import move_files, remove_projection
-from daemon.people.scope_locks import REST_S, sessions_of, under_locks
-from daemon.session import Lock
+from daemon.people.scope_locks import REST_S, RunningTurn, left_of, sessions_of, turns_of, under_locks
+from daemon.session import ConsolidationLock
 from daemon.wording import text as say
 
 KIND = "link"
@@ -48,8 +46,8 @@ class LinkSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The scope whose memory becomes a part of it."""
     by: str
     """``code``, ``config``, or who did it by hand."""
-    into_chat: Tell | None = None
-    member_chat: Tell | None = None
+    into_chat: NotifiedChat | None = None
+    member_chat: NotifiedChat | None = None
     """Chats that hear of it."""
 
 
@@ -60,29 +58,29 @@ class LinkState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     into: str = ""
     member: str = ""
     """The homes of the two, fixed when it began."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[RunningTurn, ...] = ()
     report: dict[str, int] = {}
 
 
-def handler(host: Host) -> Handler:
+def handler(host: JobHost) -> Handler:
     """Does the jobs ``link``."""
     ground = ground_of(host)
 
     async def handle(job: Job) -> Report:
-        return await Linking(ground, job).run()
+        return await LinkJob(ground, job).run()
 
     return handle
 
 
-class Linking:
+class LinkJob:
     """One link."""
 
-    def __init__(self, ground: Ground, job: Job) -> None:
+    def __init__(self, ground: LinkDependencies, job: Job) -> None:
         self._ground = ground
         self._job = job
         self._spec = job.spec(LinkSpec)
         self._state = job.state(LinkState())
-        self._joining = Joining(ground.host.bus, ground.lists, job=job.id)
+        self._joining = MemoryMerge(ground.host.bus, ground.lists, job=job.id)
 
     async def run(self) -> Report:
         """Do what is left of it; errors as for a handler."""
@@ -113,7 +111,7 @@ class Linking:
         # Whatever a person has written into the file until now is a version of that memory.
         await ground.files.sync(member, at_once=True)
 
-        async def work(_held: Sequence[Lock]) -> bool:
+        async def work(_held: Sequence[ConsolidationLock]) -> bool:
             return await self._joined(parts)
 
         if not await under_locks(ground.locks, sessions, work, renew_s=ground.host.config.queue.renew_s):

@@ -4,29 +4,33 @@ A link by code is put down only when both chats have confirmed it.
 """
 
 import secrets
+from collections.abc import Iterator
 from typing import Any, Literal
 
-from daemon.errors import JobRefused
-from daemon.jobs import Host, Jobs, Tell
-from daemon.memory.memory_location import home_of
-from daemon.people.admission import is_admitted
-from daemon.people.link_codes import Answered, Codes, Party, Refused, Request
-from daemon.people.link_dependencies import check_linkable
-from daemon.people.link_index import People
+import structlog
+
+from daemon.config import Config
+from daemon.errors import JobRefused, MillpondError, brief
+from daemon.jobs import JobHost, Jobs, NotifiedChat
+from daemon.memory.memory_merge import home_of
+from daemon.people.link_codes import Answered, LinkCodes, Party, Refused, Request
+from daemon.people.link_dependencies import LinkIndex, check_linkable, is_admitted
 from daemon.people.link_job import KIND as LINK
 from daemon.people.link_job import LinkSpec
 from daemon.people.unlink_job import KIND as UNLINK
 from daemon.people.unlink_job import UnlinkSpec
+from daemon.scope import person_scope
+from daemon.sessionkey import SessionKey
 
 
-class Asking:
+class LinkRequests:
     """What may be asked of one database. All methods raise BusUnavailable when Redis is away."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: JobHost) -> None:
         self._host = host
-        self._codes = Codes(host.bus)
+        self._codes = LinkCodes(host.bus)
         self._jobs = Jobs(host.bus, lease_s=host.config.queue.lease_s, worker=host.name, clock=host.clock)
-        self.people = People(host.bus)
+        self.people = LinkIndex(host.bus)
 
     async def code(self, party: Party, bot: str) -> str:
         """Create a one-time code for linking; empty if the person has an open link request."""
@@ -46,7 +50,9 @@ class Asking:
         """The newest link request of a person; None if there is no request."""
         return await self._codes.request_of(scope)
 
-    async def answer(self, request: Request, answer: Literal["yes", "no"], *, by: Tell, at_ms: int) -> Answered | None:
+    async def answer(
+        self, request: Request, answer: Literal["yes", "no"], *, by: NotifiedChat, at_ms: int
+    ) -> Answered | None:
         """Answer for the person's own side. When both sides have confirmed, create the job that links them.
 
         None: the bot no longer accepts messages from one of the two people, so the request was rejected.
@@ -78,7 +84,7 @@ class Asking:
             raise JobRefused(f"{member} already shares its memory with {into}")
         return await self._put_down(LINK, LinkSpec(into=into, member=member, by=by))
 
-    async def unlink(self, member: str, *, by: str, chat: Tell | None = None) -> str | None:
+    async def unlink(self, member: str, *, by: str, chat: NotifiedChat | None = None) -> str | None:
         """Part a scope from those that it shares its memory with; the id of the job, None: there are none.
 
         Asked again by the same message it begins nothing new.
@@ -88,7 +94,7 @@ class Asking:
         job_id = f"unlink-{chat.session}-{chat.message_id}" if chat is not None else ""
         return await self._put_down(UNLINK, UnlinkSpec(member=member, by=by, chat=chat), job_id=job_id, chat=chat)
 
-    async def _put_down(self, kind: str, spec: Any, *, job_id: str = "", chat: Tell | None = None) -> str:
+    async def _put_down(self, kind: str, spec: Any, *, job_id: str = "", chat: NotifiedChat | None = None) -> str:
         job_id = job_id or f"{kind}-{secrets.token_hex(8)}"
         await self._jobs.create(kind, spec, job_id=job_id, tell=chat)
         return job_id
@@ -99,3 +105,42 @@ class Asking:
             job.kind == LINK and not job.has_ended and (job.spec.get("into"), job.spec.get("member")) == (into, member)
             for job in await self._jobs.all()
         )
+
+
+# People whose identities the configuration links: ``[people.<name>]``.
+
+BY = "config"
+
+_log = structlog.get_logger()
+
+
+def scopes_of(config: Config, name: str) -> dict[str, list[str]]:
+    """The scopes of one configured person, by bot: each bot remembers people for itself."""
+    found: dict[str, list[str]] = {}
+    for identity in config.people[name].identities:
+        key = SessionKey.parse(identity)
+        channel = config.channels[key.channel]
+        found.setdefault(channel.bot, []).append(person_scope(channel.bot, key.channel, key.chat))
+    return found
+
+
+def wanted(config: Config) -> Iterator[tuple[str, str]]:
+    """Every two scopes that the configuration links: the one that stays, and the one that becomes a part of it."""
+    for name in config.people:
+        for into, *members in scopes_of(config, name).values():
+            for member in members:
+                yield into, member
+
+
+async def link_configured(host: JobHost) -> int:
+    """Ask for every link of the configuration that is not there yet; how many were asked for. Never raises."""
+    asking, asked = LinkRequests(host), 0
+    try:
+        for into, member in wanted(host.config):
+            if await home_of(host.bus, into) == await home_of(host.bus, member) or await asking.is_asked(into, member):
+                continue
+            await asking.link(into, member, by=BY)
+            asked += 1
+    except MillpondError as error:  # the next start tries again
+        _log.warning("people.unlinked", reason=brief(error))
+    return asked

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, whole_file, write_whole
-from daemon.memory.memory_file import MEMORY
-from daemon.memory.sidecar import SIDE_CAR, checksum, read_side_car
+from daemon.memory.memory_file import MEMORY, SIDE_CAR, checksum, read_side_car
 from daemon.scope import folder_of
 
 FILES = "files"

@@ -1,15 +1,58 @@
 """Holding the consolidation locks of many sessions at once, for a job that nothing may be consolidated under."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus import Bus
 from daemon.bus.key_scan import scan
 from daemon.errors import BusError, JobWaits, LockLost, brief
-from daemon.session import Lock, Locks
+from daemon.session import ConsolidationLock, ConsolidationLocks, SessionReader
+
+# Turns that began before a memory changed hands: what they are at, they end with the files that they began with.
+
+WAIT_S = 5.0
+"""How long turns are waited for at a time; then the job rests."""
+
+LOOK_S = 0.1
+
+
+class RunningTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn under way."""
+
+    session: str
+    nonce: str
+    claims: int
+
+
+async def turns_of(bus: Bus, sessions: Iterable[str]) -> tuple[RunningTurn, ...]:
+    """The turns of these sessions that are under way.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    return tuple([turn for session in sessions if (turn := await _turn_of(bus, session)) is not None])
+
+
+async def left_of(bus: Bus, turns: tuple[RunningTurn, ...]) -> tuple[RunningTurn, ...]:
+    """Those of ``turns`` that still go on after ``WAIT_S``; none, as soon as none does. Errors as for ``turns_of``."""
+    until = anyio.current_time() + WAIT_S
+    while turns := tuple([turn for turn in turns if await _turn_of(bus, turn.session) == turn]):
+        if anyio.current_time() >= until:
+            break
+        await anyio.sleep(LOOK_S)
+    return turns
+
+
+async def _turn_of(bus: Bus, session: str) -> RunningTurn | None:
+    nonce, claims, lease = await bus.call("HMGET", bus.keys.session(session), "nonce", "claims", "lease")
+    if not nonce or int(lease or 0) < await SessionReader(bus).now_ms():
+        return None
+    return RunningTurn(session=session, nonce=nonce.decode(), claims=int(claims or 0))
+
 
 TAKE_S = 20.0
 """How long is waited for locks that others have; then all are given back and the job comes again."""
@@ -17,7 +60,6 @@ TAKE_S = 20.0
 REST_S = 5.0
 """When it does: somebody consolidates, which takes as long as a model."""
 
-LOOK_S = 0.1
 GIVE_BACK_S = 5.0
 """Longest that giving the locks back may take; what is not given back ends by itself."""
 
@@ -49,7 +91,11 @@ async def sessions_of(bus: Bus, scopes: Collection[str]) -> dict[str, str]:
 
 
 async def under_locks(
-    locks: Locks, sessions: Collection[str], work: Callable[[Sequence[Lock]], Awaitable[_T]], *, renew_s: float
+    locks: ConsolidationLocks,
+    sessions: Collection[str],
+    work: Callable[[Sequence[ConsolidationLock]], Awaitable[_T]],
+    *,
+    renew_s: float,
 ) -> _T:
     """What ``work`` gives, with the locks, while nobody else has them; the sessions are looked at again afterwards.
 
@@ -57,7 +103,7 @@ async def under_locks(
         JobWaits: others have some of the locks and do not give them back, or took one of ours.
         BusUnavailable: Redis is away.
     """
-    held: list[Lock] = []
+    held: list[ConsolidationLock] = []
     done: list[_T] = []
     lost = False
 
@@ -100,7 +146,7 @@ async def under_locks(
     return done[0]
 
 
-async def _taken(locks: Locks, session: str, until: float) -> Lock:
+async def _taken(locks: ConsolidationLocks, session: str, until: float) -> ConsolidationLock:
     while True:
         lock = await locks.take(session)
         if lock is not None:

@@ -14,13 +14,12 @@ import structlog
 from anyio import to_thread
 
 from daemon.errors import FenceBehind, JobWaits
-from daemon.jobs import Handler, Host, Job, Report, Tell
-from daemon.memory.memory_merge import Joining
-from daemon.people.link_dependencies import Ground, ground_of, name_of
-from daemon.people.running_turns import Turn, left_of, turns_of
+from daemon.jobs import Handler, Job, JobHost, NotifiedChat, Report
+from daemon.memory.memory_merge import MemoryMerge
+from daemon.people.link_dependencies import LinkDependencies, ground_of, name_of
 from daemon.people.scope_file_moves import copy_back
-from daemon.people.scope_locks import REST_S, sessions_of, under_locks
-from daemon.session import Lock
+from daemon.people.scope_locks import REST_S, RunningTurn, left_of, sessions_of, turns_of, under_locks
+from daemon.session import ConsolidationLock
 from daemon.wording import text as say
 
 KIND = "unlink"
@@ -34,7 +33,7 @@ class UnlinkSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     member: str
     """The scope that becomes its own again; a home: all that are part of it do."""
     by: str
-    chat: Tell | None = None
+    chat: NotifiedChat | None = None
     """What hears of it."""
 
 
@@ -47,31 +46,31 @@ class UnlinkState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The one that leaves just now."""
     done: tuple[str, ...] = ()
     """Those that have left."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[RunningTurn, ...] = ()
     """Turns of its sessions that began before it left: they have the files of both."""
     given: int = 0
     """History entries and notes that were given back."""
 
 
-def handler(host: Host) -> Handler:
+def handler(host: JobHost) -> Handler:
     """Does the jobs ``unlink``."""
     ground = ground_of(host)
 
     async def handle(job: Job) -> Report:
-        return await Parting(ground, job).run()
+        return await UnlinkJob(ground, job).run()
 
     return handle
 
 
-class Parting:
+class UnlinkJob:
     """One unlinking."""
 
-    def __init__(self, ground: Ground, job: Job) -> None:
+    def __init__(self, ground: LinkDependencies, job: Job) -> None:
         self._ground = ground
         self._job = job
         self._spec = job.spec(UnlinkSpec)
         self._state = job.state(UnlinkState())
-        self._joining = Joining(ground.host.bus, ground.lists, job=job.id)
+        self._joining = MemoryMerge(ground.host.bus, ground.lists, job=job.id)
 
     async def run(self) -> Report:
         """Do what is left of it; errors as for a handler."""
@@ -112,7 +111,7 @@ class Parting:
         # Whatever a person has written into the file until now is theirs together.
         await ground.files.sync(home, at_once=True)
 
-        async def work(held: Sequence[Lock]) -> int:
+        async def work(held: Sequence[ConsolidationLock]) -> int:
             for lock in held:
                 if lock.session in own:
                     await self._seen(lock)
@@ -123,7 +122,7 @@ class Parting:
         state = msgspec.structs.replace(self._state, step="files", given=self._state.given + given, turns=turns)
         await self._save(state)
 
-    async def _seen(self, lock: Lock) -> None:
+    async def _seen(self, lock: ConsolidationLock) -> None:
         """Have the memory that stays see the lock: whoever had it before, and sleeps, writes nothing there any more."""
         ground = self._ground
         try:

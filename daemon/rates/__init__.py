@@ -4,7 +4,15 @@ Each process records its own numbers, which are the growth of its metrics, with 
 numbers of all processes.
 """
 
-from daemon.rates.rate_history import PERIODS, History, Period, Step, read_history
-from daemon.rates.recorder import EVERY_S, Recorder, record
+from daemon.rates.rate_history import (
+    EVERY_S,
+    PERIODS,
+    Period,
+    RateHistory,
+    RateRecorder,
+    RateStep,
+    read_history,
+    record,
+)
 
-__all__ = ["EVERY_S", "PERIODS", "History", "Period", "Recorder", "Step", "read_history", "record"]
+__all__ = ["EVERY_S", "PERIODS", "Period", "RateHistory", "RateRecorder", "RateStep", "read_history", "record"]

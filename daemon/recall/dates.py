@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from daemon.clock import stamp
 from daemon.recall import date_spans
+from daemon.recall.chinese_characters import simplified
 from daemon.recall.chinese_dates import chinese_spans
 from daemon.recall.date_spans import DAY, Days, Kind, Span
 from daemon.recall.other_dates import other_spans
 from daemon.recall.periods import periods
-from daemon.recall.traditional_chinese import simplified
 
 SPANS_MAX = 8
 """Of a text; who names more days means none of them in particular."""

@@ -14,11 +14,10 @@ from daemon.config import Config
 from daemon.errors import BusError, brief
 from daemon.memory import Memories
 from daemon.memory.memory_files import bot_of
-from daemon.recall.result_place import Places
-from daemon.recall.search_results import Engine
+from daemon.recall.search_results import Engine, ResultPlaces
 from daemon.recall.session_book import SessionBook
 from daemon.transcripts import Transcripts
-from daemon.usage import Ledger
+from daemon.usage import UnsentUsage
 
 AGAIN_S = 5.0
 """After something went wrong in the background, how long it rests."""
@@ -38,7 +37,7 @@ class Sources:
     workspace_of: Callable[[str], Path]
     """The folder of a bot's files; raises ConfigError when it is not configured here."""
     clock: Clock
-    ledger: Ledger | None = None
+    ledger: UnsentUsage | None = None
     """Where it is noted what vectors cost."""
 
 
@@ -54,7 +53,7 @@ class Engines:
     """The one that the configuration names."""
     messages: Engine
     """The one that looks through messages too."""
-    places: Places
+    places: ResultPlaces
     warm: Callable[[], Awaitable[None]] = nothing_to_do
     """Does what else the first search would wait for."""
     run: Callable[[], Awaitable[None]] = nothing_to_do

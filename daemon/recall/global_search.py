@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import anyio
 
 from daemon.bus import Bus
-from daemon.memory.memory_location import home_of
+from daemon.memory.memory_merge import home_of
 from daemon.recall.recall import Recaller
-from daemon.recall.result_place import Place
-from daemon.recall.search_results import Hit
+from daemon.recall.search_results import Hit, ResultPlace
 
 AT_ONCE = 4
 """Scopes that are searched at the same time; each opens an index of its own."""
@@ -19,21 +18,21 @@ OF_SCOPE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Located:
+class LocatedHit:
     """A hit, and the place to which it leads."""
 
     scope: str
     """A home."""
     hit: Hit
-    place: Place | None
+    place: ResultPlace | None
     """None: it is gone since."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sweep:
+class GlobalResults:
     """The results of one search."""
 
-    hits: Sequence[Located]
+    hits: Sequence[LocatedHit]
     """The best first."""
     searched: int
     """Memories that were searched."""
@@ -41,14 +40,14 @@ class Sweep:
     """Memories for which the time was too short, those that were active longest ago."""
 
 
-class Everywhere:
+class GlobalSearch:
     """Searches all scopes of a database."""
 
     def __init__(self, bus: Bus, recaller: Recaller) -> None:
         self._bus = bus
         self._recaller = recaller
 
-    async def search(self, query: str, *, first: str = "", limit: int, within_s: float) -> Sweep:
+    async def search(self, query: str, *, first: str = "", limit: int, within_s: float) -> GlobalResults:
         """The best hits of all scopes, those that were active last first, as far as the time suffices.
 
         ``first``: the home that is searched before all others; empty: none.
@@ -56,14 +55,14 @@ class Everywhere:
         Raises:
             BusUnavailable: Redis is unavailable.
         """
-        found, searched, homes = list[Located](), 0, list[str]()
+        found, searched, homes = list[LocatedHit](), 0, list[str]()
 
         async def work(waiting: list[str]) -> None:
             nonlocal searched
             while waiting:
                 home = waiting.pop()
                 hits = await self._recaller.located(home, query, limit=OF_SCOPE)
-                found.extend(Located(scope=home, hit=hit, place=place) for hit, place in hits)
+                found.extend(LocatedHit(scope=home, hit=hit, place=place) for hit, place in hits)
                 searched += 1
 
         with anyio.move_on_after(within_s):
@@ -75,7 +74,7 @@ class Everywhere:
                         tg.start_soon(work, waiting)
             except ExceptionGroup as group:
                 raise group.exceptions[0] from group
-        return Sweep(hits=ranked(found, query)[:limit], searched=searched, left=len(homes) - searched)
+        return GlobalResults(hits=ranked(found, query)[:limit], searched=searched, left=len(homes) - searched)
 
     async def _homes(self, first: str) -> list[str]:
         homes = {first: None} if first else {}
@@ -84,14 +83,14 @@ class Everywhere:
         return list(homes)
 
 
-def ranked(found: Sequence[Located], query: str) -> list[Located]:
+def ranked(found: Sequence[LocatedHit], query: str) -> list[LocatedHit]:
     """The hits by the share of the words that they contain, then by score, then the newest first. Pure.
 
     Scores are relative to the best hit of each scope, so they cannot rank hits of several scopes alone.
     """
     words = query.casefold().split()
 
-    def rank(each: Located) -> tuple[float, float, str]:
+    def rank(each: LocatedHit) -> tuple[float, float, str]:
         text = each.hit.snippet.casefold()
         return sum(word in text for word in words) / max(1, len(words)), each.hit.score, each.hit.time
 

@@ -13,11 +13,11 @@ from anyio import to_thread
 from daemon.bus import Bus, load_script
 from daemon.recall.index.index_files import delete_indexes
 
-ANEW = load_script(__file__, "../forget/anew.lua")
+ANEW = load_script(__file__, "../../forget/lua/anew.lua")
 
 
 class Stores(Protocol):
-    """The needed part of ``daemon.forget.Stores``."""
+    """The needed part of ``daemon.forget.ForgetStores``."""
 
     @property
     def bus(self) -> Bus:
@@ -31,7 +31,7 @@ class Stores(Protocol):
 
 
 class Work(Protocol):
-    """The needed part of ``daemon.forget.forget_context.Work``."""
+    """The needed part of ``daemon.forget.forget_context.ForgetContext``."""
 
     @property
     def stores(self) -> Stores:
@@ -49,7 +49,7 @@ class Work(Protocol):
 
 
 class Order(Protocol):
-    """The needed part of ``daemon.forget.forget_order.Order``."""
+    """The needed part of ``daemon.forget.forget_context.ForgetOrder``."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class Order(Protocol):
 
 
 class Ground(Protocol):
-    """The needed part of ``daemon.forget.forget_order.Ground``."""
+    """The needed part of ``daemon.forget.forget_context.ForgetTargets``."""
 
     @property
     def all(self) -> Sequence[tuple[str, str]]:

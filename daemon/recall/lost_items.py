@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from daemon.memory import HistoryEntry
-from daemon.recall.hit_context import Said, said_of
 from daemon.recall.index.index_rows import FORGOTTEN
+from daemon.recall.search_results import QuotedMessage, said_of
 from daemon.transcripts import Transcripts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lost:
+class LostItem:
     """An item that the archived messages alone contain."""
 
     kind: str
@@ -20,7 +20,7 @@ class Lost:
     """Empty: the message was forgotten, has expired, or cannot be read."""
 
 
-async def lost_of(transcripts: Transcripts, entry: HistoryEntry) -> list[Lost]:
+async def lost_of(transcripts: Transcripts, entry: HistoryEntry) -> list[LostItem]:
     """The items of a history entry that only the archive contains, in order of the messages.
 
     Raises:
@@ -29,14 +29,16 @@ async def lost_of(transcripts: Transcripts, entry: HistoryEntry) -> list[Lost]:
     places = entry.audit.lost if entry.audit else ()
     said = await messages_at(transcripts, entry.session, {place.index for place in places})
     return [
-        Lost(kind=place.kind, index=place.index, text=passage(said.get(place.index), place.begin, place.end))
+        LostItem(kind=place.kind, index=place.index, text=passage(said.get(place.index), place.begin, place.end))
         for place in places
     ]
 
 
-async def messages_at(transcripts: Transcripts, session: str, indexes: Collection[int]) -> dict[int, Said | None]:
+async def messages_at(
+    transcripts: Transcripts, session: str, indexes: Collection[int]
+) -> dict[int, QuotedMessage | None]:
     """The messages of a session at these indexes that are stored; None: it cannot be read now. Errors as above."""
-    found: dict[int, Said | None] = {}
+    found: dict[int, QuotedMessage | None] = {}
     for index in sorted(indexes):
         async for piece in transcripts.pieces(session, index, index + 1):
             found |= dict.fromkeys(range(piece.first, piece.upto)) if piece.reason else {}
@@ -44,6 +46,6 @@ async def messages_at(transcripts: Transcripts, session: str, indexes: Collectio
     return found
 
 
-def passage(said: Said | None, begin: int, end: int) -> str:
+def passage(said: QuotedMessage | None, begin: int, end: int) -> str:
     """A passage of a message; empty if the message was forgotten or does not have so many characters. Pure."""
     return said.text[begin:end] if said and said.text != FORGOTTEN and end <= len(said.text) else ""

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from daemon.recall.identifiers import stem
-from daemon.recall.pinyin import CHARACTERS, SYLLABLES
-from daemon.recall.stopwords import ENGLISH
+from daemon.recall.chinese_characters import CHARACTERS, SYLLABLES
+from daemon.recall.word_forms import ENGLISH, stem
 
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔"

@@ -15,12 +15,22 @@ from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError, brief
 from daemon.recall.engines import Engines, kept_going
-from daemon.recall.hit_context import Reader, Said
-from daemon.recall.prompt_overlap import Held
-from daemon.recall.question import asks_for_several
-from daemon.recall.result_place import TRANSCRIPT, Place, is_session
-from daemon.recall.result_text import hit_text
-from daemon.recall.search_results import TURN_SNIPPET_CHARS, Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.evidence import asks_for_several
+from daemon.recall.search_results import (
+    TRANSCRIPT,
+    TURN_SNIPPET_CHARS,
+    Engine,
+    Hit,
+    HitReader,
+    InPrompt,
+    Mode,
+    PromptOverlap,
+    QuotedMessage,
+    ResultPlace,
+    SearchResults,
+    hit_text,
+    is_session,
+)
 from daemon.recall.session_book import SessionBook
 
 LOOKED_AT, LOOKED_AGAIN = 15, 45
@@ -49,7 +59,7 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class RecallQuery:
     """The query of a turn."""
 
     words: str
@@ -71,7 +81,8 @@ class Asked:
     is_bare: bool = False
     """Nothing is remembered but messages."""
     note: Callable[[str], None] = lambda _note: None
-    """Called with what people should know about the search, as ``Found.note``; not called if nothing is wrong."""
+    """Called with what people should know about the search, as ``SearchResults.note``; not called if nothing is
+    wrong."""
 
 
 class Recaller:
@@ -81,7 +92,7 @@ class Recaller:
         self,
         config: MemorySearchConfig,
         connect: Callable[[], Engines],
-        reader: Reader,
+        reader: HitReader,
         clock: Clock,
         *,
         sessions: SessionBook,
@@ -157,7 +168,7 @@ class Recaller:
 
     # For turns
 
-    async def recalled(self, scope: str, asked: Asked) -> str | None:
+    async def recalled(self, scope: str, asked: RecallQuery) -> str | None:
         """What ``scope``, a home, remembers of what was just said, hit by hit; empty: nothing that is not known.
 
         None: nothing was searched, for there is nothing to search, or nothing to search by.
@@ -181,7 +192,7 @@ class Recaller:
             _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
         return ""
 
-    async def _remembered(self, scope: str, asked: Asked) -> str:
+    async def _remembered(self, scope: str, asked: RecallQuery) -> str:
         most, known, mode = self._most(asked.words), _Known(asked), self._config.mode_used
         found = dict[str, Hit]()
         for query in await self._queries(asked):
@@ -198,13 +209,13 @@ class Recaller:
         """The number of hits that a turn recalls at most; if a question has several answers, more short ones."""
         return self._config.max_results * (SEVERAL if asks_for_several(words) else 1)
 
-    def _in_prompt(self, asked: Asked) -> InPrompt:
+    def _in_prompt(self, asked: RecallQuery) -> InPrompt:
         # Vectors score what has none of the words.
         min_score = 0.0 if self._config.mode_used == "vsearch" else self._config.min_score
         file = f"{TRANSCRIPT}{asked.session}"
         return InPrompt(file=file, first=asked.first, hidden=asked.hidden, min_score=min_score)
 
-    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, asked: Asked) -> list[Hit]:
+    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, asked: RecallQuery) -> list[Hit]:
         """What is found that the prompt does not hold."""
         most, fresh, prompt = self._most(asked.words), list[Hit](), self._in_prompt(asked)
         for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
@@ -218,7 +229,7 @@ class Recaller:
                 break
         return above(fresh, self._config.min_score, relative=mode != "vsearch")
 
-    async def _queries(self, asked: Asked) -> list[str]:
+    async def _queries(self, asked: RecallQuery) -> list[str]:
         from daemon.recall.search_terms import says_something  # noqa: PLC0415 - see ``_import``
 
         words = asked.words.strip()
@@ -230,7 +241,9 @@ class Recaller:
 
     # For whoever asks
 
-    async def search(self, scope: str, query: str, *, mode: Mode | None = None, limit: int | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode | None = None, limit: int | None = None
+    ) -> SearchResults:
         """What ``scope``, a home, remembers of ``query``; by default as the configuration says.
 
         Raises:
@@ -239,14 +252,14 @@ class Recaller:
         most, used = min(limit or self._config.max_results, SEARCHED_MAX), mode or self._config.mode_used
         found = await self._within(self._engines.engine, scope, query, mode=used, limit=most)
         wanted = above(found.hits, self._config.min_score, relative=used != "vsearch")
-        return Found(hits=tuple(wanted[:most]), note=found.note)
+        return SearchResults(hits=tuple(wanted[:most]), note=found.note)
 
-    async def said(self, scope: str, query: str, *, limit: int) -> list[Said]:
+    async def said(self, scope: str, query: str, *, limit: int) -> list[QuotedMessage]:
         """The messages of ``scope``, a home, that go with ``query`` best, word for word. Errors as for ``search``."""
         found = await self._within(self._engines.messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
         hits = [hit for hit in found.hits if is_session(hit.file)][:limit]
         places = await self._places_of(scope, [hit.docid for hit in hits])
-        told: dict[tuple[str, int], Said] = {}
+        told: dict[tuple[str, int], QuotedMessage] = {}
         for hit in hits:
             place = places.get(hit.docid)
             for each in await self._reader.said(scope, place) if place else ():
@@ -261,7 +274,7 @@ class Recaller:
         found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
         return [hit.snippet for hit in found.hits]
 
-    async def located(self, scope: str, query: str, *, limit: int) -> list[tuple[Hit, Place | None]]:
+    async def located(self, scope: str, query: str, *, limit: int) -> list[tuple[Hit, ResultPlace | None]]:
         """As ``snippets``, with the places of the hits."""
         found = await self._within(self._engines.messages, scope, query, mode="search", limit=limit)
         places = await self._places_of(scope, [hit.docid for hit in found.hits])
@@ -271,7 +284,7 @@ class Recaller:
         """Every scope with a session, the last active first; errors as for ``search``."""
         return await self._sessions.scopes()
 
-    async def around(self, scope: str, docid: str, *, context: int) -> tuple[Place, str] | None:
+    async def around(self, scope: str, docid: str, *, context: int) -> tuple[ResultPlace, str] | None:
         """What stands at a hit's place and ``context`` lines or messages around it, and where that is; None: gone.
 
         Raises:
@@ -281,17 +294,17 @@ class Recaller:
         place = (await self._places_of(scope, [docid])).get(docid)
         return await self._reader.around(scope, place, context=context) if place else None
 
-    async def _places_of(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
+    async def _places_of(self, scope: str, docids: Sequence[str]) -> dict[str, ResultPlace]:
         return await self._engines.places.places(scope, docids) if docids else {}
 
-    async def _within(self, engine: Engine, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def _within(self, engine: Engine, scope: str, query: str, *, mode: Mode, limit: int) -> SearchResults:
         with anyio.move_on_after(self._config.timeout_s):
             return await engine.search(scope, query, mode=mode, limit=limit)
         _log.warning("recall.slow", waited_s=self._config.timeout_s)
-        return Found(note=f"The search of the memory took longer than {self._config.timeout_s:g} s.")
+        return SearchResults(note=f"The search of the memory took longer than {self._config.timeout_s:g} s.")
 
 
-def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
+def queries_of(asked: RecallQuery, *, is_telling: bool) -> list[str]:
     """What is looked for, one after the other until enough is found. Pure.
 
     What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
@@ -322,9 +335,9 @@ def _import() -> None:
 class _Known:
     """What a prompt holds, looked at when something was found."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: RecallQuery) -> None:
         self._asked = asked
-        self._held: Held | None = None
+        self._held: PromptOverlap | None = None
 
     async def without(self, hits: Sequence[Hit]) -> list[Hit]:
         """Those of the hits that it does not hold."""
@@ -333,7 +346,11 @@ class _Known:
         if self._held is None:
             texts = self._asked.held()
             is_long = sum(map(len, texts)) > THREAD_CHARS
-            self._held = await to_thread.run_sync(Held, texts, abandon_on_cancel=True) if is_long else Held(texts)
+            self._held = (
+                await to_thread.run_sync(PromptOverlap, texts, abandon_on_cancel=True)
+                if is_long
+                else PromptOverlap(texts)
+            )
         return [hit for hit in hits if not self._held.holds(hit.snippet)]
 
 
@@ -365,7 +382,7 @@ def enough(hits: Sequence[Hit], most: int) -> list[Hit]:
     ]
 
 
-def fitting(texts: Sequence[str], asked: Asked) -> list[str]:
+def fitting(texts: Sequence[str], asked: RecallQuery) -> list[str]:
     """Those that fit whole into the allowance, the first ones first. Pure."""
     found, left = list[str](), asked.allowance_tokens
     for text in texts:

@@ -4,24 +4,97 @@ A failure of the server costs only the new order: the answer is then that of the
 says why.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import structlog
 from msgspec.structs import replace
 
 from daemon.clock import Clock
-from daemon.config import Config, RerankerConfig
+from daemon.config import BotConfig, Config, EmbeddingsConfig, RerankerConfig
 from daemon.errors import ModelError, RateLimited, brief
 from daemon.memory.memory_files import bot_of
-from daemon.model import reranker
-from daemon.recall.search_payer import paid, payer_of
-from daemon.recall.search_results import Engine, Found, Hit, InPrompt, Mode
-from daemon.usage import Ledger, LimitReached
+from daemon.model import Usage, is_charged, priced, reranker
+from daemon.recall.search_results import Engine, Hit, InPrompt, Mode, SearchResults
+from daemon.tokens import estimate
+from daemon.usage import Amount, Estimate, LimitReached, Payer, UnsentUsage, user_of_scope
 
 if TYPE_CHECKING:
-    from daemon.model.rerank import Reranker
+    from daemon.model.embeddings_client import Reranker
+
+
+# Calls of a search to a server that the people of a scope pay for.
+
+_T = TypeVar("_T")
+
+
+def payer_of(bot: BotConfig, scope: str, *, ledger: UnsentUsage | None, clock: Clock, work: str) -> Payer | None:
+    """Who pays for a call in ``scope``; None: the bot has no daily limit, or there is no ledger.
+
+    Args:
+        bot: of the scope.
+        scope: a home.
+        ledger: where the calls are noted.
+        clock: of the process.
+        work: the kind of call, as ``vectors``.
+    """
+    if ledger is None or not bot.limits.any_daily:
+        return None
+    return Payer(
+        ledger=ledger,
+        clock=clock,
+        user=user_of_scope(scope),
+        bot=bot,
+        work=f"{scope}#{work}-{secrets.token_hex(8)}",
+        for_memory=True,
+    )
+
+
+async def paid(
+    payer: Payer,
+    server: EmbeddingsConfig | RerankerConfig,
+    texts: Sequence[str],
+    call: Callable[[], Awaitable[tuple[_T, int]]],
+) -> _T:
+    """The result of ``call``, which is noted with its tokens and its price.
+
+    Args:
+        payer: who pays.
+        server: the called server.
+        texts: what is sent.
+        call: returns the result, and the tokens that the server counted; 0: it does not say.
+
+    Raises:
+        LimitReached: a limit is used up; ``call`` was not started.
+        BusError: Redis is away or refused.
+    """
+    tokens_in = sum(map(estimate, texts))
+    cost = priced(Usage(tokens_in=tokens_in), server.prices)
+    needs = Estimate(
+        model=server.model,
+        tokens_in=tokens_in,
+        nano_in=cost.cost_nano,
+        currency=cost.currency,
+        lasts_s=server.timeout_s,
+    )
+    async with payer.call(needs, {}, wait_s=0.0) as charge:
+        try:
+            result, counted = await call()
+        except BaseException as error:
+            if is_charged(error):
+                charge[needs.model] = _amount(server, tokens_in, is_estimated=True)
+            raise
+        charge[needs.model] = _amount(server, counted or tokens_in, is_estimated=not counted)
+    return result
+
+
+def _amount(server: EmbeddingsConfig | RerankerConfig, tokens: int, *, is_estimated: bool) -> Amount:
+    cost = priced(Usage(tokens_in=tokens), server.prices)
+    costs_nano = {cost.currency: cost.cost_nano} if cost.cost_nano else {}
+    return Amount(calls=1, tokens_in=tokens, estimated=int(is_estimated), costs_nano=costs_nano)
+
 
 QUERY_MAX_CHARS = 2_000
 """So much of a query is sent. Most reranking models read 512 tokens of the query and a text together."""
@@ -38,7 +111,7 @@ _log = structlog.get_logger()
 class RerankingEngine:
     """An ``Engine``: hands every search on, and orders the hits of all but searches by words alone."""
 
-    def __init__(self, engine: Engine, config: Config, clock: Clock, *, ledger: Ledger | None = None) -> None:
+    def __init__(self, engine: Engine, config: Config, clock: Clock, *, ledger: UnsentUsage | None = None) -> None:
         """Nothing is opened yet.
 
         Args:
@@ -61,7 +134,9 @@ class RerankingEngine:
     def _server(self) -> RerankerConfig:
         return self._config.memory_search.reranker
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         """As ``Engine.search``."""
         is_resting = self._calling >= AT_ONCE or anyio.current_time() < self._paused_until
         if mode == "search" or is_resting or not query.strip():

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from daemon.recall.chinese_characters import SIMPLIFIED
 from daemon.recall.date_spans import Span
 from daemon.recall.dates import DateRange, ranges_of, spans_in
-from daemon.recall.identifiers import word_terms
 from daemon.recall.person_names import names_in_characters, names_in_pinyin
-from daemon.recall.stopwords import ABOUT_TALKING, ENGLISH
-from daemon.recall.traditional_chinese import SIMPLIFIED
-from daemon.recall.unspaced_terms import SIGNS, asked_terms, run_terms, said_otherwise
+from daemon.recall.word_forms import ABOUT_TALKING, ENGLISH, SIGNS, asked_terms, run_terms, said_otherwise, word_terms
 
 TOKENIZER = "ascii"
 """FTS5's: words end at ASCII signs alone, all else belongs to them. ``unicode61`` drops what its tables do not know,

@@ -1,38 +1,45 @@
 """Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
 
-from daemon.reminders.local_times import zone_of
-from daemon.reminders.remind_command import Commanded, parsed
-from daemon.reminders.reminder import Reminder, id_of, reminder_from
+from daemon.reminders.recurrence import zone_of
+from daemon.reminders.reminder import (
+    Preferences,
+    Reminder,
+    ReminderRefused,
+    id_of,
+    prefer,
+    preferences_of,
+    reminder_from,
+)
 from daemon.reminders.reminder_actions import Action, act, add, all_reminders, change, place_in
 from daemon.reminders.reminder_plan import (
-    Place,
-    Wish,
+    RemindCommand,
+    ReminderPlace,
+    ReminderRequest,
     confirmed,
     following,
     is_late,
     listed,
+    parsed,
     place_of,
     planned,
     resumed,
     shown_time,
 )
-from daemon.reminders.reminder_preferences import Preferences, prefer, preferences_of
-from daemon.reminders.reminder_refusal import ReminderRefused
-from daemon.reminders.reminder_store import Fired, Overdue, Reminders, Stored, Tenure, member_of
+from daemon.reminders.reminder_store import Fired, OverdueReminders, Reminders, StoredReminder, Tenure, member_of
 
 __all__ = [
     "Action",
-    "Commanded",
     "Fired",
-    "Overdue",
-    "Place",
+    "OverdueReminders",
     "Preferences",
+    "RemindCommand",
     "Reminder",
+    "ReminderPlace",
     "ReminderRefused",
+    "ReminderRequest",
     "Reminders",
-    "Stored",
+    "StoredReminder",
     "Tenure",
-    "Wish",
     "act",
     "add",
     "all_reminders",

@@ -6,10 +6,28 @@ from typing import Literal
 
 import msgspec
 
+from daemon.bus import Bus
 from daemon.clock import stamp
-from daemon.errors import UNREADABLE
+from daemon.errors import UNREADABLE, MillpondError
 from daemon.events import ChatKind, Inbound, Reminding
 from daemon.sessionkey import SessionKey
+from daemon.wording import Language
+from daemon.wording import text as say
+
+# Why a reminder cannot be kept, as a sentence in each language.
+
+
+class ReminderRefused(MillpondError):
+    """A reminder cannot be kept as it was asked for. The text says what to do instead."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        super().__init__(say(key, "en", **values))
+        self.key, self._values = key, values
+
+    def said(self, language: Language) -> str:
+        """The same in a bot's language."""
+        return say(self.key, language, **self._values)
+
 
 Kind = Literal["text", "prompt"]
 """``text``: sent as it is. ``prompt``: answered by the bot in a proactive turn."""
@@ -133,3 +151,37 @@ def ms_of(moment: dt.datetime) -> int:
 def moment_of(ms: int) -> dt.datetime:
     """The time of ``ms`` milliseconds of the epoch, UTC."""
     return dt.datetime.fromtimestamp(ms / 1000, dt.UTC)
+
+
+# What a person chose for all reminders of a bot: the time zone, and that none may be sent at all.
+
+
+class Preferences(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The choices of one person."""
+
+    zone: str = ""
+    """IANA name; empty: the bot's."""
+    stopped: str = ""
+    """Since when the person wants no reminders: ISO 8601, UTC; empty: the person wants them."""
+
+
+NO_PREFERENCES = Preferences()
+
+_decode_preferences = msgspec.json.Decoder(Preferences).decode
+
+
+async def preferences_of(bus: Bus, bot: str, person: str) -> Preferences:
+    """The choices of ``person``, ``<channel>:<sender>``. Raises BusUnavailable."""
+    raw: bytes | None = await bus.call("HGET", bus.keys.preferences(bot), person)
+    try:
+        return _decode_preferences(raw) if raw else NO_PREFERENCES
+    except UNREADABLE:
+        return NO_PREFERENCES  # a hand has spoilt it
+
+
+async def prefer(bus: Bus, bot: str, person: str, wanted: Preferences) -> None:
+    """Keep the choices of ``person``. Raises BusUnavailable."""
+    if wanted == NO_PREFERENCES:
+        await bus.call("HDEL", bus.keys.preferences(bot), person)
+    else:
+        await bus.call("HSET", bus.keys.preferences(bot), person, _encode(wanted))

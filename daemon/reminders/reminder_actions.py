@@ -10,23 +10,22 @@ from anyio import to_thread
 
 from daemon.bus import Bus, scan
 from daemon.config import ChannelConfig, PushConfig
-from daemon.reminders.reminder import Reminder, id_of
-from daemon.reminders.reminder_plan import Place, Wish, checked_text, planned, resumed
-from daemon.reminders.reminder_refusal import ReminderRefused
-from daemon.reminders.reminder_store import Reminders, Stored
+from daemon.reminders.reminder import Reminder, ReminderRefused, id_of
+from daemon.reminders.reminder_plan import ReminderPlace, ReminderRequest, checked_text, planned, resumed
+from daemon.reminders.reminder_store import Reminders, StoredReminder
 from daemon.sessionkey import SessionKey
 
 Action = Literal["pause", "resume", "delete"]
 
 
-async def place_in(bus: Bus, config: ChannelConfig, session: str) -> Place | None:
+async def place_in(bus: Bus, config: ChannelConfig, session: str) -> ReminderPlace | None:
     """The place of reminders in ``session``, a chat of the channel ``config``; None: the session has no messages."""
     key = SessionKey.parse(session)
     scope = ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
     if not scope:
         return None
     kind, *whose = scope.split(":")[1:]
-    return Place(
+    return ReminderPlace(
         bot=config.bot,
         channel=key.channel,
         chat=key.chat,
@@ -38,7 +37,9 @@ async def place_in(bus: Bus, config: ChannelConfig, session: str) -> Place | Non
     )
 
 
-async def add(reminders: Reminders, wish: Wish, place: Place, *, asked_as: str, at_most: int) -> Reminder:
+async def add(
+    reminders: Reminders, wish: ReminderRequest, place: ReminderPlace, *, asked_as: str, at_most: int
+) -> Reminder:
     """Set the reminder of ``wish``, once for ``asked_as``; ``at_most``: so many a chat may have.
 
     Raises:
@@ -58,8 +59,9 @@ async def add(reminders: Reminders, wish: Wish, place: Place, *, asked_as: str, 
     return reminder
 
 
-async def change(reminders: Reminders, stored: Stored, **changes: Any) -> Reminder:
-    """The reminder after ``changes``, fields of a ``Wish``. A field that is left out stays; a paused one stays paused.
+async def change(reminders: Reminders, stored: StoredReminder, **changes: Any) -> Reminder:
+    """The reminder after ``changes``, fields of a ``ReminderRequest``. A field that is left out stays; a paused one
+    stays paused.
 
     Raises:
         ReminderRefused: it cannot be kept, or somebody else changed it at the same time.
@@ -72,8 +74,8 @@ async def change(reminders: Reminders, stored: Stored, **changes: Any) -> Remind
         text = checked_text(changes.get("text", old.text))
         new = msgspec.structs.replace(old, text=text, kind=changes.get("kind", old.kind))
     else:
-        place = Place(**{name: getattr(old, name) for name in Place.__dataclass_fields__})
-        kept = Wish(
+        place = ReminderPlace(**{name: getattr(old, name) for name in ReminderPlace.__dataclass_fields__})
+        kept = ReminderRequest(
             text=old.text,
             when=old.local,
             kind=old.kind,
@@ -90,7 +92,7 @@ async def change(reminders: Reminders, stored: Stored, **changes: Any) -> Remind
     return new
 
 
-async def act(reminders: Reminders, action: Action, stored: Stored) -> Reminder | None:
+async def act(reminders: Reminders, action: Action, stored: StoredReminder) -> Reminder | None:
     """The reminder after ``action``; None: it is deleted, also when it was to be resumed and its time has passed.
 
     Raises:
@@ -107,7 +109,7 @@ async def act(reminders: Reminders, action: Action, stored: Stored) -> Reminder 
     return after
 
 
-async def all_reminders(bus: Bus, reminders: Reminders) -> AsyncGenerator[Stored]:
+async def all_reminders(bus: Bus, reminders: Reminders) -> AsyncGenerator[StoredReminder]:
     """The reminders of all sessions, in no order of sessions; those that cannot be read too. Raises BusUnavailable."""
     async for sessions in scan(bus, "reminders"):
         for session in sessions:

@@ -1,17 +1,28 @@
 """From a person's wish to a reminder, and from one occurrence to the next. Pure."""
 
 import datetime as dt
+import re
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
 from daemon.clock import stamp
 from daemon.events import ChatKind, Inbound
 from daemon.printable import one_line
-from daemon.reminders.local_times import Moment, moment_from, on_clock, shown, zone_of
-from daemon.reminders.recurrence import first_of, occurrences, rule_from, skips_months
-from daemon.reminders.reminder import Kind, Reminder
-from daemon.reminders.reminder_refusal import ReminderRefused
+from daemon.reminders.recurrence import (
+    WORDS,
+    Moment,
+    first_of,
+    moment_from,
+    occurrences,
+    on_clock,
+    rule_from,
+    shown,
+    skips_months,
+    zone_of,
+)
+from daemon.reminders.reminder import Kind, Reminder, ReminderRefused
 from daemon.wording import Language
 from daemon.wording import text as say
 
@@ -26,7 +37,7 @@ LATE_S = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class ReminderRequest:
     """A reminder as it was asked for."""
 
     text: str
@@ -44,7 +55,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ReminderPlace:
     """The chat in which a reminder fires, and the person whose it is."""
 
     bot: str
@@ -58,9 +69,9 @@ class Place:
     scope: str
 
 
-def place_of(inbound: Inbound, scope: str) -> Place:
+def place_of(inbound: Inbound, scope: str) -> ReminderPlace:
     """The chat in which ``inbound`` was said."""
-    return Place(
+    return ReminderPlace(
         bot=inbound.bot,
         channel=inbound.channel,
         chat=inbound.chat,
@@ -73,7 +84,7 @@ def place_of(inbound: Inbound, scope: str) -> Place:
     )
 
 
-def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> Reminder:
+def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, now: dt.datetime) -> Reminder:
     """The reminder that ``wish`` comes to.
 
     Raises:
@@ -104,7 +115,7 @@ def planned(wish: Wish, place: Place, *, reminder_id: str, now: dt.datetime) -> 
         until=stamp(until) if until else "",
         left=left,
         made_at=stamp(now),
-        **{name: getattr(place, name) for name in Place.__dataclass_fields__},
+        **{name: getattr(place, name) for name in ReminderPlace.__dataclass_fields__},
     )
 
 
@@ -196,3 +207,74 @@ def _repeats(reminder: Reminder, language: Language) -> str:
     end = say("remind_until", language, time=shown_time(reminder.until, reminder.zone)) if reminder.until else ""
     count = say("remind_left", language, count=reminder.left) if reminder.left else ""
     return say("remind_repeats", language, rule=reminder.rule) + end + count
+
+
+# What a person writes after ``/remind``. Pure.
+
+Action = Literal["", "set", "pause", "resume", "delete", "zone", "stop", "start"]
+
+_ACTIONS: dict[str, Action] = {
+    "pause": "pause",
+    "resume": "resume",
+    "delete": "delete",
+    "zone": "zone",
+    "stop": "stop",
+    "start": "start",
+    "暂停": "pause",
+    "恢复": "resume",
+    "删除": "delete",
+    "时区": "zone",
+    "停止": "stop",
+    "开始": "start",
+}
+_ASKS = frozenset({"ask", "问"})
+
+_DAY = r"\d{4}-\d\d-\d\d|today|tomorrow|今天|明天"
+_REPEATS = "|".join(WORDS)
+_WHEN = re.compile(
+    rf"(?:(?P<cron>cron(?:\s+\S+){{5}})|(?P<word>{_REPEATS})\s*)?"
+    rf"(?P<when>(?:(?:{_DAY})[T ]?\s*)?\d{{1,2}}[:：]\d\d(?![0-9a-z:])|\d{{1,6}}\s?(?:[a-z]+\b|(?:分钟|小时|天)后?))?",
+    re.IGNORECASE,
+)
+_LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")
+"""How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemindCommand:
+    """One command."""
+
+    action: Action
+    """Empty: nothing was asked for, so its use is explained."""
+    argument: str = ""
+    """An id or a time zone."""
+    wish: ReminderRequest | None = None
+    """What is to be set."""
+
+
+def parsed(text: str, *, zone: str) -> RemindCommand:
+    """The meaning of ``text``, the words after ``/remind``; ``zone``: the person's.
+
+    A time that cannot be read is a wish all the same: ``planned`` says what is wrong with it.
+    """
+    word, _, rest = text.strip().partition(" ")
+    action = _ACTIONS.get(word.lower())
+    if action:
+        return RemindCommand(action=action, argument=rest.strip())
+    if not word:
+        return RemindCommand(action="")
+    kind: Literal["text", "prompt"] = "text"
+    if word.lower() in _ASKS:
+        kind, text = "prompt", rest
+    found = _WHEN.match(text.strip())
+    when, rule, said = "", "", ""
+    if found and found[0].strip():
+        rule, when = found["cron"] or found["word"] or "", " ".join((found["when"] or "").split())
+        said = text.strip()[found.end() :].strip()
+        if found["word"] and not when and _LIKE_TIME.match(said):
+            # Otherwise it would begin now, with the time as its text.
+            first, _, said = said.partition(" ")
+            rule, when = "", f"{found[0]}{first}"
+    else:
+        when, _, said = text.strip().partition(" ")
+    return RemindCommand(action="set", wish=ReminderRequest(text=said, when=when, kind=kind, rule=rule, zone=zone))

@@ -50,7 +50,7 @@ class Tenure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredReminder:
     """A reminder as it was read."""
 
     session: str
@@ -66,12 +66,12 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overdue:
+class OverdueReminders:
     """What is to fire in a partition."""
 
     now: dt.datetime
     """By the server's clock."""
-    reminders: Sequence[Stored]
+    reminders: Sequence[StoredReminder]
     next_s: float | None
     """Seconds until the next one; None: there is none."""
     is_more: bool
@@ -129,18 +129,18 @@ class Reminders:
         created: Created = msgspec.convert(status.decode(), Created)
         return created
 
-    async def of(self, session: str) -> list[Stored]:
+    async def of(self, session: str) -> list[StoredReminder]:
         """The reminders of a session, the next one first; those that cannot be read last."""
         found: Any = await self._bus.call("HGETALL", self._bus.keys.reminders(session))
         stored = [_stored(session, name, raw) for name, raw in pairs(found)]
         return sorted(stored, key=lambda each: (each.reminder.due if each.reminder else "~", each.id))
 
-    async def get(self, session: str, reminder_id: str) -> Stored | None:
+    async def get(self, session: str, reminder_id: str) -> StoredReminder | None:
         """One reminder; None: there is none of this id."""
         raw = await self._bus.call("HGET", self._bus.keys.reminders(session), reminder_id)
         return None if raw is None else _stored(session, reminder_id.encode(), raw)
 
-    async def change(self, stored: Stored, to: Reminder | None, *, look_at: dt.datetime | None = None) -> bool:
+    async def change(self, stored: StoredReminder, to: Reminder | None, *, look_at: dt.datetime | None = None) -> bool:
         """Make ``stored`` be ``to``; None deletes it. False: it is another one by now, and nothing was changed.
 
         ``look_at``: when it fires at the earliest, unless ``due`` says; a paused one never does.
@@ -158,7 +158,7 @@ class Reminders:
         await bus.replicated(master)
         return bool(changed)
 
-    async def look_later(self, stored: Stored, *, now: dt.datetime, seconds: float) -> None:
+    async def look_later(self, stored: StoredReminder, *, now: dt.datetime, seconds: float) -> None:
         """Look again at ``stored`` in so many seconds; it stays as it is, readable or not."""
         keys = self._bus.keys
         await self._bus.run(
@@ -167,26 +167,28 @@ class Reminders:
             [stored.member, stored.id, stored.raw, stored.raw, round(ms_of(now) + seconds * 1000)],
         )
 
-    async def overdue(self, partition: int) -> Overdue:
+    async def overdue(self, partition: int) -> OverdueReminders:
         """The reminders of a partition whose time has come, at most ``PAGE``."""
         key = self._bus.keys.upcoming(partition)
         now_ms, until_ms, *members = await self._bus.run(OVERDUE, [key], [PAGE])
         names = [member.decode().rpartition(" ")[::2] for member in members]
         raws = await self._bus.each([("HGET", self._bus.keys.reminders(session), name) for session, name in names])
-        found: list[Stored] = []
+        found: list[StoredReminder] = []
         for (session, name), raw in zip(names, raws, strict=True):
             if raw is None:  # a hand has removed it
                 await self._bus.call("ZREM", key, member_of(session, name))
             elif isinstance(raw, bytes):
                 found.append(_stored(session, name.encode(), raw))
-        return Overdue(
+        return OverdueReminders(
             now=moment_of(now_ms),
             reminders=found,
             next_s=None if until_ms < 0 else until_ms / 1000,
             is_more=len(members) == PAGE,
         )
 
-    async def fire(self, stored: Stored, reminder: Reminder, following: Reminder | None, *, now: dt.datetime) -> Fired:
+    async def fire(
+        self, stored: StoredReminder, reminder: Reminder, following: Reminder | None, *, now: dt.datetime
+    ) -> Fired:
         """Have an occurrence begin its turn, and the reminder go on to ``following``; None: it was the last one."""
         session, keys = stored.session, self._bus.keys.of(stored.session)
         config, inbound = self._config, reminder.inbound(now)
@@ -219,5 +221,5 @@ class Reminders:
         return whose
 
 
-def _stored(session: str, name: bytes, raw: bytes) -> Stored:
-    return Stored(session=session, id=name.decode(errors="replace"), raw=raw, reminder=reminder_from(raw))
+def _stored(session: str, name: bytes, raw: bytes) -> StoredReminder:
+    return StoredReminder(session=session, id=name.decode(errors="replace"), raw=raw, reminder=reminder_from(raw))

@@ -23,7 +23,7 @@ class Refusal(str):
 Reply: TypeAlias = "bytes | int | Refusal | list[Reply] | None"
 
 
-class Link:
+class BlockingClient:
     """One connection; every read ends within its time-out. Failures of the connection are ``OSError``."""
 
     def __init__(self, channel: socket.socket) -> None:
@@ -31,7 +31,7 @@ class Link:
         self._file: BinaryIO = channel.makefile("rb")
 
     @classmethod
-    def unix(cls, path: str | Path, *, timeout_s: float | None) -> "Link":
+    def unix(cls, path: str | Path, *, timeout_s: float | None) -> "BlockingClient":
         """Connect to a unix socket."""
         channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -43,7 +43,7 @@ class Link:
         return cls(channel)
 
     @classmethod
-    def tcp(cls, host: str, port: int, *, timeout_s: float | None, tls: bool = False) -> "Link":
+    def tcp(cls, host: str, port: int, *, timeout_s: float | None, tls: bool = False) -> "BlockingClient":
         """Connect to a port; with ``tls`` the server's certificate is checked against the system's authorities."""
         channel = socket.create_connection((host, port), timeout_s)
         try:
@@ -52,12 +52,12 @@ class Link:
             channel.close()
             raise
 
-    def patient(self) -> "Link":
+    def patient(self) -> "BlockingClient":
         """This connection without a time-out from now on: for a person, who can interrupt a blocking command."""
         self._channel.settimeout(None)
         return self
 
-    def __enter__(self) -> "Link":
+    def __enter__(self) -> "BlockingClient":
         return self
 
     def __exit__(self, *_: object) -> None:

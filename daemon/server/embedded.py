@@ -11,9 +11,8 @@ import structlog
 
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError, ServerNotReady, brief
-from daemon.server.folder_identity import Identity, identity_of
 from daemon.server.launch import Launcher, check_room
-from daemon.server.server_files import Layout, State
+from daemon.server.server_files import Identity, ServerFiles, ServerState, identity_of
 
 BACKOFF_MIN_S, BACKOFF_MAX_S = 1.0, 10.0
 IDLE_S = 10.0
@@ -50,7 +49,7 @@ class EmbeddedServer:
             binary: path of the server program; empty: the one that came with Millpond, else the PATH's.
             idle_s: how long the server goes on without a client; what the first caller says counts.
         """
-        self._layout = Layout(data_dir.expanduser().resolve())
+        self._layout = ServerFiles(data_dir.expanduser().resolve())
         self._launcher = Launcher(self._layout, binary=binary, idle_s=idle_s)
         self._one_at_a_time = anyio.CapacityLimiter(1)
         self._opened: Identity | None = None
@@ -75,7 +74,7 @@ class EmbeddedServer:
         """Why the data folder is not the one that was opened, a sentence; empty while it is, or nobody can say."""
         return await anyio.to_thread.run_sync(self._gone, abandon_on_cancel=True)
 
-    def _ensure(self) -> State:
+    def _ensure(self) -> ServerState:
         try:
             if gone := self._gone():
                 raise ServerNotReady(gone)  # a server that is started now would begin with nothing
@@ -101,7 +100,7 @@ class EmbeddedServer:
             "folder back; Millpond then continues. If the folder is lost, restart Millpond, and restore a backup."
         )
 
-    def _lead(self) -> State:
+    def _lead(self) -> ServerState:
         """Start the server, unless that failed a moment ago: many callers must not mean many attempts."""
         check_room(self._layout.folder)  # before the back-off: as soon as there is room again, it starts
         began = time.monotonic()
@@ -123,7 +122,7 @@ class EmbeddedServer:
         log.warning("server.failed", reason=brief(failure))
 
 
-def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:
+def _translated(error: OSError, layout: ServerFiles) -> ServerNotReady | ConfigError:
     if error.errno in NO_ROOM:
         return ServerNotReady(
             f"the disk of {layout.folder} is full ({error.strerror}). Free some space; Millpond then "

@@ -15,8 +15,8 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from daemon.server.blocking_client import Link, Reply
-from daemon.server.server_files import Layout, State, read_state, try_lock
+from daemon.server.blocking_client import BlockingClient, Reply
+from daemon.server.server_files import ServerFiles, ServerState, read_state, try_lock
 
 LOOK_S = 1.0
 """Seconds between two looks."""
@@ -26,16 +26,16 @@ STOP_TIMEOUT_S = 15.0
 STOP_POLL_S = 0.02
 
 
-class Keeper:
+class IdleWatchdog:
     """Watches the server of one data directory."""
 
-    def __init__(self, layout: Layout, idle_s: float, lock: int, socket: str) -> None:
+    def __init__(self, layout: ServerFiles, idle_s: float, lock: int, socket: str) -> None:
         self._layout = layout
         self._idle_s = idle_s
         self._lock = lock
         self._socket = socket
-        self._link: Link | None = None
-        self._state: State | None = None
+        self._link: BlockingClient | None = None
+        self._state: ServerState | None = None
 
     def watch(self) -> None:
         """Return when the server is stopped, or has been gone for the idle time."""
@@ -99,7 +99,7 @@ class Keeper:
         """Remove the socket of a server that was killed, and its folder; a server in a new folder keeps its own."""
         with contextlib.suppress(OSError):  # gone already
             try:
-                Link.unix(socket, timeout_s=REPLY_TIMEOUT_S).close()
+                BlockingClient.unix(socket, timeout_s=REPLY_TIMEOUT_S).close()
             except ConnectionRefusedError:
                 if not self._is_replaced():
                     socket.unlink()
@@ -112,7 +112,7 @@ class Keeper:
             self._link = self._connect()
         return self._link.call(*words)
 
-    def _connect(self) -> Link:
+    def _connect(self) -> BlockingClient:
         # What was read once stays good: somebody may have removed the folder, and the server shall end all the same.
         if self._is_replaced():
             raise FileNotFoundError(self._layout.state)
@@ -124,11 +124,11 @@ class Keeper:
         return link
 
     @staticmethod
-    def _reach(state: State) -> Link:
+    def _reach(state: ServerState) -> BlockingClient:
         try:
-            return Link.unix(state.socket, timeout_s=REPLY_TIMEOUT_S)
+            return BlockingClient.unix(state.socket, timeout_s=REPLY_TIMEOUT_S)
         except FileNotFoundError:
-            return Link.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S)
+            return BlockingClient.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S)
 
     def _hang_up(self) -> None:
         if self._link is not None:
@@ -165,4 +165,4 @@ def _say(text: str) -> None:
 
 def main(data_dir: str, idle_s: str, lock: str, socket: str) -> None:
     """Keep the server of ``data_dir``; the caller already holds the keeper lock through ``lock``."""
-    Keeper(Layout(Path(data_dir)), float(idle_s), int(lock), socket).watch()
+    IdleWatchdog(ServerFiles(Path(data_dir)), float(idle_s), int(lock), socket).watch()

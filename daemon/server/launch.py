@@ -18,12 +18,19 @@ import structlog
 from anyio import from_thread
 
 from daemon.errors import ServerNotReady
-from daemon.server import allocator
-from daemon.server.append_only import check_manifest
-from daemon.server.blocking_client import Link, Refusal
-from daemon.server.private_files import socket_path, write_private, write_state
-from daemon.server.redis_program import check_marker, find_program, is_bundled
-from daemon.server.server_files import Layout, State, read_state, shared_lock, try_lock
+from daemon.server import redis_program
+from daemon.server.blocking_client import BlockingClient, Refusal
+from daemon.server.redis_program import check_manifest, check_marker, find_program, is_bundled
+from daemon.server.server_files import (
+    ServerFiles,
+    ServerState,
+    read_state,
+    shared_lock,
+    socket_path,
+    try_lock,
+    write_private,
+    write_state,
+)
 
 REPLY_TIMEOUT_S = 2.0
 START_TIMEOUT_S = 30.0
@@ -62,12 +69,12 @@ _log = structlog.get_logger()
 class Launcher:
     """Finds or starts the server of one data directory."""
 
-    def __init__(self, layout: Layout, *, binary: str, idle_s: float) -> None:
+    def __init__(self, layout: ServerFiles, *, binary: str, idle_s: float) -> None:
         self._layout = layout
         self._binary = binary
         self._idle_s = idle_s
 
-    def join(self) -> State | None:
+    def join(self) -> ServerState | None:
         """The running server, if it answers; None if it does not run, or is being started or stopped.
 
         Under the shared lock: the keeper cannot stop the server between the look at it and the note that it is wanted.
@@ -84,7 +91,7 @@ class Launcher:
                 self._keep()
             return state
 
-    def lead(self) -> State:
+    def lead(self) -> ServerState:
         """Start the server, or wait for the one that another process starts.
 
         Raises:
@@ -126,7 +133,7 @@ class Launcher:
             _tidy(self._layout)
             log_start = self._layout.log.stat().st_size
             command = [str(program.path), str(self._layout.conf)]
-            settings = allocator.settings(bundled=is_bundled(program.path))
+            settings = redis_program.settings(bundled=is_bundled(program.path))
             spawn(command, log=self._layout.log, inherited=alive, settings=settings)
             return log_start
         finally:
@@ -146,7 +153,7 @@ class Launcher:
             os.close(lock)
 
 
-def probe(layout: Layout) -> State | None:
+def probe(layout: ServerFiles) -> ServerState | None:
     """The server of ``layout`` if it answers with our password; None when nothing does, or it still loads.
 
     Raises:
@@ -156,7 +163,7 @@ def probe(layout: Layout) -> State | None:
     if state is None:
         return None
     try:
-        with Link.unix(state.socket, timeout_s=REPLY_TIMEOUT_S) as link:
+        with BlockingClient.unix(state.socket, timeout_s=REPLY_TIMEOUT_S) as link:
             admitted, pong, about = link.calls(("AUTH", state.password), ("PING",), ("INFO", "server"))
     except OSError:
         return None
@@ -171,7 +178,7 @@ def probe(layout: Layout) -> State | None:
     return replace(state, pid=int(pid[1])) if is_up and pid else None
 
 
-def configuration(layout: Layout, state: State) -> str:
+def configuration(layout: ServerFiles, state: ServerState) -> str:
     """The server's configuration file. Every acknowledged write is on the disk, and nothing is evicted or expires."""
     settings = {
         "dir": str(layout.folder),
@@ -258,7 +265,7 @@ class _Patience:
 
 
 @contextlib.contextmanager
-def _alone(layout: Layout, patience: _Patience) -> Generator[None]:
+def _alone(layout: ServerFiles, patience: _Patience) -> Generator[None]:
     while (lock := try_lock(layout.start_lock)) is None:
         patience.wait(f"another process holds {layout.start_lock} and did not finish starting the embedded server")
     try:
@@ -267,7 +274,7 @@ def _alone(layout: Layout, patience: _Patience) -> Generator[None]:
         os.close(lock)
 
 
-def _settle(layout: Layout) -> State:
+def _settle(layout: ServerFiles) -> ServerState:
     """Where the server will be: where it was, as far as that can be had."""
     kept = read_state(layout)
     port = _free_port(kept.port if kept else None)
@@ -277,18 +284,18 @@ def _settle(layout: Layout) -> State:
         place = _place(layout)
         _refuse_second(layout, place)
         password = kept.password if kept else secrets.token_urlsafe(32)
-        state = State(str(place), port, password, 0)
+        state = ServerState(str(place), port, password, 0)
     write_state(layout, state)
     return state
 
 
-def _place(layout: Layout) -> Path:
+def _place(layout: ServerFiles) -> Path:
     return socket_path(layout.data_dir, os.environ.get("XDG_RUNTIME_DIR", ""))
 
 
-def _refuse_second(layout: Layout, place: Path) -> None:
+def _refuse_second(layout: ServerFiles, place: Path) -> None:
     """Refuse to start beside a server whose folder was removed: the running processes still use that server."""
-    with contextlib.suppress(OSError), Link.unix(place, timeout_s=REPLY_TIMEOUT_S):
+    with contextlib.suppress(OSError), BlockingClient.unix(place, timeout_s=REPLY_TIMEOUT_S):
         raise ServerNotReady(
             f"the server of {layout.data_dir} is still running ({place}), although its folder was removed. Stop all "
             "Millpond processes of this data directory. Mount or move the original folder back, and start Millpond."
@@ -309,7 +316,7 @@ def _free_port(wanted: int | None) -> int:
     )
 
 
-def _tidy(layout: Layout) -> None:
+def _tidy(layout: ServerFiles) -> None:
     """Remove half-written files of a killed server, and shorten a long log."""
     for left in [*layout.folder.glob("temp-*.aof"), *layout.folder.glob("temp-*.rdb")]:
         left.unlink(missing_ok=True)
@@ -319,15 +326,15 @@ def _tidy(layout: Layout) -> None:
         layout.log.touch(mode=0o600)
 
 
-def _stop_unreachable(state: State) -> None:
+def _stop_unreachable(state: ServerState) -> None:
     """Stop a server whose socket was removed (a cleaned /tmp, a log-out), so that a new one is started."""
-    with contextlib.suppress(OSError), Link.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S) as link:
+    with contextlib.suppress(OSError), BlockingClient.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S) as link:
         # Only an answer shows that it is past its start, where the socket does not exist yet.
         if not isinstance(link.call("AUTH", state.password), Refusal) and not Path(state.socket).exists():
             link.call("SHUTDOWN")
 
 
-def _said(layout: Layout, log_start: int) -> list[str]:
+def _said(layout: ServerFiles, log_start: int) -> list[str]:
     """The lines of the server's log since its start."""
     with layout.log.open("rb") as log:
         log.seek(log_start)
@@ -335,7 +342,7 @@ def _said(layout: Layout, log_start: int) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _ended(layout: Layout, log_start: int) -> ServerNotReady:
+def _ended(layout: ServerFiles, log_start: int) -> ServerNotReady:
     said = " | ".join(_said(layout, log_start)[-TAIL_LINES:])
     return ServerNotReady(
         f"the embedded server stopped during its start. The log {layout.log} ends "
@@ -343,7 +350,7 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
     )
 
 
-def _not_answering(layout: Layout) -> str:
+def _not_answering(layout: ServerFiles) -> str:
     return (
         f"the embedded server of {layout.data_dir} did not answer (it may be loading its data, be suspended, or run in "
         f"another container; see {layout.log})"

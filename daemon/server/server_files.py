@@ -2,10 +2,12 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from daemon.durable import folder_below, plain_file, private_folder
@@ -15,7 +17,7 @@ CONTENT_MAX_BYTES = 65_536
 
 
 @dataclass(frozen=True)
-class Layout:
+class ServerFiles:
     """The files of the server that belongs to one data directory."""
 
     data_dir: Path
@@ -89,7 +91,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class State:
+class ServerState:
     """What ``server.json`` keeps from one start to the next, so that clients find the server where it was."""
 
     socket: str
@@ -113,7 +115,7 @@ def content_of(path: Path) -> bytes:
         return os.pread(descriptor, CONTENT_MAX_BYTES, 0)
 
 
-def read_state(layout: Layout) -> State | None:
+def read_state(layout: ServerFiles) -> ServerState | None:
     """What ``server.json`` says; None when there is none or it cannot be understood.
 
     Raises:
@@ -121,7 +123,7 @@ def read_state(layout: Layout) -> State | None:
     """
     try:
         found = json.loads(content_of(layout.state))
-        return State(str(found["socket"]), int(found["port"]), str(found["password"]), int(found["pid"]))
+        return ServerState(str(found["socket"]), int(found["port"]), str(found["password"]), int(found["pid"]))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
 
@@ -153,3 +155,86 @@ def shared_lock(path: Path) -> Generator[bool]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+# Files and folders that nobody but this user may enter.
+
+MAX_SOCKET_BYTES = 100
+"""Longest path of a unix socket: ``sun_path`` holds 104 bytes on macOS, 108 on Linux (unix(7)), with its final zero."""
+
+
+def write_state(layout: ServerFiles, state: ServerState) -> None:
+    """Keep ``state`` in ``server.json``."""
+    write_private(layout.state, json.dumps(asdict(state)) + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace ``path`` by a file (0600) with ``text``, whole or not at all, also if the machine stops meanwhile."""
+    # mkstemp makes the file 0600 from its first moment.
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def socket_path(data_dir: Path, runtime_dir: str) -> Path:
+    """A short path for the unix socket, in a folder that only this user can enter.
+
+    Args:
+        data_dir: what the folder is named after.
+        runtime_dir: ``$XDG_RUNTIME_DIR``, or empty.
+
+    Raises:
+        OSError: no such folder can be made.
+    """
+    name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:10]
+    places = [Path(runtime_dir) / f"millpond-{name}"] if runtime_dir else []
+    # The shared /tmp is meant: it is short everywhere, and the folder's owner is checked.
+    places.append(Path(f"/tmp/millpond-{os.geteuid()}-{name}"))  # noqa: S108 - its owner is checked below
+    for place in places:
+        if len(os.fsencode(place / "redis.sock")) <= MAX_SOCKET_BYTES and make_own(place):
+            return place / "redis.sock"
+    # Somebody else sits on our name in /tmp: any other name does as well, server.json remembers it.
+    return Path(tempfile.mkdtemp(prefix="millpond-", dir="/tmp")) / "redis.sock"
+
+
+def make_own(folder: Path) -> bool:
+    """Whether ``folder`` exists now, is no link, belongs to this user and is closed to everybody else."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if folder.is_symlink() or found.st_uid != os.geteuid():
+            return False
+        if found.st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError:
+        return False
+    return True
+
+
+# The identity of the data folder: a removed folder, or a lost mount, would lose everything that is written later.
+
+Identity = tuple[int, int]
+"""Device and inode of an opened folder."""
+
+
+def identity_of(layout: ServerFiles) -> Identity | None:
+    """The identity of the folder with the server's data; None if it, or the marker in it, is missing. Blocks.
+
+    The marker ``engine.json`` is written before the server's first start: a folder without it was emptied.
+
+    Raises:
+        OSError: the file system cannot say.
+    """
+    try:
+        found = os.stat(layout.folder)  # noqa: PTH116 - one system call
+        os.stat(layout.engine)  # noqa: PTH116 - as above
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino

@@ -1,12 +1,15 @@
 """The state that a worker holds while it answers a session's messages."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import msgspec
 
+from daemon.bus import Bus, load_script
+from daemon.config import QueueConfig
 from daemon.errors import UNREADABLE
-from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
+from daemon.events import NO_OPTIONS, Continuity, Inbound, Notice, Options, Reply
 
 SUSPECT_DEATHS = 2
 """Workers that died while a message was at work, without progress between, after which it is tried alone."""
@@ -23,7 +26,7 @@ _decode_continuity = msgspec.json.Decoder(Continuity).decode
 # Made for every turn, and four times as fast to make as dataclasses.
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class PendingMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A pending message."""
 
     stream_id: str
@@ -34,7 +37,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """The entry as it is stored."""
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class TurnStart(msgspec.Struct, frozen=True, kw_only=True):
     """The positions and messages of a turn at its beginning, read by the script that claimed the session."""
 
     claims: int
@@ -69,7 +72,7 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """Waiting messages whose entry was gone from the stream."""
     parked_s: float
     """How long it is since the session was first parked, since its last commit; 0 when it was not."""
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[PendingMessage, ...]
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +82,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     nonce: str
     """Random, one a claim: what every script of the holder is checked by."""
     fence: int
-    begun: Begun
+    begun: TurnStart
 
 
 def commit_name(claim: Claim) -> str:
@@ -87,7 +90,7 @@ def commit_name(claim: Claim) -> str:
     return f"{claim.begun.claims} {claim.nonce}"
 
 
-def begun_from(reply: Sequence[Any]) -> Begun:
+def begun_from(reply: Sequence[Any]) -> TurnStart:
     """The turn that ``begin()`` of the scripts returned, without its status. The first value is the fence.
 
     Raises:
@@ -98,7 +101,7 @@ def begun_from(reply: Sequence[Any]) -> Begun:
     get = fields.get
     # Most sessions have none of these three.
     cursor, options, continuity = int(get(b"cursor", 0)), get(b"options"), get(b"continuity")
-    return Begun(
+    return TurnStart(
         claims=claims,
         attempts=attempts,
         deaths=deaths,
@@ -151,14 +154,87 @@ def _position(stream_id: str) -> tuple[int, int]:
     return int(ms), int(sequence)
 
 
-def waiting_from(pairs: Sequence[Any]) -> tuple[Waiting, ...]:
+def waiting_from(pairs: Sequence[Any]) -> tuple[PendingMessage, ...]:
     """The messages of a flat list of stream ID and payload."""
     return tuple(map(_waiting, pairs[::2], pairs[1::2]))
 
 
-def _waiting(stream_id: bytes, raw: bytes) -> Waiting:
+def _waiting(stream_id: bytes, raw: bytes) -> PendingMessage:
     try:
         inbound = _decode(raw)
     except UNREADABLE:
         inbound = None
-    return Waiting(stream_id=stream_id.decode(), inbound=inbound, raw=raw)
+    return PendingMessage(stream_id=stream_id.decode(), inbound=inbound, raw=raw)
+
+
+# Releasing a session without a commit.
+
+RELEASE = load_script(__file__, "release.lua")
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionNotice:
+    """A notice for a session's users that belongs to no turn, together with a change of the session."""
+
+    notice: Notice
+    reply: Reply | None = None
+    """The same for a push channel, which shows no notices."""
+    out_channel: str = ""
+    once: str = ""
+    """When a session is put off: said once under this name; empty: each time."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The time until the next claim of a session, and the notice for its users."""
+
+    attempt: Literal["counts", "parked", "undone"]
+    """Whether the attempt counts. For ``parked`` it does not, and the time since the first such attempt is measured."""
+    delay_s: float = 0.0
+    word: SessionNotice | None = None
+    reason: str = ""
+    """Why the session is parked."""
+    tell_after_s: float = 0.0
+    """Time for which the session must be parked, including the delay, before its users are notified."""
+
+
+async def release(
+    bus: Bus, config: QueueConfig, session: str, nonce: str, pause: Pause, *, stop_upto: str = ""
+) -> bytes:
+    """Release the session that is held under ``nonce``. ``stop_upto`` is the stop command that its holder knew.
+
+    Returns:
+        ``done``; ``parked`` when its people were told for the first time; ``stale`` when ``nonce`` does not hold it.
+
+    Raises:
+        BusUnavailable: Redis is away; repeating is safe.
+    """
+    keys, word = bus.keys.of(session), pause.word
+    status: bytes = await bus.run(
+        RELEASE,
+        [
+            keys.session,
+            keys.ready,
+            keys.due,
+            keys.notices,
+            bus.keys.out(bus.keys.partition(session), word.out_channel if word else ""),
+        ],
+        [
+            session,
+            nonce,
+            pause.attempt,
+            round(pause.delay_s * 1000),
+            round(config.wakeup_s * 1000),
+            stop_upto,
+            _encode(word.notice) if word else "",
+            round(config.notice_ttl_s * 1000),
+            bus.keys.events(session),
+            _encode(word.reply) if word and word.reply else "",
+            word.once if word else "",
+            pause.reason,
+            round(pause.tell_after_s * 1000),
+        ],
+    )
+    return status

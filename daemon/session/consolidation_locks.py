@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -11,7 +12,60 @@ from daemon.config import QueueConfig
 from daemon.errors import LockLost
 from daemon.events import NO_OPTIONS, Continuity, Options
 from daemon.session.claim import continuity_from, options_from
+from daemon.session.session_reader import SessionState
 from daemon.session.sessions import GREW_MAX
+
+# The state of the consolidation of a session, read without its lock.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsolidationState:
+    """The consolidation state of a session, besides its positions. Times are those of the server, ms since 1970."""
+
+    journal: int = 0
+    """Messages of the turn in progress: those beyond the head."""
+    look_at_ms: int | None = None
+    """When somebody is to look whether there is something to consolidate; None: nothing is."""
+    flushed: int = -1
+    """The cursor of the cycle that was flushed last; -1: none was."""
+    unflushed: tuple[int, int] | None = None
+    """Messages that were consolidated before they were flushed: first, and one past the last."""
+    failures: int = 0
+    """Tries in a row that brought no summary, the one under way counted."""
+    worker: str = ""
+    """Who holds the consolidation lock, maybe until ``lease_ms`` only; empty when nobody does."""
+    fence: int = 0
+    """Number of the newest lock."""
+    since_ms: int = 0
+    lease_ms: int = 0
+
+
+async def settlement_of(bus: Bus, state: SessionState) -> ConsolidationState:
+    """The consolidation state of the session of ``state``.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    keys = bus.keys.of(state.session)
+    noted = await bus.call("HMGET", keys.session, "flushed", "unflushed", "failures")
+    held = await bus.call("HMGET", keys.lock, "worker", "fence", "since", "lease")
+    length = await bus.call("LLEN", keys.log)
+    look_at = await bus.call("ZSCORE", keys.unsettled, state.session)
+    flushed, unflushed, failures = (value or b"" for value in noted)
+    worker, fence, since, lease = (value or b"" for value in held)
+    first, _, upto = unflushed.decode().partition(" ")
+    return ConsolidationState(
+        journal=max(0, state.base + length - state.head),
+        look_at_ms=None if look_at is None else int(float(look_at)),
+        flushed=int(flushed or -1),
+        unflushed=(int(first), int(upto)) if upto else None,
+        failures=int(failures or 0),
+        worker=worker.decode(),
+        fence=int(fence or 0),
+        since_ms=int(since or 0),
+        lease_ms=int(lease or 0),
+    )
+
 
 LOCK = load_script(__file__, "lock.lua")
 NOTE = load_script(__file__, "note.lua")
@@ -26,7 +80,7 @@ SWEPT_MOST = 100
 _encode = msgspec.json.Encoder().encode
 
 
-class Lock(msgspec.Struct, frozen=True, kw_only=True):
+class ConsolidationLock(msgspec.Struct, frozen=True, kw_only=True):
     """A session under its consolidation lock, with its positions at that moment."""
 
     session: str
@@ -60,10 +114,10 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     digest_at: float = 0.0
     """When such an entry may be worked in although nothing was summarized, s since 1970; 0: nobody has tried."""
     parts: bytes = b""
-    """The finished parts of a turn that takes several requests (``workers.consolidation.summary.paid_parts``)."""
+    """The finished parts of a turn that takes several requests (``workers.consolidation.summary.summary_calls``)."""
 
 
-class Locks:
+class ConsolidationLocks:
     """The scripts for the consolidation locks of a process."""
 
     def __init__(self, bus: Bus, config: QueueConfig, *, worker: str) -> None:
@@ -74,7 +128,7 @@ class Locks:
         self._longest_ms = round(longest_deadline_s(config) * 1000)
         self._put_off_ms = round((config.lease_s + config.wakeup_s) * 1000)
 
-    async def take(self, session: str, *, above: int = 0, waits: bool = False) -> Lock | None:
+    async def take(self, session: str, *, above: int = 0, waits: bool = False) -> ConsolidationLock | None:
         """The lock, with a fence above ``above``; None if another worker holds it, or the session does not exist.
 
         With ``waits`` its holder is told that somebody waits for it, see ``is_wanted``.
@@ -90,7 +144,7 @@ class Locks:
         )
         return _lock(session, nonce, found) if status == b"locked" else None
 
-    async def again(self, lock: Lock, *, above: int = 0) -> Lock:
+    async def again(self, lock: ConsolidationLock, *, above: int = 0) -> ConsolidationLock:
         """The same lock with the current positions and a fence above ``above``.
 
         Raises:
@@ -106,7 +160,7 @@ class Locks:
             raise _lost(lock)
         return _lock(lock.session, lock.nonce, found)
 
-    async def renew(self, lock: Lock) -> None:
+    async def renew(self, lock: ConsolidationLock) -> None:
         """Extend the lease.
 
         Raises:
@@ -119,18 +173,18 @@ class Locks:
         ):
             raise _lost(lock)
 
-    async def is_wanted(self, lock: Lock) -> bool:
+    async def is_wanted(self, lock: ConsolidationLock) -> bool:
         """Whether somebody waits for the lock."""
         wanted: bytes | None = await self._bus.call("HGET", self._bus.keys.session(lock.session), "wanted")
         return wanted == lock.nonce.encode()
 
     async def note(
         self,
-        lock: Lock,
+        lock: ConsolidationLock,
         what: Literal["failures", "digests", "flushed", "flush_failed", "unflushed", "digest_at", "parts"],
         value: float | str | bytes,
     ) -> None:
-        """Store a note in the session; see ``Lock``.
+        """Store a note in the session; see ``ConsolidationLock``.
 
         Raises:
             LockLost: somebody else has the lock; nothing was written.
@@ -140,7 +194,14 @@ class Locks:
             raise _lost(lock)
 
     async def settle(
-        self, lock: Lock, *, upto: int, last: bytes, tokens: int, continuity: Continuity | None, flushed: bool
+        self,
+        lock: ConsolidationLock,
+        *,
+        upto: int,
+        last: bytes,
+        tokens: int,
+        continuity: Continuity | None,
+        flushed: bool,
     ) -> None:
         """Move the cursor from the lock's position to ``upto``, over messages with ``tokens`` tokens.
 
@@ -167,7 +228,7 @@ class Locks:
         if status != b"done":
             raise _lost(lock)
 
-    async def give_back(self, lock: Lock, *, again_in_s: float | None) -> None:
+    async def give_back(self, lock: ConsolidationLock, *, again_in_s: float | None) -> None:
         """Release the lock. The session is examined again after ``again_in_s``, or, if None, when its log has grown."""
         keys = self._bus.keys.of(lock.session)
         delay_ms = -1 if again_in_s is None else round(again_in_s * 1000)
@@ -215,11 +276,11 @@ class Locks:
         return int(await self._bus.call("HGET", keys.session, "failures") or 0) == 0
 
 
-def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
+def _lock(session: str, nonce: str, found: list[Any]) -> ConsolidationLock:
     fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, *more = found
     fixed, flushed, unflushed, failures, digests, parts, flush_failed, digest_at = more
     first, _, upto = unflushed.decode().partition(" ")
-    return Lock(
+    return ConsolidationLock(
         session=session,
         nonce=nonce,
         fence=int(fence),
@@ -243,5 +304,5 @@ def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
     )
 
 
-def _lost(lock: Lock) -> LockLost:
+def _lost(lock: ConsolidationLock) -> LockLost:
     return LockLost(f"session {lock.session} is now being consolidated by another worker. Nothing more was written.")

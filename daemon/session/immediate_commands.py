@@ -11,7 +11,7 @@ import msgspec
 from daemon.bus import Bus, load_script, pairs
 from daemon.config import QueueConfig
 from daemon.events import Inbound, Notice, Reply
-from daemon.session.claim import Waiting, waiting_from
+from daemon.session.claim import PendingMessage, waiting_from
 
 ASIDE = load_script(__file__, "aside.lua")
 
@@ -22,11 +22,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aside:
+class ImmediateCommand:
     """A command that is pending."""
 
     session: str
-    command: Waiting | None
+    command: PendingMessage | None
     """None: its entry is gone, answered by somebody else meanwhile or deleted by hand."""
     member: str
     """Where it stands in ``asides``."""
@@ -37,14 +37,14 @@ class Aside:
         return self.command.inbound if self.command else None
 
 
-class Asides:
+class ImmediateCommands:
     """Reads and answers the commands of a database."""
 
     def __init__(self, bus: Bus, config: QueueConfig) -> None:
         self._bus = bus
         self._ttl_ms = round(config.notice_ttl_s * 1000)
 
-    async def waiting(self, partition: int, *, after: str = "") -> list[Aside]:
+    async def waiting(self, partition: int, *, after: str = "") -> list[ImmediateCommand]:
         """Up to ``PAGE`` commands of a partition, after the ``member`` of an earlier command.
 
         Raises:
@@ -55,7 +55,7 @@ class Asides:
         members: list[bytes] = await self._bus.call("ZRANGEBYLEX", key, first, "+", "LIMIT", 0, PAGE)
         return [await self._read(partition, member.decode()) for member in members]
 
-    async def answer(self, aside: Aside, notice: Notice, reply: Reply | None, *, out_channel: str) -> bool:
+    async def answer(self, aside: ImmediateCommand, notice: Notice, reply: Reply | None, *, out_channel: str) -> bool:
         """Send ``notice``, and ``reply`` on ``out_channel``; False if the command was already answered.
 
         Raises:
@@ -64,11 +64,13 @@ class Asides:
         texts = (_encode(notice), _encode(reply) if reply else b"")
         return await self._say(aside, *texts, reason="", out_channel=out_channel) == b"said"
 
-    async def bury(self, aside: Aside, *, reason: str) -> bool:
+    async def bury(self, aside: ImmediateCommand, *, reason: str) -> bool:
         """Turn a command that cannot be answered into a dead letter. Otherwise as ``answer``."""
         return await self._say(aside, b"", b"", reason=reason, out_channel="") == b"dead"
 
-    async def _say(self, aside: Aside, notice: bytes, reply: bytes, *, reason: str, out_channel: str) -> bytes:
+    async def _say(
+        self, aside: ImmediateCommand, notice: bytes, reply: bytes, *, reason: str, out_channel: str
+    ) -> bytes:
         keys = self._bus.keys
         partition = keys.partition(aside.session)
         stream_id = aside.member.rpartition(" ")[2]
@@ -85,9 +87,9 @@ class Asides:
         )
         return status
 
-    async def _read(self, partition: int, member: str) -> Aside:
+    async def _read(self, partition: int, member: str) -> ImmediateCommand:
         session, _, stream_id = member.rpartition(" ")
         found: Any = await self._bus.call("XRANGE", self._bus.keys.inbox(partition), stream_id, stream_id)
         messages = [part for at, fields in found for part in (at, dict(pairs(fields))[b"message"])]
         command = waiting_from(messages)[0] if messages else None
-        return Aside(session=session, command=command, member=member)
+        return ImmediateCommand(session=session, command=command, member=member)

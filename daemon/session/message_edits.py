@@ -29,7 +29,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Inbound).decode
 
 
-class Amendments:
+class MessageEdits:
     """Edits the pending messages of a database."""
 
     def __init__(self, bus: Bus, config: QueueConfig) -> None:

@@ -19,7 +19,7 @@ TOGETHER = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class SessionStatus:
     """The current state of a session with pending messages."""
 
     session: str
@@ -48,7 +48,7 @@ class Standing:
         return self.retry_in_s > 0 and not self.held
 
 
-async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
+async def standings(bus: Bus, *, limit: int = LIMIT) -> list[SessionStatus]:
     """The state of about ``limit`` sessions, by name.
 
     Those with the furthest deadlines are looked at: rests and leases lie further off than wake-ups, so that many ready
@@ -59,7 +59,7 @@ async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
     """
     each = -(-limit // bus.keys.partitions)
     now_ms = await SessionReader(bus).now_ms()
-    found: list[Standing] = []
+    found: list[SessionStatus] = []
     for partition in range(bus.keys.partitions):
         names: list[bytes] = await bus.call("ZREVRANGE", bus.keys.due(partition), 0, each - 1)
         for at in range(0, len(names), TOGETHER):
@@ -102,11 +102,11 @@ async def _each(bus: Bus, command: Callable[[int], tuple[str | int, ...]]) -> li
     return answers
 
 
-async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:
+async def _look(bus: Bus, session: str, now_ms: int, found: list[SessionStatus]) -> None:
     values = await bus.call("HMGET", bus.keys.session(session), *FIELDS)
     worker, fence, lease_ms, retry_ms, parked_ms, reason = (value or b"" for value in values)
     left_s = max(0.0, (_number(lease_ms) - now_ms) / 1000)
-    standing = Standing(
+    standing = SessionStatus(
         session=session,
         worker=worker.decode() if left_s else "",
         fence=_number(fence),

@@ -24,7 +24,7 @@ NAMES = ("title", "pinned", "archived")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Label:
+class SessionLabel:
     """The labels of one session."""
 
     title: str = ""
@@ -34,16 +34,16 @@ class Label:
     """When the session was archived in lists; 0: it is not archived. Its messages stay where they are."""
 
 
-NO_LABEL = Label()
+NO_LABEL = SessionLabel()
 
 
-class Labels:
+class SessionLabels:
     """The labels of one database. All methods raise BusUnavailable if Redis is unavailable."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def all(self) -> dict[str, Label]:
+    async def all(self) -> dict[str, SessionLabel]:
         """Every session with a label."""
         found = pairs(await self._bus.call("HGETALL", self._bus.keys.labels))
         fields: dict[str, dict[str, str]] = {}
@@ -52,7 +52,7 @@ class Labels:
             fields.setdefault(session, {})[name] = value.decode()
         return {session: _label(own) for session, own in fields.items()}
 
-    async def of(self, session: str) -> Label:
+    async def of(self, session: str) -> SessionLabel:
         """The labels of one session."""
         values = await self._bus.call("HMGET", self._bus.keys.labels, *(f"{session} {name}" for name in NAMES))
         return _label({name: value.decode() for name, value in zip(NAMES, values, strict=True) if value})
@@ -97,8 +97,8 @@ def title_of(text: str) -> str:
     return f"{head if len(head) > TITLE_CHARS // 2 else cut[:-1]}…"
 
 
-def _label(fields: dict[str, str]) -> Label:
-    return Label(
+def _label(fields: dict[str, str]) -> SessionLabel:
+    return SessionLabel(
         title=fields.get("title", ""),
         pinned_ms=_number(fields.get("pinned", "")),
         archived_ms=_number(fields.get("archived", "")),

@@ -1,15 +1,75 @@
 """Reads a session without holding it: its positions, its log and its pending messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import anyio
 import msgspec
 
-from daemon.bus import Bus, load_script, pairs
-from daemon.errors import DamagedData, Trimmed
-from daemon.events import NO_OPTIONS, Continuity, LogEntry, Options
+from daemon.bus import Bus, load_script, pairs, scan
+from daemon.errors import UNREADABLE, DamagedData, Trimmed
+from daemon.events import NO_OPTIONS, Continuity, Inbound, LogEntry, Options
 from daemon.session.claim import continuity_from, options_from
+
+# Messages of a session that are accepted and not answered yet.
+
+_decode = msgspec.json.Decoder(Inbound).decode
+
+
+async def pending_of(bus: Bus, session: str, *, limit: int) -> list[Inbound]:
+    """The first ``limit`` pending messages of a session, oldest first; unreadable ones are left out.
+
+    Raises:
+        BusUnavailable: Redis is unavailable.
+    """
+    ids: list[bytes] = await bus.call("LRANGE", bus.keys.waiting(session), 0, limit - 1)
+    inbox = bus.keys.inbox(bus.keys.partition(session))
+    found: list[Inbound] = []
+    for stream_id in ids:
+        for _, fields in await bus.call("XRANGE", inbox, stream_id, stream_id):
+            try:
+                found.append(_decode(dict(pairs(fields)).get(b"message", b"")))
+            except UNREADABLE:
+                continue
+    return found
+
+
+# All sessions and their scopes, read from the sessions themselves, because the index may be incomplete.
+
+
+async def all_sessions(bus: Bus) -> list[str]:
+    """The keys of all sessions, sorted.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    return sorted([name async for names in scan(bus, "session") for name in names])
+
+
+async def sessions_of(bus: Bus, scopes: Collection[str]) -> list[tuple[str, str]]:
+    """All sessions whose own scope is one of ``scopes``, each with its scope, sorted. Errors as for ``all_sessions``.
+
+    What two scopes have become by being linked is not looked at here.
+    """
+    return await sessions_where(bus, lambda scope: scope in scopes)
+
+
+async def sessions_where(bus: Bus, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """As ``sessions_of``, for the scopes that ``wanted`` accepts."""
+    found: list[tuple[str, str]] = []
+
+    async def look(session: str) -> None:
+        scope = await bus.call("HGET", bus.keys.session(session), "scope")
+        if scope is not None and wanted(scope.decode()):
+            found.append((session, scope.decode()))
+
+    async for names in scan(bus, "session"):
+        async with anyio.create_task_group() as tg:  # one tick, few pipelines
+            for name in names:
+                tg.start_soon(look, name)
+    return sorted(found)
+
 
 LOG = load_script(__file__, "log.lua")
 

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.bus import Asked, Bus, Shared, load_script, longest_deadline_s, pack, pairs
+from daemon.bus import Bus, ScriptRequest, Shared, load_script, longest_deadline_s, pack, pairs
 from daemon.config import QueueConfig
 from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import LogEntry, Notice, Options, Reply
@@ -19,12 +19,14 @@ from daemon.session.claim import (
     DEATH_PAUSE_S,
     SUSPECT_DEATHS,
     Claim,
-    Waiting,
+    Pause,
+    PendingMessage,
+    SessionNotice,
     after,
     begun_from,
+    release,
     waiting_from,
 )
-from daemon.session.release import Pause, Word, release
 from daemon.traces import KEPT_MAX, KEPT_MS, Trace
 
 _PART = ("begin.part.lua",)
@@ -242,7 +244,7 @@ class Sessions:
         status, *rest = await self._bus.share(
             COMMIT,
             self._shared(keys.partition(claim.session)),
-            Asked(
+            ScriptRequest(
                 keys.committing(claim.session, out_channel),
                 (
                     claim.session,
@@ -292,7 +294,7 @@ class Sessions:
         """Give the session to the next worker at once; this attempt does not count."""
         await self._release(claim, Pause("undone"))
 
-    async def put_off(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> None:
+    async def put_off(self, claim: Claim, *, delay_s: float, word: SessionNotice | None = None) -> None:
         """Release the session until ``delay_s`` have passed, without a failure. This attempt does not count.
 
         ``word`` is told to its people.
@@ -304,7 +306,13 @@ class Sessions:
         await self._release(claim, Pause("counts", delay_s=delay_s))
 
     async def park(
-        self, claim: Claim, *, delay_s: float, word: Word | None = None, reason: str = "", tell_after_s: float = 0.0
+        self,
+        claim: Claim,
+        *,
+        delay_s: float,
+        word: SessionNotice | None = None,
+        reason: str = "",
+        tell_after_s: float = 0.0,
     ) -> bool:
         """As ``back_off``, for a failure that the message did not cause. This attempt does not count.
 
@@ -336,7 +344,7 @@ class Sessions:
             if status != b"stale" or anyio.current_time() > until:
                 del self._abandoned[nonce]
 
-    async def waiting_upto(self, session: str, upto: str) -> tuple[Waiting, ...]:
+    async def waiting_upto(self, session: str, upto: str) -> tuple[PendingMessage, ...]:
         """The pending messages of a session up to stream ID ``upto``. The caller holds the session."""
         keys = self._bus.keys
         ids: list[bytes] = await self._bus.call("LRANGE", keys.waiting(session), 0, -1)

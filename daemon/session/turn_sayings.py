@@ -9,19 +9,39 @@ from daemon.bus import Bus, load_script
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
 from daemon.events import Notice, Reply
-from daemon.session.claim import Claim
+from daemon.session.claim import Claim, SessionNotice
 from daemon.session.sessions import Sessions
+
+# Notices for the users of a session that belong to no turn.
+
+TELL = load_script(__file__, "tell.lua")
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def tell(bus: Bus, config: QueueConfig, session: str, word: SessionNotice) -> None:
+    """Send ``word`` in a session. Errors as for ``Bus.call``; the word may then be sent twice."""
+    keys = bus.keys
+    await bus.run(
+        TELL,
+        [keys.notices(session), keys.out(keys.partition(session), word.out_channel)],
+        [
+            _encode(word.notice),
+            round(config.notice_ttl_s * 1000),
+            keys.events(session),
+            _encode(word.reply) if word.reply else "",
+        ],
+    )
+
 
 SAY = load_script(__file__, "say.lua")
 
 SAID_TTL_S = 604_800.0
 """How long is remembered what a call said: a week, longer than a turn can be put off."""
 
-_encode = msgspec.json.Encoder().encode
-
 
 @dataclass(frozen=True, kw_only=True)
-class Saying:
+class TurnMessage:
     """One message to be sent."""
 
     call: str
@@ -42,7 +62,7 @@ def saying_id(claim: Claim, call: str, session: str) -> str:
     return f"{session}#message-{claim.begun.head}-{call}{own}"
 
 
-class Sayings:
+class TurnMessages:
     """Sends messages on behalf of claims."""
 
     def __init__(self, bus: Bus, sessions: Sessions, config: QueueConfig) -> None:
@@ -50,7 +70,7 @@ class Sayings:
         self._sessions = sessions
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
 
-    async def say(self, claim: Claim, saying: Saying) -> Literal["said", "again", "foreign"]:
+    async def say(self, claim: Claim, saying: TurnMessage) -> Literal["said", "again", "foreign"]:
         """Send the message, unless this call already sent it, or the chat does not belong to the required scope.
 
         Raises:

@@ -1,21 +1,108 @@
 """Changing the configuration file while a process runs: reading it, checking a change, and writing it whole.
 
+The list holds no key that runs a program, names a file or a folder, opens a port or moves data to another place.
+Whoever has the token of the API must not get the rights of the user that Millpond runs as.
+
 All functions block.
 """
 
+import copy
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from daemon.config import Config, Finding, Loaded, load
-from daemon.config.environment import PREFIX, Table
+import msgspec
+
+from daemon.config import TOOLS, BotConfig, Config, ConfigProblem, LoadedConfig, PushConfig, load
+from daemon.config.environment import PREFIX, Table, is_table
 from daemon.errors import OutputError
-from daemon.setup.config_place import Place, place_of
-from daemon.setup.config_tables import SecretFile
+from daemon.setup.config_tables import SecretFile, differences
 from daemon.setup.questions import AnswerRefused
-from daemon.setup.setup_files import checked, write, write_templates
-from daemon.setup.toml_editor import differences
+from daemon.setup.setup_files import ConfigPlace, checked, place_of, write, write_templates
+
+# Settings that operators may change over the API. Pure.
+
+Value = str | bool | int | float | list[str] | None
+"""A value from a form; None: the setting gets its default."""
+
+EACH = ("person", "chat", "bot")
+
+BOT_KEYS = (
+    *("language", "time_zone", "titles", "admins", "groups_may", "tools", "context_budget_tokens"),
+    *("model.context_window_tokens", "model.max_completion_tokens", "model.vision"),
+    *("model.prices.input", "model.prices.cached_input", "model.prices.output", "model.prices.currency"),
+    *(f"limits.{limit}.{each}" for limit in ("tokens_per_day", "cost_per_day", "messages_per_minute") for each in EACH),
+    "limits.reserved_for_memory",
+)
+"""Of a bot. The address, the name and the key of a model are changed together, see ``tables.set_model``."""
+
+CHANNEL_KEYS = ("enabled", "access.policy", "access.allow", "access.groups", "streaming", "typing", "parts_max")
+"""Of a channel of a chat platform."""
+
+
+def values_of(config: Config) -> dict[str, Value]:
+    """The value of every setting that may be changed, by its dotted path; no secret is one of them."""
+    return {path: _plain(section, key) for path, section, key in _places(config)}
+
+
+def with_changes(tables: Table, config: Config, changes: Mapping[str, Value]) -> Table:
+    """``tables`` with the changed settings.
+
+    Raises:
+        AnswerRefused: a path is none of the settings that may be changed, or a tool reaches further than the others.
+    """
+    after = copy.deepcopy(tables)
+    known = {path: (section, key) for path, section, key in _places(config)}
+    for path, value in changes.items():
+        if path not in known:
+            text = "this setting cannot be changed here. Change the configuration file on the server"
+            raise AnswerRefused(path[:100], "", text)
+        section, key = known[path]
+        if key == "tools":
+            _check_tools(path, value, cast("BotConfig", section).tools)
+        _set(after, path.split("."), value)
+    return after
+
+
+def _places(config: Config) -> Iterator[tuple[str, msgspec.Struct, str]]:
+    """Path, section and key below that section of every setting."""
+    for name, bot in config.bots.items():
+        yield from ((f"bots.{name}.{key}", bot, key) for key in BOT_KEYS)
+    for name, channel in config.channels.items():
+        if isinstance(channel, PushConfig):
+            yield from ((f"channels.{name}.{key}", channel, key) for key in CHANNEL_KEYS)
+
+
+def _plain(section: msgspec.Struct, key: str) -> Value:
+    value: object = section
+    for part in key.split("."):
+        value = getattr(value, part)
+    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else cast("Value", value)
+
+
+def _check_tools(path: str, value: Value, before: tuple[str, ...]) -> None:
+    """Refuse a new tool that does not stay within a conversation's own files, as ``shell`` does not."""
+    for tool in value if isinstance(value, list) else []:
+        if tool not in TOOLS and tool not in before:
+            text = f"tools other than {', '.join(TOOLS)} can be added only in the configuration file on the server"
+            raise AnswerRefused(path, tool, text)
+
+
+def _set(table: Table, path: list[str], value: Value) -> None:
+    for part in path[:-1]:
+        inner = table.get(part)
+        if not is_table(inner):
+            if value is None:
+                return
+            inner = table[part] = {}
+        table = inner
+    if value is None:
+        table.pop(path[-1], None)
+    else:
+        table[path[-1]] = value
+
 
 _FROM = "environment "
 """The beginning of the source of a key that a variable sets."""
@@ -25,8 +112,8 @@ _FROM = "environment "
 class Settings:
     """The configuration file at one moment, and its meaning."""
 
-    place: Place
-    loaded: Loaded
+    place: ConfigPlace
+    loaded: LoadedConfig
 
     @property
     def digest(self) -> str:
@@ -57,7 +144,7 @@ class Editor:
     """Edits the configuration of one process."""
 
     def __init__(
-        self, file: Path | None, environ: Mapping[str, str], faults: Callable[[Config], Iterable[Finding]]
+        self, file: Path | None, environ: Mapping[str, str], faults: Callable[[Config], Iterable[ConfigProblem]]
     ) -> None:
         """``file``: as the command line names it; ``faults``: as for ``daemon.config.config_loader``."""
         self._file = file
@@ -77,7 +164,7 @@ class Editor:
         """
         return Settings(place=place_of(self._file, None, self._environ), loaded=load(self._file, environ=self._environ))
 
-    def usable(self) -> Loaded:
+    def usable(self) -> LoadedConfig:
         """The configuration to start with. Raises: as ``read``, also for reasons of this machine."""
         return load(self._file, environ=self._environ, faults=self._faults)
 

@@ -12,10 +12,10 @@ from daemon.clock import SystemClock, stamp
 from daemon.config import Config, bot_workspace, data_path
 from daemon.errors import ConfigError
 from daemon.events import Inbound
-from daemon.memory import Memories, MemoryFiles, TakenOver
+from daemon.memory import ImportResult, Memories, MemoryFiles
 from daemon.scope import scope_of
 from daemon.sessionkey import SessionKey
-from daemon.setup.foreign_data import Elsewhere
+from daemon.setup.foreign_data import ForeignData
 from daemon.setup.setup_files import put_new
 
 PATIENCE_S = 10.0
@@ -23,7 +23,7 @@ PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Copied:
+class CopyResult:
     """The result for the files."""
 
     taken: tuple[str, ...]
@@ -31,7 +31,7 @@ class Copied:
     """Not imported, because a different file of that name exists."""
 
 
-def copy_files(found: Elsewhere, workspace: Path) -> Copied:
+def copy_files(found: ForeignData, workspace: Path) -> CopyResult:
     """Put bootstrap files and skills into a workspace. It blocks.
 
     Raises:
@@ -45,7 +45,7 @@ def copy_files(found: Elsewhere, workspace: Path) -> Copied:
             taken.append(name)
         elif not _holds(workspace / name, content):
             there.append(name)
-    return Copied(taken=tuple(taken), there=tuple(there))
+    return CopyResult(taken=tuple(taken), there=tuple(there))
 
 
 def _holds(path: Path, content: bytes) -> bool:
@@ -81,7 +81,7 @@ def scope_in(config: Config, bot: str, identity: str) -> str:
     return scope_of(inbound, config.bots[bot])
 
 
-async def remember(config: Config, bot: str, scope: str, found: Elsewhere) -> TakenOver:
+async def remember(config: Config, bot: str, scope: str, found: ForeignData) -> ImportResult:
     """Import the found memory into the memory of ``scope``, once. Starts the embedded server if necessary.
 
     Raises:

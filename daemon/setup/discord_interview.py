@@ -8,13 +8,11 @@ from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.discord_rules import WHERE_TOKEN, discord_token_problem
 from daemon.errors import ConfigError
 from daemon.printable import printable
-from daemon.setup.answers import ACCESS, Access, DiscordAnswer, Owner
-from daemon.setup.config_place import Place, strings
+from daemon.setup.answers import ACCESS, Access, DiscordAnswer, Flags, Owner
 from daemon.setup.discord_api import NO_INTENT, App, DiscordSaysNo, app_at
-from daemon.setup.flags import Flags
-from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.secret_questions import SecretQuestion, ask_secret
-from daemon.setup.sync_runner import run
+from daemon.setup.setup_files import ConfigPlace, strings
 
 WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; right-click your name, Copy User ID"
 
@@ -27,7 +25,7 @@ Discord: create an app, and copy the token of its bot.
 class DiscordInterview:
     """Asks for everything that the configuration needs for Discord. Nothing is written."""
 
-    def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
+    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace) -> None:
         self._asker = asker
         self._flags = flags
         self._place = place

@@ -11,15 +11,13 @@ from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.config.feishu_rules import WHERE_APP, WHERE_KEY, app_id_problem, app_secret_problem, encrypt_key_problem
 from daemon.errors import ConfigError
 from daemon.printable import printable
-from daemon.setup.answers import ACCESS, Access, FeishuAnswer, Owner
-from daemon.setup.config_place import Place, strings
+from daemon.setup.answers import ACCESS, Access, FeishuAnswer, Flags, Owner
 from daemon.setup.feishu_api import FeishuSaysNo, Me, feishu_api
 from daemon.setup.feishu_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.feishu_scopes import EVENTS, SCOPES
-from daemon.setup.flags import Flags
-from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.secret_questions import SecretQuestion, ask_secret
-from daemon.setup.sync_runner import run
+from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.setup.telegram_pairing import new_code
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -43,7 +41,7 @@ STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choo
 class FeishuInterview:
     """Asks for everything that the configuration needs for Feishu. Nothing is written."""
 
-    def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
+    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace) -> None:
         self._asker = asker
         self._flags = flags
         self._place = place

@@ -19,7 +19,7 @@ from daemon.clock import MINUTE
 from daemon.config import Secret
 from daemon.config.secret import read_secret_file
 from daemon.errors import ConfigError, InboundError
-from daemon.memory import Foreign
+from daemon.memory import ForeignMemory
 from daemon.setup.foreign_settings import Settings, nanobot_settings, openclaw_settings
 from daemon.setup.json5 import read_json5
 
@@ -44,7 +44,7 @@ _ENTRY = re.compile(rf"(?m)^(?=\[{MINUTE}\])")
 
 
 @dataclass(kw_only=True)
-class Elsewhere:
+class ForeignData:
     """Everything that was found of another program."""
 
     program: Program
@@ -54,12 +54,12 @@ class Elsewhere:
     """Files by their names."""
     skills: dict[str, bytes] = field(default_factory=dict[str, bytes])
     """Files by their paths below ``skills/``."""
-    remembered: Foreign = field(default_factory=Foreign)
+    remembered: ForeignMemory = field(default_factory=ForeignMemory)
     left: list[str] = field(default_factory=list[str])
     """Data that is not imported, a line each."""
 
 
-def find(folder: Path, environ: Mapping[str, str]) -> Elsewhere:
+def find(folder: Path, environ: Mapping[str, str]) -> ForeignData:
     """The data in ``folder``: the folder of a nanobot or an OpenClaw, or the workspace in it.
 
     Raises:
@@ -69,7 +69,7 @@ def find(folder: Path, environ: Mapping[str, str]) -> Elsewhere:
     if not folder.is_dir():
         raise InboundError(f"--from {folder}: the folder was not found. Correct the path.")
     program, config, workspace = _layout(folder)
-    found = Elsewhere(program=program, workspace=workspace)
+    found = ForeignData(program=program, workspace=workspace)
     if config is not None:
         found.settings = _settings(program, config, environ, found.left)
     _read_workspace(found)
@@ -149,7 +149,7 @@ def _settings(program: Program, config: Path, environ: Mapping[str, str], left: 
 # The workspace
 
 
-def _read_workspace(found: Elsewhere) -> None:
+def _read_workspace(found: ForeignData) -> None:
     workspace = found.workspace
     memory = _folder(workspace / "memory", found.left)
     for name in BOOTSTRAP:
@@ -159,7 +159,7 @@ def _read_workspace(found: Elsewhere) -> None:
     history = _text(memory / "HISTORY.md", found.left, HISTORY_MAX_BYTES)
     journal = _text(memory / "history.jsonl", found.left, HISTORY_MAX_BYTES)
     notes = [(day, text.strip()) for day, path in _days(memory) if (text := _text(path, found.left)).strip()]
-    found.remembered = Foreign(
+    found.remembered = ForeignMemory(
         memory="\n\n".join(dict.fromkeys(text.strip() for text in texts if text.strip())),
         history=(*history_entries(history), *journal_entries(journal)),
         notes=tuple(sorted([*notes, *_topics(memory, found.left)])),
@@ -227,7 +227,7 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _read_skills(found: Elsewhere) -> None:
+def _read_skills(found: ForeignData) -> None:
     root = _folder(found.workspace / "skills", found.left)
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
@@ -242,7 +242,7 @@ def _read_skills(found: Elsewhere) -> None:
                 found.skills[path.relative_to(root).as_posix()] = content
 
 
-def _name_the_rest(found: Elsewhere, root: Path) -> None:
+def _name_the_rest(found: ForeignData, root: Path) -> None:
     for place in dict.fromkeys((root, found.workspace)):
         for name in NOT_TAKEN:
             if (place / name).exists():

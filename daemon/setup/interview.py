@@ -10,20 +10,16 @@ from daemon.config.config_rules import zone_problem
 from daemon.errors import MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
-from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
-from daemon.setup.config_place import Place, strings
+from daemon.setup.answers import ACCESS, Access, Answers, Flags, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.discord_interview import DiscordInterview
 from daemon.setup.feishu_interview import FeishuInterview
-from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
-from daemon.setup.machine_defaults import language_here, time_zone_here
-from daemon.setup.model_apis import APIS, Api, usual_api
+from daemon.setup.model_apis import APIS, Api, language_here, time_zone_here, usual_api
 from daemon.setup.model_trial import model_config, models_at, try_model
-from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
+from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.setup.slack_interview import SlackInterview
-from daemon.setup.sync_runner import run
-from daemon.setup.telegram_api import CONFLICT, Me, TelegramSaysNo, bot_api
-from daemon.setup.telegram_pairing import WAIT_S, greet, new_code, wait_for_owner
+from daemon.setup.telegram_pairing import CONFLICT, WAIT_S, Me, TelegramSaysNo, bot_api, greet, new_code, wait_for_owner
 from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -36,7 +32,7 @@ class Interview:
     """Asks everything that the configuration needs. Nothing is written."""
 
     def __init__(
-        self, asker: Asker, flags: Flags, place: Place, settings: Settings, environ: Mapping[str, str]
+        self, asker: Asker, flags: Flags, place: ConfigPlace, settings: Settings, environ: Mapping[str, str]
     ) -> None:
         """Nothing is asked yet.
 

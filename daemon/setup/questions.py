@@ -1,8 +1,10 @@
 """The source of answers: a person at a terminal, or only flags and defaults."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
 
+import anyio
 import click
 
 from daemon.config import Secret
@@ -10,6 +12,24 @@ from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.translation import chinese
 from daemon.wording import Language
+
+# Running what a question needs to be tried, from code that asks people and is not asynchronous.
+
+_T = TypeVar("_T")
+
+
+def run(work: Callable[[], Awaitable[_T]]) -> _T:
+    """What ``work`` gives.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed meanwhile.
+    """
+    try:
+        return anyio.run(work)
+    except asyncio.CancelledError:
+        # So Ctrl-C looks when something else was being cancelled just then: asyncio cannot tell them apart.
+        raise KeyboardInterrupt from None
+
 
 Check = Callable[[str], str]
 """The problem with an answer, as a sentence; empty: none."""
@@ -72,7 +92,7 @@ class Asker(Protocol):
         ...
 
 
-class Nobody:
+class FlagAnswers:
     """Answers with flags and defaults alone."""
 
     asks = False
@@ -112,7 +132,7 @@ class Nobody:
         return default
 
 
-class Form(Nobody):
+class FormAnswers(FlagAnswers):
     """Answers with the fields of a form, and keeps what is said for the person who filled it in."""
 
     def __init__(self) -> None:
@@ -129,7 +149,7 @@ class Form(Nobody):
         return given if given is not None else default or Secret("")
 
 
-class Person:
+class TerminalAnswers:
     """Asks at the terminal. Ctrl-C at a question raises ``click.Abort``."""
 
     asks = True

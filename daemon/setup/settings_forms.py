@@ -14,6 +14,7 @@ from daemon.setup.answers import (
     Access,
     DiscordAnswer,
     FeishuAnswer,
+    Flags,
     ModelAnswer,
     SlackAnswer,
     TelegramAnswer,
@@ -23,11 +24,10 @@ from daemon.setup.answers import (
 from daemon.setup.config_editor import Settings
 from daemon.setup.discord_interview import DiscordInterview
 from daemon.setup.feishu_interview import FeishuInterview
-from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview
 from daemon.setup.model_apis import Api
-from daemon.setup.questions import AnswerRefused, Form
+from daemon.setup.questions import AnswerRefused, FormAnswers
 from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.web_interview import WebInterview
 
@@ -151,7 +151,7 @@ def web_answer(settings: Settings, form: WebForm) -> WebAnswer:
     # Only SearXNG has an address of its own: the key of a provider goes to that provider alone.
     url = form.url if form.search == "searxng" else None
     flags = Flags(web_search=form.search, web_url=url, web_key=_stripped(form.key), web_fetch=form.fetch, test=False)
-    answer = WebInterview(Form(), flags, settings.place).answer(bot)
+    answer = WebInterview(FormAnswers(), flags, settings.place).answer(bot)
     if answer is None:
         raise AnswerRefused("--web-search", "", "no provider was given")
     return answer
@@ -195,7 +195,7 @@ def slack_answer(settings: Settings, form: SlackForm) -> SlackAnswer:
         access=form.access,
         test=False,
     )
-    answer = SlackInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
+    answer = SlackInterview(FormAnswers(), flags, settings.place).answer(form.bot, language, offered=False)
     if answer is None:
         raise AnswerRefused("--slack-token", "", "no token was given")
     return answer
@@ -213,7 +213,7 @@ def discord_answer(settings: Settings, form: DiscordForm) -> DiscordAnswer:
         access=form.access,
         test=False,
     )
-    answer = DiscordInterview(Form(), flags, settings.place).answer(_bot(settings, form.bot))
+    answer = DiscordInterview(FormAnswers(), flags, settings.place).answer(_bot(settings, form.bot))
     if answer is None:
         raise AnswerRefused("--discord-token", "", "no token was given")
     return answer
@@ -235,7 +235,7 @@ def feishu_answer(settings: Settings, form: FeishuForm) -> FeishuAnswer:
         access=form.access,
         test=False,
     )
-    answer = FeishuInterview(Form(), flags, settings.place).answer(form.bot, language, offered=False)
+    answer = FeishuInterview(FormAnswers(), flags, settings.place).answer(form.bot, language, offered=False)
     if answer is None:
         raise AnswerRefused("--feishu-app-secret", "", "no secret was given")
     return answer
@@ -253,7 +253,7 @@ def webhook_answer(settings: Settings, form: WebhookForm) -> WebhookAnswer:
 
 
 def _interview(settings: Settings, flags: Flags, environ: Mapping[str, str]) -> Interview:
-    return Interview(Form(), flags, settings.place, Elsewhere(), environ)
+    return Interview(FormAnswers(), flags, settings.place, Elsewhere(), environ)
 
 
 def _bot(settings: Settings, name: str) -> str:

@@ -7,8 +7,7 @@ from typing import cast
 
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public
-from daemon.config.config_keys import NAME_RULE, is_name
-from daemon.config.slack_rules import (
+from daemon.config.channel_rules import (
     WHERE_APP_TOKEN,
     WHERE_BOT_TOKEN,
     WHERE_SECRET,
@@ -16,17 +15,16 @@ from daemon.config.slack_rules import (
     bot_token_problem,
     signing_secret_problem,
 )
+from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.errors import ConfigError
 from daemon.printable import printable
-from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
-from daemon.setup.config_place import Place, strings
-from daemon.setup.flags import Flags
-from daemon.setup.questions import AnswerRefused, Asker, address_problem
+from daemon.setup.answers import ACCESS, Access, Flags, Owner, SlackAnswer
+from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.secret_questions import SecretQuestion, ask_secret
+from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
-from daemon.setup.sync_runner import run
 from daemon.setup.telegram_pairing import new_code
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -53,7 +51,7 @@ STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credential
 class SlackInterview:
     """Asks for everything that the configuration needs for Slack. Nothing is written."""
 
-    def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
+    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace) -> None:
         self._asker = asker
         self._flags = flags
         self._place = place

@@ -29,7 +29,7 @@ TRY_AGAIN = frozenset({"", "ratelimited", "internal_error", "fatal_error", "serv
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class WrittenCode:
     """The code, and where it was written."""
 
     owner: Owner
@@ -68,7 +68,7 @@ _decode = msgspec.json.Decoder(_Frame).decode
 
 async def wait_for_owner(
     api: SlackApi, app_token: Secret, me: Me, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S
-) -> Written | None:
+) -> WrittenCode | None:
     """The person who sends ``code`` to the app in a direct message; None if that does not happen in time.
 
     Raises:
@@ -98,13 +98,13 @@ async def wait_for_owner(
     return None
 
 
-async def greet(api: SlackApi, bot_token: Secret, written: Written, text: str) -> None:
+async def greet(api: SlackApi, bot_token: Secret, written: WrittenCode, text: str) -> None:
     """Tell the owner that it worked; no matter when that fails."""
     with suppress(SlackSaysNo):
         await api.say(bot_token, channel=written.channel, thread=written.thread, text=text)
 
 
-async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str], None]) -> Written | None:
+async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str], None]) -> WrittenCode | None:
     """The code, over one socket; None when that ends."""
     try:
         async with api.session.ws_connect(url, max_msg_size=FRAME_MAX_BYTES) as socket:
@@ -143,11 +143,11 @@ def _judge(reason: str) -> None:
         raise SlackSaysNo(text, code=reason)
 
 
-def _written(frame: _Frame, me: Me, code: str) -> Written | None:
+def _written(frame: _Frame, me: Me, code: str) -> WrittenCode | None:
     """The code from a person in a direct message; None: it is something else."""
     event = frame.payload.event
     direct = event.type == "message" and event.channel_type == "im" and frame.payload.team_id == me.team_id
     plain = bool(event.user) and not event.subtype and not event.bot_id
     if not (direct and plain and code in event.text.upper().split()):
         return None
-    return Written(owner=Owner(id=event.user), channel=event.channel, thread=event.thread_ts)
+    return WrittenCode(owner=Owner(id=event.user), channel=event.channel, thread=event.thread_ts)

@@ -1,14 +1,148 @@
-"""Identifying the owner: the person who sends the bot a code that only this terminal shows."""
+"""Identifying the owner: the person who sends the bot a code that only this terminal shows.
+
+The token stands in every address, so no text of the HTTP library's is ever shown.
+"""
 
 import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 import anyio
+import httpx2
+import msgspec
 
+from daemon.config import Secret
+from daemon.config.secret import without
+from daemon.errors import MillpondError
+from daemon.proxies import http_client
 from daemon.setup.answers import Owner
-from daemon.setup.telegram_api import CONFLICT, BotApi, TelegramSaysNo
+
+# The few calls of Telegram's Bot API that setting up needs; the channel itself has a client of its own.
+
+CONFLICT = 409
+"""Another program asks for the bot's messages, or a webhook is set."""
+CALL_S = 15.0
+"""Limit for an answer, in addition to the waiting time of the call itself."""
+
+
+class TelegramSaysNo(MillpondError):
+    """Telegram cannot be asked, or refuses."""
+
+    def __init__(self, message: str, *, code: int = 0, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.code = code
+        """Status of the answer; 0 without an answer."""
+        self.retry_after_s = retry_after_s
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """The bot's identity."""
+
+    id: int
+    username: str = ""
+    first_name: str = ""
+    can_read_all_group_messages: bool = False
+
+    @property
+    def link(self) -> str:
+        """Where people find it."""
+        return f"https://t.me/{self.username}"
+
+
+class _Webhook(msgspec.Struct, frozen=True):
+    url: str = ""
+
+
+class _Parameters(msgspec.Struct, frozen=True):
+    retry_after: float = 0.0
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    ok: bool = False
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error_code: int = 0
+    description: str = ""
+    parameters: _Parameters = _Parameters()
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+
+class BotApi:
+    """One bot at one Bot API server."""
+
+    def __init__(self, client: httpx2.AsyncClient, token: Secret, base_url: str) -> None:
+        self._client = client
+        self._token = token
+        self._base_url = base_url.rstrip("/")
+
+    async def me(self) -> Me:
+        """The bot's identity.
+
+        Raises:
+            TelegramSaysNo: the token is none, or Telegram cannot be asked.
+        """
+        return msgspec.json.decode(await self.call("getMe"), type=Me)
+
+    async def webhook(self) -> str:
+        """The address that Telegram calls for the bot; empty: none. Errors as for ``me``."""
+        return msgspec.json.decode(await self.call("getWebhookInfo"), type=_Webhook).url
+
+    async def updates(self, *, offset: int | None, wait_s: int) -> list[dict[str, Any]]:
+        """The bot's pending updates. ``offset`` deletes all earlier ones permanently. Errors as for ``me``."""
+        params: dict[str, object] = {"timeout": wait_s, "limit": 100}
+        if offset is not None:
+            params["offset"] = offset
+        found: object = msgspec.json.decode(await self.call("getUpdates", params, wait_s=wait_s))
+        listed = cast("list[object]", found) if isinstance(found, list) else []
+        return [cast("dict[str, Any]", update) for update in listed if isinstance(update, dict)]
+
+    async def call(self, method: str, params: dict[str, object] | None = None, *, wait_s: float = 0.0) -> msgspec.Raw:
+        """Ask once. Errors as for ``me``."""
+        # Only characters that a token can have: anything else would be another address.
+        if not all(sign.isascii() and (sign.isalnum() or sign in ":_-") for sign in self._token.reveal()):
+            raise TelegramSaysNo("this is not a bot token. BotFather's tokens look like 123456789:AbCd…", code=404)
+        url = f"{self._base_url}/bot{self._token.reveal()}/{method}"
+        try:
+            with anyio.fail_after(CALL_S + wait_s):
+                response = await self._client.post(url, json=params or {})
+        except TimeoutError:
+            raise TelegramSaysNo(
+                f"{self._base_url} did not answer within {CALL_S + wait_s:g} s. Check the network."
+            ) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            reason = type(error).__name__
+            raise TelegramSaysNo(
+                f"{self._base_url} cannot be reached ({reason}). Check the network, and the proxy if you use one."
+            ) from None
+        return self._result(response)
+
+    def _result(self, response: httpx2.Response) -> msgspec.Raw:
+        try:
+            answer = _decode(response.content)
+        except msgspec.MsgspecError:
+            raise TelegramSaysNo(
+                f"{self._base_url} is not a Bot API server (it answered with status "
+                f"{response.status_code}). Correct --telegram-url."
+            ) from None
+        if answer.ok:
+            return answer.result
+        code = answer.error_code or response.status_code
+        if code in (401, 404):
+            raise TelegramSaysNo("Telegram refused the token. Copy the whole token from BotFather again.", code=code)
+        said = without(answer.description, self._token)[:300]
+        raise TelegramSaysNo(
+            f"Telegram refused the request ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
+        )
+
+
+@asynccontextmanager
+async def bot_api(token: Secret, base_url: str) -> AsyncGenerator[BotApi]:
+    """The Bot API for the length of a block."""
+    async with http_client(base_url, httpx2.AsyncClient, timeout=None, follow_redirects=False) as client:
+        yield BotApi(client, token, base_url)
+
 
 SIGNS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """No two look alike."""

@@ -6,14 +6,12 @@ from typing import cast
 import click
 
 from daemon.config import Secret, WebToolsConfig
-from daemon.config.web_tools import Provider
+from daemon.config.bot_settings import Provider
 from daemon.errors import MillpondError
 from daemon.services import WEB_SEARCH, load
-from daemon.setup.answers import WebAnswer
-from daemon.setup.config_place import Place, strings
-from daemon.setup.flags import Flags
-from daemon.setup.questions import Asker, address_problem
-from daemon.setup.sync_runner import run
+from daemon.setup.answers import Flags, WebAnswer
+from daemon.setup.questions import Asker, address_problem, run
+from daemon.setup.setup_files import ConfigPlace, strings
 
 PROVIDERS = ("brave", "tavily", "searxng")
 TRIED = "weather"
@@ -23,7 +21,7 @@ TRIED = "weather"
 class WebInterview:
     """Asks whether the bot searches the web and reads its pages. Nothing is written."""
 
-    def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
+    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace) -> None:
         self._asker = asker
         self._flags = flags
         self._place = place

@@ -4,13 +4,14 @@
 neither costs a round trip; ``Traces`` reads both.
 """
 
-from daemon.traces.trace_reader import Found, Traces
 from daemon.traces.trace_records import (
     KEPT_MAX,
     KEPT_MS,
     Delivered,
+    FoundTrace,
     Span,
     Trace,
+    Traces,
     Unavailable,
     encode,
     ms_of,
@@ -21,7 +22,7 @@ __all__ = [
     "KEPT_MAX",
     "KEPT_MS",
     "Delivered",
-    "Found",
+    "FoundTrace",
     "Row",
     "Span",
     "Trace",

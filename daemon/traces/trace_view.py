@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.clock import stamp
-from daemon.traces.trace_reader import Found
-from daemon.traces.trace_records import Span, Trace, Unavailable
+from daemon.traces.trace_records import FoundTrace, Span, Trace, Unavailable
 from daemon.usage import NANO, Amount
 
 _WHY = {
@@ -31,7 +30,7 @@ class Row:
     """What else there is to say."""
 
 
-def told(found: Found) -> dict[str, Any]:
+def told(found: FoundTrace) -> dict[str, Any]:
     """A turn, ready to be printed as JSON."""
     trace = found.trace
     return {
@@ -88,7 +87,7 @@ def why_missing(server: Unavailable) -> str:
     return _WHY.get(server.why, server.why)
 
 
-def rows(found: Found) -> list[Row]:
+def rows(found: FoundTrace) -> list[Row]:
     """The turn from its oldest message to the delivery of its reply, in the order in which things began."""
     trace, work = found.trace, _work(found)
     first = work[0].began_ms if work else trace.committed_ms
@@ -145,11 +144,11 @@ def _span(span: Span) -> dict[str, Any]:
     }
 
 
-def _spans(found: Found) -> Sequence[Span]:
+def _spans(found: FoundTrace) -> Sequence[Span]:
     return [*_work(found), *found.deliveries]
 
 
-def _work(found: Found) -> list[Span]:
+def _work(found: FoundTrace) -> list[Span]:
     return sorted((*found.trace.recalls, *found.trace.spans), key=lambda span: span.began_ms)
 
 

@@ -5,27 +5,25 @@ and ``Branches`` make a session of it; ``ranges_of`` tells what of it became mem
 message is.
 """
 
-from daemon.transcripts.consolidated_ranges import Range, ranges_of
-from daemon.transcripts.outline import Outline, outline_of
+from daemon.transcripts.outline import Outline, Range, outline_of, ranges_of
 from daemon.transcripts.session_branch import Branches
-from daemon.transcripts.session_restore import Restored, Source, restore
-from daemon.transcripts.transcript_names import Named, find, is_name
-from daemon.transcripts.transcript_search import Hit, Index, Needle, Unread, search
-from daemon.transcripts.transcripts import Piece, Transcripts
+from daemon.transcripts.session_restore import RestoredSession, RestoreSource, restore
+from daemon.transcripts.transcript_search import Hit, Index, SearchWords, UnreadMessages, search
+from daemon.transcripts.transcripts import NamedTranscript, Piece, Transcripts, find, is_name
 
 __all__ = [
     "Branches",
     "Hit",
     "Index",
-    "Named",
-    "Needle",
+    "NamedTranscript",
     "Outline",
     "Piece",
     "Range",
-    "Restored",
-    "Source",
+    "RestoreSource",
+    "RestoredSession",
+    "SearchWords",
     "Transcripts",
-    "Unread",
+    "UnreadMessages",
     "find",
     "is_name",
     "outline_of",

@@ -13,8 +13,8 @@ from daemon.bus import Bus, Part
 from daemon.errors import ArchiveError, NoSuchTranscript
 from daemon.memory import Memories
 from daemon.session import SessionReader, SessionState
-from daemon.transcripts.consolidated_ranges import ranges_of
-from daemon.transcripts.session_restore import Restored, Source, restore
+from daemon.transcripts.outline import ranges_of
+from daemon.transcripts.session_restore import RestoredSession, RestoreSource, restore
 from daemon.transcripts.transcripts import Transcripts
 
 
@@ -27,7 +27,7 @@ class Branches:
         self._transcripts = transcripts
         self._memories = Memories(bus, archive)
 
-    async def branch(self, session: str, index: int) -> Restored:
+    async def branch(self, session: str, index: int) -> RestoredSession:
         """Make a new session of the messages up to the end of the turn that message ``index`` belongs to.
 
         Raises:
@@ -44,7 +44,7 @@ class Branches:
         else:
             cursor, start, fields = await self._settled(state, turn), 0, await self._fields(session, "options")
         start = start if start <= turn else 0  # a branch from before a /new
-        source = Source(
+        source = RestoreSource(
             session=session, scope=state.scope, first=state.begins, cursor=cursor, start=start, fields=fields
         )
         return await restore(self._bus, self._memories, source, lambda: self._raws(session, state.begins, upto))

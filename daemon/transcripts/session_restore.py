@@ -35,7 +35,7 @@ _decode = msgspec.json.Decoder(_Counted).decode
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restored:
+class RestoredSession:
     """A session that was made."""
 
     session: str
@@ -47,7 +47,7 @@ class Restored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class RestoreSource:
     """What is to be restored."""
 
     session: str
@@ -64,8 +64,8 @@ class Source:
 
 
 async def restore(
-    bus: Bus, memories: Memories, source: Source, read: Callable[[], AsyncGenerator[Sequence[bytes]]]
-) -> Restored:
+    bus: Bus, memories: Memories, source: RestoreSource, read: Callable[[], AsyncGenerator[Sequence[bytes]]]
+) -> RestoredSession:
     """Make a new session of the messages that ``read`` gives: those of ``source`` from its ``first`` on.
 
     Raises:
@@ -99,7 +99,9 @@ async def _free_key(bus: Bus, session: str) -> str:
     )
 
 
-async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequence[bytes]]) -> Restored | None:
+async def _made(
+    bus: Bus, key: str, source: RestoreSource, parts: AsyncIterable[Sequence[bytes]]
+) -> RestoredSession | None:
     """The session, made under ``key``; None: somebody else was faster to take the name."""
     nonce, keys = secrets.token_hex(8), bus.keys
     waiting, count, tokens, tokens_start = keys.restoring(key, nonce), 0, 0, 0
@@ -129,7 +131,7 @@ async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequenc
     if status != b"done":
         await bus.call("DEL", waiting)
         return None
-    return Restored(session=key, first=source.first, upto=source.first + count, tokens=tokens)
+    return RestoredSession(session=key, first=source.first, upto=source.first + count, tokens=tokens)
 
 
 def _late(key: str) -> ArchiveError:

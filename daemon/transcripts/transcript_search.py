@@ -70,7 +70,7 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unread:
+class UnreadMessages:
     """Messages that could not be looked at."""
 
     session: str
@@ -79,7 +79,7 @@ class Unread:
     reason: str
 
 
-class Needle:
+class SearchWords:
     """What is looked for: words that all have to stand in a message, anywhere in it and in any case. Pure.
 
     Chinese has no blanks between words, so a word may stand anywhere within others.
@@ -133,7 +133,7 @@ def _unfolded(text: str, at: int) -> int:
 class Index(Protocol):
     """Finds archived messages without reading the archive."""
 
-    async def candidates(self, session: str, upto: int, needle: Needle) -> Sequence[int] | None:
+    async def candidates(self, session: str, upto: int, needle: SearchWords) -> Sequence[int] | None:
         """The messages before index ``upto`` that may match, in order; None: the index does not contain the session.
 
         Raises:
@@ -143,8 +143,8 @@ class Index(Protocol):
 
 
 async def search(
-    transcripts: Transcripts, sessions: Sequence[str], needle: Needle, *, limit: int, index: Index | None = None
-) -> AsyncGenerator[Hit | Unread]:
+    transcripts: Transcripts, sessions: Sequence[str], needle: SearchWords, *, limit: int, index: Index | None = None
+) -> AsyncGenerator[Hit | UnreadMessages]:
     """Up to ``limit`` messages, session by session, the newest first, and after each session what could not be read.
 
     With ``index`` only those archived messages are read that it names.
@@ -173,10 +173,10 @@ async def _looked(index: Index | None, look: "_Look") -> None:
 class _Look:
     """One look through a session."""
 
-    def __init__(self, transcripts: Transcripts, session: str, needle: Needle, most: int) -> None:
+    def __init__(self, transcripts: Transcripts, session: str, needle: SearchWords, most: int) -> None:
         self.newest: list[Hit] = []
         """The newest hits, at most so many, the newest first."""
-        self.unread: list[Unread] = []
+        self.unread: list[UnreadMessages] = []
         self._transcripts = transcripts
         self._session = session
         self._needle = needle
@@ -203,14 +203,14 @@ class _Look:
             async for piece in pieces:
                 if piece.reason:
                     self.unread.append(
-                        Unread(session=self._session, first=piece.first, upto=piece.upto, reason=piece.reason)
+                        UnreadMessages(session=self._session, first=piece.first, upto=piece.upto, reason=piece.reason)
                     )
                 newest.extend(hits(self._session, piece, self._needle))
                 await anyio.lowlevel.checkpoint()
         return list(newest)
 
 
-def _candidates(piece: Piece, needle: Needle) -> Iterator[tuple[int, bytes]]:
+def _candidates(piece: Piece, needle: SearchWords) -> Iterator[tuple[int, bytes]]:
     """The messages that are worth decoding, with their indices."""
     for at in range(0, len(piece.raws), CHECKED):
         raws = piece.raws[at : at + CHECKED]
@@ -218,7 +218,7 @@ def _candidates(piece: Piece, needle: Needle) -> Iterator[tuple[int, bytes]]:
             yield from enumerate(raws, piece.first + at)
 
 
-def hits(session: str, piece: Piece, needle: Needle) -> list[Hit]:
+def hits(session: str, piece: Piece, needle: SearchWords) -> list[Hit]:
     """The messages of a piece that hold what is looked for. Pure."""
     found: list[Hit] = []
     for index, raw in _candidates(piece, needle):

@@ -139,3 +139,21 @@ def second_of(moment: dt.datetime, time_zone: str) -> int:
 
 def _local(moment: dt.datetime, time_zone: str) -> dt.datetime:
     return moment.astimezone(dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone))
+
+
+# What a piece of work used, as it is noted in the accounts.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UsageNote:
+    """What a piece of work used."""
+
+    name: str
+    """Name of the work; Redis adds each name to a day's accounts once."""
+    user: User
+    day: str
+    """``2026-11-20``, the bot's day."""
+    second: int = 0
+    """Of that day."""
+    used: Mapping[str, Amount]
+    """By model."""

@@ -13,11 +13,9 @@ import anyio
 from daemon.clock import Clock
 from daemon.config import BotConfig
 from daemon.errors import BusError
-from daemon.usage.account import Amount, User, day_of, second_of
-from daemon.usage.allowance import Allowance
-from daemon.usage.unsent_usage import Ledger
-from daemon.usage.usage_limits import Estimate, LimitReached, Refusal
-from daemon.usage.usage_note import Note
+from daemon.usage.account import Amount, UsageNote, User, day_of, second_of
+from daemon.usage.unsent_usage import UnsentUsage
+from daemon.usage.usage_limits import Allowance, Estimate, LimitReached, Refusal
 
 LOOK_S = 0.25
 """How often is looked whether the calls in progress have left room."""
@@ -27,7 +25,7 @@ LOOK_S = 0.25
 class Payer:
     """Who pays for the calls of one piece of work."""
 
-    ledger: Ledger
+    ledger: UnsentUsage
     clock: Clock
     user: User
     """Whose limits the calls take from."""
@@ -106,4 +104,4 @@ class Payer:
     async def note(self, name: str, used: Mapping[str, Amount], *, day: str = "") -> None:
         """Note what was ``used``, by model, in the accounts of ``day``, by default today; never raises."""
         second = second_of(self.clock.now(), self.bot.time_zone)
-        await self.ledger.note(Note(name=name, user=self.user, day=day or self.day, second=second, used=used))
+        await self.ledger.note(UsageNote(name=name, user=self.user, day=day or self.day, second=second, used=used))

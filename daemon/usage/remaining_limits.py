@@ -1,12 +1,20 @@
 """Remaining amounts of a bot's daily limits, and how long these amounts last at the current rate. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from daemon.config import BotConfig, EachConfig
+import anyio
+
+from daemon.bus import Bus
+from daemon.clock import Clock
+from daemon.config import BotConfig, Config, EachConfig
 from daemon.durations import duration
-from daemon.usage.account import DAY_S, NANO, Amount
-from daemon.usage.allowance import Allowance, Whose
+from daemon.errors import BadSessionKey
+from daemon.sessionkey import SessionKey
+from daemon.usage.account import DAY_S, NANO, Amount, day_of, second_of
+from daemon.usage.usage_book import UsageBook
+from daemon.usage.usage_limits import KINDS, Allowance, Whose
 from daemon.wording import Language
 from daemon.wording import text as say
 
@@ -27,7 +35,7 @@ class DailyLimit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class RemainingLimit:
     """How much of one limit is left today."""
 
     limited: DailyLimit
@@ -96,7 +104,7 @@ def currencies_of(bot: BotConfig) -> Sequence[str]:
     return sorted({model.prices.currency for model in bot.model.chain})
 
 
-def left_of(bot: BotConfig, whose: Whose, name: str, amount: Amount, *, second: int) -> list[Left]:
+def left_of(bot: BotConfig, whose: Whose, name: str, amount: Amount, *, second: int) -> list[RemainingLimit]:
     """What is left of each limit of a person, a chat or the bot, who used ``amount`` up to ``second`` of the day."""
     return [
         _left(limited, whose, name, amount, second=second)
@@ -105,11 +113,11 @@ def left_of(bot: BotConfig, whose: Whose, name: str, amount: Amount, *, second: 
     ]
 
 
-def _left(limited: DailyLimit, whose: Whose, name: str, amount: Amount, *, second: int) -> Left:
+def _left(limited: DailyLimit, whose: Whose, name: str, amount: Amount, *, second: int) -> RemainingLimit:
     limit: int = getattr(limited.each, whose)
     used = amount.tokens if limited.currency is None else amount.costs_nano.get(limited.currency, 0)
     lasts_s = max(0, limit - used) * window_s(amount, second=second) / used if used else None
-    return Left(
+    return RemainingLimit(
         limited=limited, whose=whose, name=name, used=used, limit=limit, lasts_s=lasts_s, day_left_s=DAY_S - second
     )
 
@@ -123,3 +131,57 @@ def window_s(amount: Amount, *, second: int) -> float:
     if not amount.tokens:
         return float(WINDOW_MIN_S)
     return max(float(WINDOW_MIN_S), 2 * (second - amount.token_seconds / amount.tokens))
+
+
+# The limits of today of all bots, and the people and chats that are closest to them.
+
+NEAREST = 20
+"""People, or chats, listed for each limit."""
+
+_ACCOUNTS: Mapping[Whose, Literal["person", "session", "bot"]] = {"person": "person", "chat": "session", "bot": "bot"}
+
+
+async def nearest(bus: Bus, config: Config, clock: Clock) -> list[tuple[str, RemainingLimit]]:
+    """What is left of each limit today: name of the bot and the rest, the most used limit first.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    found: list[tuple[str, RemainingLimit]] = []
+    async with anyio.create_task_group() as tg:
+        for bot in config.bots:
+            tg.start_soon(_of_bot, UsageBook(bus), config, clock, bot, found)
+    return sorted(found, key=lambda each: -each[1].share)
+
+
+async def _of_bot(
+    book: UsageBook, config: Config, clock: Clock, bot: str, found: list[tuple[str, RemainingLimit]]
+) -> None:
+    own, now = config.bots[bot], clock.now()
+    day, second = day_of(now, own.time_zone), second_of(now, own.time_zone)
+    for whose in KINDS:
+        if not any(getattr(limited.each, whose) for limited in daily_limits(own)):
+            continue
+        accounts = await book.read([day], by=_ACCOUNTS[whose])
+        if whose == "bot":
+            accounts = {bot: accounts.get(bot, Amount())}
+        rows = [
+            left
+            for name, amount in accounts.items()
+            if _belongs(config, bot, whose, name)
+            for left in left_of(own, whose, name, amount, second=second)
+        ]
+        found += [(bot, left) for left in sorted(rows, key=lambda left: -left.share)[:NEAREST]]
+
+
+def _belongs(config: Config, bot: str, whose: Whose, name: str) -> bool:
+    """Whether an account is one of ``bot``: sessions do not name their bot, but their channel does."""
+    if whose == "bot":
+        return True
+    if whose == "person":
+        return name.startswith(f"{bot} ")
+    try:
+        channel = config.channels.get(SessionKey.parse(name).channel)
+    except BadSessionKey:
+        return False
+    return channel is not None and channel.bot == bot

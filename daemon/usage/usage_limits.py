@@ -5,17 +5,63 @@ most can pass a limit. ``docs/configuration-bots.md`` says what counts.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from daemon.bus import Bus, Part, load_script
-from daemon.config import EachConfig
+from daemon.config import BotConfig, CostConfig, EachConfig
 from daemon.errors import MillpondError
 from daemon.sessionkey import encode_part
-from daemon.usage.account import User
-from daemon.usage.allowance import Allowance, Whose
+from daemon.usage.account import NANO, User
 from daemon.usage.usage_book import KEPT_S, NOTED_S, cost_measure
+
+# What a bot's limits allow a person, a chat and the bot on a day.
+
+Whose = Literal["person", "chat", "bot"]
+KINDS: tuple[Whose, ...] = ("person", "chat", "bot")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """Limits of a day; 0: none."""
+
+    tokens: EachConfig
+    nano: EachConfig
+    """Of money, in billionths of the unit of ``currency``."""
+    currency: str
+
+    @classmethod
+    def of(cls, bot: BotConfig, *, for_memory: bool = False) -> "Allowance":
+        """The limits of ``bot``; but for memory without the share that is reserved for memory."""
+        limits = bot.limits
+        share = 1.0 if for_memory else 1.0 - limits.reserved_for_memory
+        return cls(
+            tokens=_times(share, limits.tokens_per_day),
+            nano=_times(share * NANO, limits.cost_per_day),
+            currency=bot.model.prices.currency,
+        )
+
+
+def _times(factor: float, each: EachConfig | CostConfig) -> EachConfig:
+    """Each limit times ``factor``, 1 at least where there is a limit."""
+    person, chat, bot = (max(1, round(factor * limit)) if limit else 0 for limit in (each.person, each.chat, each.bot))
+    return EachConfig(person=person, chat=chat, bot=bot)
+
+
+# Selects who warns the administrators of a limit that is nearly used up.
+
+WARN = load_script(__file__, "warn.lua")
+
+
+async def is_first_warning(bus: Bus, limit: str, day: str, *, by: str) -> bool:
+    """Whether ``by`` is the first on ``day`` to warn of ``limit``, a name with spaces; true again for that one.
+
+    Raises:
+        BusUnavailable: Redis is away; asking again is safe.
+    """
+    return bool(await bus.run(WARN, [bus.keys.usage_told(day)], [limit, by, NOTED_S * 1000]))
+
 
 RESERVE = load_script(__file__, "reserve.lua", with_parts=("reserved.part.lua",))
 BUCKET = load_script(__file__, "bucket.lua")
@@ -56,7 +102,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class BucketLevel:
     """What the buckets of messages hold, as far as there are limits."""
 
     wait_s: float
@@ -133,7 +179,7 @@ class Limits:
 
     async def take(
         self, user: User, limits: EachConfig, *, message: str, count: int, claim: str, aside: bool = False
-    ) -> Room:
+    ) -> BucketLevel:
         """Take room for ``count`` messages of a session, once for each first ``message`` (its stream id).
 
         Args:
@@ -163,7 +209,7 @@ class Limits:
                 "aside" if aside else "taken",
             ],
         )
-        return Room(wait_s=wait_ms / 1000, tell=bool(tell), chat=left[0], person=left[1], bot=left[2])
+        return BucketLevel(wait_s=wait_ms / 1000, tell=bool(tell), chat=left[0], person=left[1], bot=left[2])
 
     async def take_call(self, user: User, tools: str, per_minute: int, *, call: str) -> float:
         """Take room for a call of a person, once for each ``call``: 0, or the seconds until there is room.
@@ -186,7 +232,7 @@ class Limits:
         found: list[int] = await self._bus.run(BUCKET, keys, args)
         return found[0] / 1000
 
-    async def look(self, user: User, limits: EachConfig) -> Room:
+    async def look(self, user: User, limits: EachConfig) -> BucketLevel:
         """What room there is, without taking any. Errors as for ``take``."""
         return await self.take(user, limits, message="0-0", count=0, claim="")
 

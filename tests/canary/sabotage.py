@@ -11,14 +11,14 @@ from typing import Any
 import millpond
 from channels.web.access import Operators
 from daemon.forget import sweep
-from daemon.forget.forget_context import Work
+from daemon.forget.forget_context import ForgetContext
 from daemon.memory import Memories, Recall
 from daemon.people import link_codes
 from daemon.recall.index import BuiltinEngine
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
-from workers.agent.outgoing_messages import Speech
-from workers.tools import tool_sandbox
+from workers.agent.outgoing_messages import OutgoingMessages
+from workers.tools import file_access
 
 _current = Memories.current
 
@@ -38,11 +38,11 @@ def _any_name(_name: str) -> None:
     pass
 
 
-async def _nothing(_work: Work, _scope: str) -> None:
+async def _nothing(_work: ForgetContext, _scope: str) -> None:
     pass
 
 
-async def _of_anybody(speech: Speech, session: str) -> str:
+async def _of_anybody(speech: OutgoingMessages, session: str) -> str:
     bus = speech._process.bus
     return ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
 
@@ -57,19 +57,19 @@ def _any_file(_found: Any, _place: Any) -> None:
 
 CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # A path may lead out of the folder of a scope's files.
-    "parents": (Swap(tool_sandbox, "_check", _any_name),),
+    "parents": (Swap(file_access, "_check", _any_name),),
     # Links are followed, and second names of files count as the first.
     "links": (
-        Swap(tool_sandbox, "_FOLDER", tool_sandbox._FOLDER & ~os.O_NOFOLLOW),
-        Swap(tool_sandbox, "_FILE", tool_sandbox._FILE & ~os.O_NOFOLLOW),
-        Swap(tool_sandbox, "_only_plain", _any_file),
+        Swap(file_access, "_FOLDER", file_access._FOLDER & ~os.O_NOFOLLOW),
+        Swap(file_access, "_FILE", file_access._FILE & ~os.O_NOFOLLOW),
+        Swap(file_access, "_only_plain", _any_file),
     ),
     # Every person has the memory of one of them.
     "memory": (Swap(Memories, "current", _of_the_first),),
     # Every person's searches look through what one of them was told.
     "search": (Swap(BuiltinEngine, "_done", _done_for_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
-    "message": (Swap(Speech, "_shared", _of_anybody),),
+    "message": (Swap(OutgoingMessages, "_shared", _of_anybody),),
     # The API needs no token.
     "token": (Swap(Operators, "admits", _everybody),),
     # One side alone confirms a link.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from daemon.bus import Bus, pairs
-from daemon.overview import Unknown, read_unknown
+from daemon.overview import UnknownDelivery, read_unknown
 from daemon.process import Process
 from tests.chaos import runs
 from tests.chaos.cursors import Cursors
@@ -130,5 +130,5 @@ def _attempt(seen: SeenAttempt, book: Book) -> Attempt:
     )
 
 
-def _outcome(listed: Unknown) -> Outcome:
+def _outcome(listed: UnknownDelivery) -> Outcome:
     return Outcome(place=Place(reply=listed.reply, part=listed.part, number=listed.attempt), action=listed.action)

@@ -22,7 +22,7 @@ async def kept_of(process: Process, sessions: Mapping[str, str] | Sequence[str],
     Args:
         process: through which it is read.
         sessions: their keys, with what the marks of each begin with where that is not the last part of its key.
-        doomed: as in ``Kept``.
+        doomed: as in ``KeptExport``.
     """
     memories = Memories(process.bus, process.archive)
     names = sessions if isinstance(sessions, Mapping) else dict.fromkeys(sessions, "")

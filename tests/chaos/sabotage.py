@@ -21,13 +21,13 @@ from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
 from daemon.events import LogEntry
 from daemon.memory import Recall
-from daemon.memory.current_memory import Current
+from daemon.memory.current_memory import CurrentMemory
 from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
-from daemon.session import Lock, Locks
+from daemon.session import ConsolidationLock, ConsolidationLocks
+from daemon.session.claim import RELEASE
 from daemon.session.consolidation_locks import SETTLE
-from daemon.session.release import RELEASE
 from daemon.session.sessions import COMMIT, JOURNAL, RENEW
-from workers.agent.tool_loop import Loop
+from workers.agent.tool_loop import ToolLoop
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,18 @@ async def _never_end(_lease: Lease) -> None:
     await anyio.sleep_forever()
 
 
-async def _only_remember(loop: Loop, entry: LogEntry) -> None:
+async def _only_remember(loop: ToolLoop, entry: LogEntry) -> None:
     loop._progress.entries.append(entry)
 
 
-async def _never_lost(_locks: Locks, _lock: Lock) -> None:
+async def _never_lost(_locks: ConsolidationLocks, _lock: ConsolidationLock) -> None:
     pass
 
 
-_recall = Current.recall
+_recall = CurrentMemory.recall
 
 
-async def _as_once_read(current: Current, scope: str) -> Recall:
+async def _as_once_read(current: CurrentMemory, scope: str) -> Recall:
     known = current._cached.get(scope)
     return known[1] if known else await _recall(current, scope)
 
@@ -111,7 +111,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         Cut(JOURNAL, r"if step ~= first then return 'stale' end", ""),
     ),
     # Nothing is on record before the commit: neither what was asked of tools nor what they gave.
-    "journal": (Swap(Loop, "_record", _only_remember),),
+    "journal": (Swap(ToolLoop, "_record", _only_remember),),
     "dedupe": (Cut(PUBLISH, r"if seen then", "if false then"),),
     # A leader looks at its own clock before each part, the script at the nonce. Without the clock alone no promise is
     # broken; that is a run, too.
@@ -139,10 +139,10 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     ),
     # Who has once held a consolidation lock thinks that it is for ever, and the memory takes what he writes.
     "fence": (
-        Swap(Locks, "renew", _never_lost),
+        Swap(ConsolidationLocks, "renew", _never_lost),
         *(Cut(script, r"if highest > fence or [^\n]* then", "if false then") for script in _MEMORY_SCRIPTS),
     ),
-    "fence-by-renewal": (Swap(Locks, "renew", _never_lost),),
+    "fence-by-renewal": (Swap(ConsolidationLocks, "renew", _never_lost),),
     # Late copies are kept out by the nonce of a lock, by the place that they name, and by the message before it, which
     # has left Redis by then: so all three go.
     "cursor": (
@@ -156,7 +156,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         Cut(APPLY, r"if fields\.applied == name then[^\n]*", ""),
         Cut(APPLY, r"if [^\n]* and \(fields\.version ~= [^\n]* then", "if false then"),
     ),
-    "recall": (Swap(Current, "recall", _as_once_read),),
+    "recall": (Swap(CurrentMemory, "recall", _as_once_read),),
     "reaper": (Cut(REAP, r"\A.*\Z", "return {0, -1}"),),
 }
 """What can be switched off, and how."""

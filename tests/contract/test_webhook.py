@@ -11,7 +11,7 @@ import pytest
 
 from channels.base import Channel
 from channels.webhook import connect
-from channels.webhook.webhook_signature import ID, SIGNATURE, TIME, signed
+from channels.webhook.webhook_receiver import ID, SIGNATURE, TIME, signed
 from daemon.clock import SystemClock
 from daemon.config import Config, Secret, WebhookChannelConfig
 from daemon.errors import BusUnavailable, SendRejected

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from daemon.server.blocking_client import Link, Refusal
+from daemon.server.blocking_client import BlockingClient, Refusal
 from daemon.server.redis_program import find_program
 from tests.ports import free_port
 from tests.servers import old_redis, wait_until
@@ -50,17 +50,17 @@ class Server:
 
     def answers(self) -> bool:
         assert self.process is not None and self.process.poll() is None, "it ended at its start"
-        with suppress(OSError), Link.tcp("127.0.0.1", self.port, timeout_s=2.0) as link:
+        with suppress(OSError), BlockingClient.tcp("127.0.0.1", self.port, timeout_s=2.0) as link:
             return isinstance(link.call("PING"), Refusal)
         return False
 
-    def link(self, role: str = "") -> Link:
+    def link(self, role: str = "") -> BlockingClient:
         """A connection as the user of a role; without one as the user of commands."""
         name, _, password = self.url(role).removeprefix("redis://").partition("@")[0].partition(":")
         return self._link(name, password)
 
-    def _link(self, name: str, password: str) -> Link:
-        link = Link.tcp("127.0.0.1", self.port, timeout_s=5.0)
+    def _link(self, name: str, password: str) -> BlockingClient:
+        link = BlockingClient.tcp("127.0.0.1", self.port, timeout_s=5.0)
         assert link.call("AUTH", name, password) == b"OK"
         return link
 

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from channels.web.health_endpoints import Health
+from channels.web.health_endpoints import HealthEndpoints
 from daemon import metrics
 from daemon.config import Config, TestingConfig
 from daemon.process import Process
@@ -53,7 +53,7 @@ async def existing(process: Process, lab: Lab) -> dict[str, set[str]]:
     """Every series that a process shows → its labels."""
     process = replace(process, config=Config(channels={"lane": TestingConfig(url="http://127.0.0.1:1/")}))
     assert metrics.TURNS in REGISTRY._collector_to_names
-    gauges = list(text_string_to_metric_families((await Health(process)._gauges()).decode()))
+    gauges = list(text_string_to_metric_families((await HealthEndpoints(process)._gauges()).decode()))
     found: dict[str, set[str]] = {}
     for collector in list(REGISTRY._collector_to_names):
         labels = set(getattr(collector, "_labelnames", ()))

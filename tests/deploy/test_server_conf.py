@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.server.blocking_client import Link, Refusal
+from daemon.server.blocking_client import BlockingClient, Refusal
 from tests.deploy.served import ROOT, Server, server
 
 __all__ = ["server"]
@@ -103,7 +103,7 @@ def test_no_command_that_the_code_calls_is_forbidden_to_millponds_user(server: S
 
 @pytest.mark.parametrize("words", [("GET", "mp:meta"), ("INFO",), ("ACL", "LIST"), ("SHUTDOWN",)])
 def test_who_has_no_password_has_nothing(server: Server, words: tuple[str, ...]) -> None:
-    with Link.tcp("127.0.0.1", server.port, timeout_s=5.0) as link:
+    with BlockingClient.tcp("127.0.0.1", server.port, timeout_s=5.0) as link:
         refused = link.call(*words)
 
     assert isinstance(refused, Refusal)

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from channels.http import listen, serving
-from channels.webhook.webhook_signature import ID, problem_of, signed
+from channels.webhook.webhook_receiver import ID, problem_of, signed
 from daemon.clock import SystemClock
 from daemon.config import Secret
 from tests.fakes.sink import Cut, Fault, Hang, Page, Post, Refuse

@@ -27,7 +27,7 @@ from daemon.config import BotConfig, Config, MemorySearchConfig, ModelConfig, Qu
 from daemon.run import open_process
 from tests.chaos.runs import BEGAN, ENDED, Run, append
 from tests.chaos.sabotage import CHECKS, switch_off
-from workers.agent import bot_runtime, tool_checks
+from workers.agent import bot_checks, bot_runtime
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
 
@@ -113,7 +113,7 @@ ACT = Tool(
 
 def work(server_dir: Path, prefix: str, base_url: str, marks: Path) -> None:
     """Be a worker with the tool ``mark`` alone, on a server that is there, until killed."""
-    bot_runtime.BUILTIN = tool_checks.BUILTIN = Registry([MARK])
+    bot_runtime.BUILTIN = bot_checks.BUILTIN = Registry([MARK])
     tokens._encoder = lambda _name: tokens.estimate  # a vocabulary takes as long as the rest of a start
     os.environ["MARKS"] = str(marks)
     anyio.run(_work, server_dir, prefix, base_url, marks.parent)
@@ -132,5 +132,5 @@ async def _work(server_dir: Path, prefix: str, base_url: str, data_dir: Path) ->
 if __name__ == "__main__":
     if sys.argv[1] in CHECKS:
         switch_off(sys.argv.pop(1))
-    bot_runtime.BUILTIN = tool_checks.BUILTIN = Registry([*BUILTIN._tools.values(), MARK, NOTE, ACT])
+    bot_runtime.BUILTIN = bot_checks.BUILTIN = Registry([*BUILTIN._tools.values(), MARK, NOTE, ACT])
     millpond.main()

@@ -223,7 +223,7 @@ class Outcome:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections to Redis for which no time passes: the test's clock is none of theirs."""
     monkeypatch.setitem(connection._OPTIONS, "socket_timeout", 1e9)
-    monkeypatch.setattr("workers.consolidation.summary.model_breaker._breakers", {})
+    monkeypatch.setattr("workers.consolidation.summary.summary_calls._breakers", {})
 
 
 def living(process: Process, model: Model) -> Process:

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from daemon.access import EVERYWHERE, Access, Entry, Pairing, Pauses, Stranger, may_take
+from daemon.access import EVERYWHERE, Access, AccessEntry, PairingCodes, Pauses, Stranger, may_take
 from daemon.bus import Bus, command_of
 from daemon.config import GROUP_COMMANDS, AccessConfig, BotConfig
 from daemon.events import Quote
@@ -68,7 +68,7 @@ class Room:
                     return new[0].text
                 await anyio.sleep(0.005)
 
-    async def entries(self) -> dict[str, Entry]:
+    async def entries(self) -> dict[str, AccessEntry]:
         return dict(await Access(self.bus, NAME).read())
 
 
@@ -162,7 +162,7 @@ async def test_a_group_is_let_in_by_an_administrator_in_it(process: Process) -> 
 
 
 async def test_a_code_used_twice_by_the_same_message_lets_in_once(process: Process) -> None:
-    pairing = Pairing(process.bus, NAME)
+    pairing = PairingCodes(process.bus, NAME)
     code = await pairing.offer(Stranger(id="ann", name="Ann", session=f"{NAME}:ann"))
     first = await pairing.redeem(code, who="m1", by=BOSS, time="t", at="5-0")
     await Access(process.bus, NAME).decide("ann", "banned", by=BOSS, time="t", at="6-0")

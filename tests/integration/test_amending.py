@@ -9,17 +9,17 @@ from daemon.bus import pairs
 from daemon.errors import InboundError, MessageTooLarge
 from daemon.events import Attachment, Overheard, Quote
 from daemon.process import Process
-from daemon.session import Amendments
+from daemon.session import MessageEdits
 from tests.conftest import Lab, an_entry, an_inbound, commit_of
 from tests.intakelab import accepted, an_arrival, intake_of, texts, with_channel
 
 
 @pytest.fixture
-def amendments(lab: Lab) -> Amendments:
-    return Amendments(lab.bus, lab.queue)
+def amendments(lab: Lab) -> MessageEdits:
+    return MessageEdits(lab.bus, lab.queue)
 
 
-async def amend(amendments: Amendments, message_id: str, text: str, **more: Any) -> str:
+async def amend(amendments: MessageEdits, message_id: str, text: str, **more: Any) -> str:
     return await amendments.amend(an_inbound(message_id, text=text, **more))
 
 
@@ -27,7 +27,7 @@ def given(claim: Any) -> list[tuple[str, str]]:
     return [(each.inbound.id, each.inbound.text) for each in claim.begun.waiting if each.inbound]
 
 
-async def test_an_edited_message_is_answered_as_it_says_now_in_its_place(lab: Lab, amendments: Amendments) -> None:
+async def test_an_edited_message_is_answered_as_it_says_now_in_its_place(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b", "c"):
         await lab.publish(message_id)
 
@@ -42,7 +42,7 @@ async def test_an_edited_message_is_answered_as_it_says_now_in_its_place(lab: La
     assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
 
 
-async def test_what_came_with_it_and_when_stays(lab: Lab, amendments: Amendments) -> None:
+async def test_what_came_with_it_and_when_stays(lab: Lab, amendments: MessageEdits) -> None:
     overheard = (Overheard(id="o", sender_id="bob", text="psst", at="2026-11-20T08:59:00Z"),)
     await lab.publish("a", overheard=overheard, quote=Quote(text="q"), correlation="first")
     picture = (Attachment(kind="image", source="new"),)
@@ -55,7 +55,7 @@ async def test_what_came_with_it_and_when_stays(lab: Lab, amendments: Amendments
     assert (message.text, message.attachments) == ("edited", picture)
 
 
-async def test_a_message_that_nobody_waits_for_is_unknown(lab: Lab, amendments: Amendments) -> None:
+async def test_a_message_that_nobody_waits_for_is_unknown(lab: Lab, amendments: MessageEdits) -> None:
     assert await amend(amendments, "a", "edited") == "unknown"
     await lab.publish("a")
     await lab.commit(await lab.claim(), go_on=False)
@@ -64,7 +64,7 @@ async def test_a_message_that_nobody_waits_for_is_unknown(lab: Lab, amendments: 
     assert (await lab.state()).waiting == 0
 
 
-async def test_nobody_edits_what_another_said(lab: Lab, amendments: Amendments) -> None:
+async def test_nobody_edits_what_another_said(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     foreign = an_inbound("a", text="forged")
 
@@ -72,7 +72,7 @@ async def test_nobody_edits_what_another_said(lab: Lab, amendments: Amendments) 
     assert given(await lab.claim()) == [("a", "text of a")]
 
 
-async def test_commands_are_not_edited(lab: Lab, amendments: Amendments) -> None:
+async def test_commands_are_not_edited(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await lab.publish("b", command="stop")
 
@@ -81,7 +81,7 @@ async def test_commands_are_not_edited(lab: Lab, amendments: Amendments) -> None
     assert given(await lab.claim()) == [("a", "text of a"), ("b", "/stop")]
 
 
-async def test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_not(lab: Lab, amendments: Amendments):
+async def test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_not(lab: Lab, amendments: MessageEdits):
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()
@@ -95,7 +95,7 @@ async def test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_
     assert (await lab.state()).waiting == 0
 
 
-async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments: Amendments) -> None:
+async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id, debounce_s=5.0)
     await shift_debounce(lab)
@@ -119,7 +119,7 @@ async def shift_debounce(lab: Lab) -> None:
     await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "debounce", window)
 
 
-async def test_what_a_stop_ends_is_left_alone(lab: Lab, amendments: Amendments) -> None:
+async def test_what_a_stop_ends_is_left_alone(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id)
     claim = await lab.claim()
@@ -131,7 +131,7 @@ async def test_what_a_stop_ends_is_left_alone(lab: Lab, amendments: Amendments) 
     assert [each.inbound.id for each in waiting if each.inbound] == ["a", "b", "s"]
 
 
-async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, amendments: Amendments) -> None:
+async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     claim = await lab.claim()
     await lab.sessions.journal(claim, step=0, entries=[an_entry(0, id="a")])
@@ -140,7 +140,7 @@ async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, ame
     assert await amend(amendments, "a", "too late") == "late"
 
 
-async def test_what_is_put_off_is_tried_again_as_it_says_now(lab: Lab, amendments: Amendments) -> None:
+async def test_what_is_put_off_is_tried_again_as_it_says_now(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await lab.sessions.back_off(await lab.claim(), delay_s=0)
 
@@ -149,7 +149,7 @@ async def test_what_is_put_off_is_tried_again_as_it_says_now(lab: Lab, amendment
     assert given(await lab.claim()) == [("a", "edited")]
 
 
-async def test_a_late_copy_changes_nothing(lab: Lab, amendments: Amendments) -> None:
+async def test_a_late_copy_changes_nothing(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await amend(amendments, "a", "once")
     assert await lab.bus.repeat("amend.lua") == b"gone"
@@ -164,7 +164,7 @@ async def test_a_late_copy_changes_nothing(lab: Lab, amendments: Amendments) -> 
     assert (await lab.state()).waiting == 0
 
 
-async def test_a_dead_letter_keeps_what_was_edited(lab: Lab, amendments: Amendments) -> None:
+async def test_a_dead_letter_keeps_what_was_edited(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await amend(amendments, "a", "edited")
     claim = await lab.claim()
@@ -175,7 +175,7 @@ async def test_a_dead_letter_keeps_what_was_edited(lab: Lab, amendments: Amendme
     assert b'"text":"edited"' in dict(pairs(fields))[b"message"]
 
 
-async def test_what_cannot_be_accepted_does_not_replace_anything(lab: Lab, amendments: Amendments) -> None:
+async def test_what_cannot_be_accepted_does_not_replace_anything(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
 
     with pytest.raises(MessageTooLarge):
@@ -186,7 +186,7 @@ async def test_what_cannot_be_accepted_does_not_replace_anything(lab: Lab, amend
     assert given(await lab.claim()) == [("a", "text of a")]
 
 
-async def test_one_of_many_that_wait_is_found(lab: Lab, amendments: Amendments, monkeypatch: pytest.MonkeyPatch):
+async def test_one_of_many_that_wait_is_found(lab: Lab, amendments: MessageEdits, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.session.message_edits.PAGE", 2)
     for number in range(5):
         await lab.publish(f"m{number}")

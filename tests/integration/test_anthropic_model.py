@@ -39,7 +39,7 @@ from tests.integration.test_providers import Conversation, talk
 from tests.integration.test_turns import wire
 from tests.limits import HANG_S
 from tests.tables import each_row
-from workers.agent.model_probe import probe
+from workers.agent.bot_checks import probe
 
 USER = msgspec.json.encode({"role": "user", "content": "héllo 你好"})
 TOOL = msgspec.json.encode({"type": "function", "function": {"name": "time", "parameters": {"type": "object"}}})

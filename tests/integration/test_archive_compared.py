@@ -10,11 +10,10 @@ import pytest
 
 from daemon.archive import Archive, Segment, Shelf
 from daemon.archive.archive import TRIM
-from daemon.archive.catalogue import catalogue_of
+from daemon.archive.catalogue import catalogue_of, listing_of
 from daemon.archive.local_storage import LocalStorage
 from daemon.archive.marker import database_id, marker_in, noted
 from daemon.archive.segment import is_of, lines_of, packed, segment_of, unpacked
-from daemon.archive.segment_listing import listing_of
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 from daemon.testing import ManualClock

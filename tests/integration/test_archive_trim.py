@@ -16,14 +16,14 @@ from structlog.testing import capture_logs
 import daemon.archive.archive
 import daemon.archive.shelf_lists
 from daemon.archive import Archive, Segment, Shelf, Storage
+from daemon.archive.catalogue import listing_of
 from daemon.archive.local_storage import LocalStorage
-from daemon.archive.marker import Noted, noted
+from daemon.archive.marker import KnownArchive, noted
 from daemon.archive.object_storage import ObjectStorage
-from daemon.archive.segment_cover import cover, gaps
-from daemon.archive.segment_listing import listing_of
+from daemon.archive.segment import cover, gaps
 from daemon.archive_maintenance import mark_archive
 from daemon.bus import Bus
-from daemon.cli.archive_checks import examine_archive
+from daemon.cli.doctor.database_checks import examine_archive
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing, BusUnavailable, Trimmed
 from daemon.process import Process
@@ -287,7 +287,7 @@ async def test_hosts_that_share_a_folder_or_a_store_trim(anywhere: Place) -> Non
     assert await anywhere.archive.trim(ANN, 6) == 6
     assert await other.read_range(ANN, 0, 6) == anywhere.raws[:6]
     (known,) = (await noted(anywhere.lab.bus)).values()
-    assert isinstance(known, Noted)
+    assert isinstance(known, KnownArchive)
     assert (known.kind, known.where) == (anywhere.storage.kind, anywhere.storage.where)
 
 

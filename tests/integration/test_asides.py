@@ -14,14 +14,14 @@ from daemon.errors import BusUnavailable, RateLimited, SessionFull
 from daemon.events import Notice, Reply
 from daemon.memory import Memories
 from daemon.process import Process
-from daemon.session import Asides, Word
+from daemon.session import ImmediateCommands, SessionNotice
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_turns import Bot, notices_of, replies_of
 from tests.limits import HANG_S, until
 from workers.agent.bot_runtime import Kits
-from workers.agent.immediate_answers import Speaker
-from workers.agent.server_tools import Equipment
+from workers.agent.commands.immediate_answers import ImmediateAnswers
+from workers.agent.tool_loop import ServerTools
 
 
 async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:
@@ -164,7 +164,7 @@ async def test_commands_are_answered_in_a_session_that_is_full_but_not_without_e
     await ask(lab, "s", session="web:ann:thread")
     await ask(lab, "s", session="web:ann2")
 
-    speaker = Speaker(Bot(process, ScriptedModel()).process, Kits(process), Equipment(process))
+    speaker = ImmediateAnswers(Bot(process, ScriptedModel()).process, Kits(process), ServerTools(process))
     await speaker._answer_all(0)
 
     assert len(await notices_of(lab)) == 16
@@ -200,7 +200,7 @@ async def test_many_workers_answer_a_command_once(process: Process, lab: Lab) ->
 
 
 async def test_an_answer_said_twice_or_late_changes_nothing(lab: Lab) -> None:
-    asides = Asides(lab.bus, lab.queue)
+    asides = ImmediateCommands(lab.bus, lab.queue)
     await ask(lab, "s", session="support:eve", delivery="push")
     (aside,) = await asides.waiting(0)
     reply = Reply(id="support:eve#1", session="support:eve", turn=0, text="x", correlation="c")
@@ -233,7 +233,9 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
     await ask(lab, message_id)
     for process in (first, second):
         try:
-            await Speaker(Bot(process, ScriptedModel()).process, Kits(process), Equipment(process))._answer_all(0)
+            await ImmediateAnswers(
+                Bot(process, ScriptedModel()).process, Kits(process), ServerTools(process)
+            )._answer_all(0)
         except BusUnavailable:
             continue
 
@@ -257,7 +259,7 @@ async def test_a_command_for_an_unknown_bot_is_left_to_another_process(process: 
     await ask(lab, "s")
     stranger = replace(process, config=Config(queue=lab.queue, bots={"nemo": BotConfig()}))
 
-    await Speaker(Bot(stranger, ScriptedModel()).process, Kits(stranger), Equipment(stranger))._answer_all(0)
+    await ImmediateAnswers(Bot(stranger, ScriptedModel()).process, Kits(stranger), ServerTools(stranger))._answer_all(0)
     assert await notices_of(lab) == []
     async with Bot(process, ScriptedModel()).working():
         notices = await answered(lab)
@@ -269,7 +271,7 @@ async def test_what_is_said_when_a_session_parks_is_said_once_however_often_that
     await lab.publish("a", session="support:eve", delivery="push")
     notice = Notice(kind="parked", text="x", time="2026-11-20T09:00:00.000Z", message_id="a")
     reply = Reply(id="support:eve#parked-1", session="support:eve", turn=0, text="x", correlation="c")
-    word = Word(notice=notice, reply=reply, out_channel="support")
+    word = SessionNotice(notice=notice, reply=reply, out_channel="support")
 
     for _ in range(2):
         await lab.sessions.park(await lab.claim("support:eve"), delay_s=0.3, word=word)

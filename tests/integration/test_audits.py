@@ -10,7 +10,7 @@ import pytest
 
 from daemon.memory import Audit, HistoryEntry
 from daemon.process import Process
-from daemon.recall import Lost, lost_of
+from daemon.recall import LostItem, lost_of
 from tests.conftest import Lab
 from tests.forgetlab import ANN, SCOPE, Pond, pond
 from tests.memorylab import saves
@@ -82,8 +82,8 @@ async def test_what_nothing_finds_is_listed_by_its_place_and_read_back_from_the_
     entry, audit = await last_entry(world)
     assert (audit.archive, audit.score) == (2, 0.0)
     assert await lost_of(world.process.transcripts, entry) == [
-        Lost(kind="promise", index=0, text=PROMISE),
-        Lost(kind="code", index=0, text=CODE),
+        LostItem(kind="promise", index=0, text=PROMISE),
+        LostItem(kind="code", index=0, text=CODE),
     ]
     assert CODE not in json.dumps(msgspec.to_builtins(audit))
 
@@ -200,8 +200,8 @@ async def test_a_request_that_cannot_be_read_back_is_passed_on(world: Pond, monk
         await anyio.sleep_forever()
 
     with monkeypatch.context() as patch:
-        patch.setattr("workers.consolidation.audit.kept_requests.messages_at", hang)
-        patch.setattr("workers.consolidation.audit.kept_requests.READ_S", 0.0)
+        patch.setattr("workers.consolidation.audit.pinned_statements.messages_at", hang)
+        patch.setattr("workers.consolidation.audit.pinned_statements.READ_S", 0.0)
         await told(world, "Hello.", memory="- is allergic to nuts, and likes lakes")
     assert len((await last_entry(world))[1].requests) == 1
 

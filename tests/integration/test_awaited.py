@@ -15,13 +15,13 @@ from daemon.errors import ModelUnavailable
 from daemon.events import Notice
 from daemon.model import Answer, Request, ToolCall
 from daemon.process import Process
-from daemon.session import Lock, Locks
+from daemon.session import ConsolidationLock, ConsolidationLocks
 from tests.conftest import Lab
 from tests.limits import HANG_S, until
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
-from workers.consolidation import Want
-from workers.consolidation.lock_yield import unless_wanted
+from workers.consolidation import ConsolidationRequest
+from workers.consolidation.lock_holder import unless_wanted
 
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 
@@ -188,7 +188,7 @@ async def test_a_flush_gives_way_to_a_turn_that_waits(
         await flushing.wait()
         await memory.talk(12)
         with anyio.fail_after(HANG_S):
-            report = await memory.consolidator.awaited("web:ann", Want(at="budget"), within_s=HANG_S)
+            report = await memory.consolidator.awaited("web:ann", ConsolidationRequest(at="budget"), within_s=HANG_S)
 
     fields = await lab.fields()
     assert (report.outcome in ("settled", "nothing"), fields["failures"]) == (True, "0")
@@ -251,20 +251,20 @@ async def test_turns_make_no_request_for_a_consolidation_that_rests_after_a_fail
 async def test_a_consolidation_under_way_elsewhere_is_waited_for_until_the_deadline(
     small: Process, hasty: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
-    async def take(locks: Locks, session: str, **more: Any) -> Lock | None:
+    async def take(locks: ConsolidationLocks, session: str, **more: Any) -> ConsolidationLock | None:
         nonlocal times
         times += 1
         if times == 3 and ends:
             await locks.give_back(lock, again_in_s=None)
         return await real(locks, session, **more)
 
-    real, times = Locks.take, 0
+    real, times = ConsolidationLocks.take, 0
     model = Summaries()
     memory = MemoryLab(small if ends else hasty, lab, model)
     await memory.talk(25)
     lock = await memory.stores.locks.take("web:ann")
     assert lock is not None
-    monkeypatch.setattr(Locks, "take", take)
+    monkeypatch.setattr(ConsolidationLocks, "take", take)
     monkeypatch.setattr("workers.consolidation.consolidator.LOOK_S", 0.01)
 
     with capture_logs() as logs:

@@ -14,10 +14,10 @@ from tests.fakes.openai_server import Reply, Say, fake_openai
 from tests.integration.test_turns import Bot, wire
 from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, WINDOW_TOKENS, MemoryLab
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 TURNS = 8
-NOW = Want(at="now")
+NOW = ConsolidationRequest(at="now")
 
 # Which texts each of all the kinds comes to is held by test_summaries.py. These take ways of their own from there on.
 UNDERSTOOD = (

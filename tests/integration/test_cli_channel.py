@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
-from daemon.access import Access, Pairing, Stranger
+from daemon.access import Access, PairingCodes, Stranger
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from tests.intakelab import told
@@ -38,7 +38,7 @@ def place() -> Iterator[Place]:
 def test_a_stranger_is_let_in_by_code_and_told_so(place: Place) -> None:
     async def offered() -> str:
         async with open_bus(RedisConfig(), place.data) as bus:
-            return await Pairing(bus, "support").offer(Stranger(id="ann", name="Ann", session="support:ann"))
+            return await PairingCodes(bus, "support").offer(Stranger(id="ann", name="Ann", session="support:ann"))
 
     code = anyio.run(offered)
     assert place("channel", "pair", "support", "AAAA-AAAA").returncode == 65

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
-import daemon.bus.partition_changes
+import daemon.bus.cluster
 import daemon.bus.pubsub
 from daemon.bus import Bus, Keys, Listener, open_bus, reap, take
 from daemon.bus.cluster import slot_of
@@ -119,7 +119,7 @@ async def test_two_workers_answer_a_hundred_sessions(cluster: Sequence[Node], fa
 
 
 async def test_a_session_that_becomes_ready_is_told_at_once(far: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon.bus.partition_changes, "LOOK_S", 60.0)
+    monkeypatch.setattr(daemon.bus.cluster, "LOOK_S", 60.0)
     assert await take(far.bus, at_most=10) == []
     waits = []
 

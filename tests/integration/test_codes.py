@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.access import Pairing, Stranger, pairing_codes
+from daemon.access import PairingCodes, Stranger, pairing_codes
 from daemon.bus import pairs
 from daemon.errors import JobRefused
-from daemon.jobs import Tell
+from daemon.jobs import NotifiedChat
 from daemon.people import link_codes
-from daemon.people.link_codes import Codes, Party, Request
+from daemon.people.link_codes import LinkCodes, Party, Request
 from tests.conftest import Lab, server_ms
 
 ANN = Stranger(id="7", name="Ann", session="tele:7")
@@ -20,7 +20,7 @@ SCOPE = "pond:person:tele:7"
 _numbers = itertools.count()
 
 
-async def redeem(paired: Pairing, code: str, *, who: str = "", by: str = "admin") -> Any:
+async def redeem(paired: PairingCodes, code: str, *, who: str = "", by: str = "admin") -> Any:
     """What becomes of a code that an administrator says, in a message of its own."""
     who = who or f"tele:1 {next(_numbers)}"
     return await paired.redeem(code, who=who, by=by, time="2026-11-20T09:00:00.000Z")
@@ -36,7 +36,7 @@ async def passed(lab: Lab, seconds: float) -> None:
 
 
 async def test_a_stranger_who_asks_again_gets_the_same_code_until_it_is_used(lab: Lab) -> None:
-    paired = Pairing(lab.bus, "tele")
+    paired = PairingCodes(lab.bus, "tele")
     code = await paired.offer(ANN)
 
     assert await paired.offer(ANN) == code != await paired.offer(BOB)
@@ -45,7 +45,7 @@ async def test_a_stranger_who_asks_again_gets_the_same_code_until_it_is_used(lab
 
 
 async def test_a_pairing_code_lasts_an_hour_and_lets_nobody_in_after_it(lab: Lab) -> None:
-    paired, key = Pairing(lab.bus, "tele"), lab.bus.keys.codes("tele")
+    paired, key = PairingCodes(lab.bus, "tele"), lab.bus.keys.codes("tele")
     before_ms = await server_ms(lab.bus)
     code = await paired.offer(ANN)
     until_ms = msgspec.json.decode(await lab.bus.call("HGET", key, ANN.id))["until"]
@@ -60,7 +60,7 @@ async def test_a_pairing_code_lasts_an_hour_and_lets_nobody_in_after_it(lab: Lab
 
 
 async def test_a_pairing_code_lets_in_once_and_is_open_no_more(lab: Lab) -> None:
-    paired = Pairing(lab.bus, "tele")
+    paired = PairingCodes(lab.bus, "tele")
     code = await paired.offer(ANN)
 
     assert await redeem(paired, code, who="tele:1 m") == ANN
@@ -73,7 +73,7 @@ async def test_no_more_codes_are_open_than_may_be_and_those_that_are_over_do_not
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pairing_codes, "OPEN_MAX", 3)
-    paired = Pairing(lab.bus, "tele")
+    paired = PairingCodes(lab.bus, "tele")
     strangers = [Stranger(id=str(number), name="", session=f"tele:{number}") for number in range(5)]
 
     offered = [bool(await paired.offer(stranger)) for stranger in strangers]
@@ -86,7 +86,7 @@ async def test_no_more_codes_are_open_than_may_be_and_those_that_are_over_do_not
 
 
 async def test_an_administrator_guesses_five_codes_in_ten_minutes(lab: Lab) -> None:
-    paired, key = Pairing(lab.bus, "tele"), lab.bus.keys.guesses("tele", "admin")
+    paired, key = PairingCodes(lab.bus, "tele"), lab.bus.keys.guesses("tele", "admin")
     code = await paired.offer(ANN)
 
     answers = [await redeem(paired, "AAAA-AAAA") for _ in range(5)]
@@ -99,7 +99,7 @@ async def test_an_administrator_guesses_five_codes_in_ten_minutes(lab: Lab) -> N
 
 
 async def test_near_misses_of_a_code_let_nobody_in(lab: Lab) -> None:
-    paired = Pairing(lab.bus, "tele")
+    paired = PairingCodes(lab.bus, "tele")
     code = await paired.offer(ANN)
     near = ["", "-", code[:-1], code[1:], f"{code}A", f"A{code}", code[::-1]]
 
@@ -110,11 +110,11 @@ async def test_near_misses_of_a_code_let_nobody_in(lab: Lab) -> None:
 
 
 def party(scope: str = SCOPE, *, message: str = "m") -> Party:
-    return Party(scope=scope, chat=Tell(session=scope.split(":", 2)[2], correlation="c", message_id=message))
+    return Party(scope=scope, chat=NotifiedChat(session=scope.split(":", 2)[2], correlation="c", message_id=message))
 
 
 async def link(
-    linked: Codes, code: str, *, message: str = "", scope: str = "pond:person:web:ann", bot: str = "pond"
+    linked: LinkCodes, code: str, *, message: str = "", scope: str = "pond:person:web:ann", bot: str = "pond"
 ) -> Any:
     """What becomes of a code that a person says in another chat."""
     said = party(scope, message=message or str(next(_numbers)))
@@ -122,7 +122,7 @@ async def link(
 
 
 async def test_a_link_code_is_used_once_within_ten_minutes(lab: Lab) -> None:
-    linked, keys = Codes(lab.bus), lab.bus.keys
+    linked, keys = LinkCodes(lab.bus), lab.bus.keys
     code = await linked.offer(party(), "pond")
     names = [keys.pair(code), keys.linking(SCOPE)]
 
@@ -141,7 +141,7 @@ async def test_a_link_code_is_used_once_within_ten_minutes(lab: Lab) -> None:
 
 
 async def test_a_person_has_one_link_code_and_none_while_a_request_is_open(lab: Lab) -> None:
-    linked = Codes(lab.bus)
+    linked = LinkCodes(lab.bus)
     first, second = [await linked.offer(party(), "pond") for _ in range(2)]
 
     assert await link(linked, first) == "wrong"
@@ -154,7 +154,7 @@ async def test_a_person_has_one_link_code_and_none_while_a_request_is_open(lab: 
 
 
 async def test_a_link_code_is_for_another_chat_of_the_same_bot(lab: Lab) -> None:
-    linked = Codes(lab.bus)
+    linked = LinkCodes(lab.bus)
     code = await linked.offer(party(), "pond")
 
     assert await link(linked, code, scope=SCOPE) == "own"
@@ -163,7 +163,7 @@ async def test_a_link_code_is_for_another_chat_of_the_same_bot(lab: Lab) -> None
 
 
 async def test_a_person_guesses_five_link_codes_in_ten_minutes(lab: Lab) -> None:
-    linked = Codes(lab.bus)
+    linked = LinkCodes(lab.bus)
     code = await linked.offer(party(), "pond")
 
     answers = [await link(linked, "AAAA-AAAA") for _ in range(5)]
@@ -178,7 +178,7 @@ async def test_a_person_guesses_five_link_codes_in_ten_minutes(lab: Lab) -> None
 async def test_a_link_code_that_is_there_already_is_not_given_to_somebody_else(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    linked = Codes(lab.bus)
+    linked = LinkCodes(lab.bus)
     monkeypatch.setattr(link_codes.secrets, "choice", lambda signs: signs[0])
     code = await linked.offer(party(), "pond")
     await lab.bus.repeat("offer.lua")

@@ -13,7 +13,7 @@ from daemon.config import BotConfig, Config, FallbackConfig, ModelConfig
 from daemon.errors import BusUnavailable, LeaseLost, ModelUnavailable
 from daemon.events import LogEntry, Options
 from daemon.model import FallbackModel
-from daemon.model.fallback_model import Rung
+from daemon.model.fallback_model import FallbackEntry
 from daemon.process import Process
 from daemon.session import Change, Claim, Commit, Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
@@ -23,9 +23,9 @@ from tests.integration.test_coalescing import WINDOW_S, the_window_ends
 from tests.integration.test_turns import Bot, wire, worked_off
 from tests.limits import until
 from tests.tables import each_row
-from workers.agent.prompt_preview import preview
+from workers.agent.prompt.prompt_preview import preview
 from workers.agent.turn import Turns
-from workers.claim_hold import Hold
+from workers.lease_upkeep import ClaimHold
 
 SESSION = "web:ann"
 MODELS = ModelConfig(
@@ -82,7 +82,7 @@ class Named(ScriptedModel):
 def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     models = {name: Named(name) for name in names}
     configs = {config.name: config for config in MODELS.chain}
-    return FallbackModel([Rung(model, configs[name]) for name, model in models.items()]), models
+    return FallbackModel([FallbackEntry(model, configs[name]) for name, model in models.items()]), models
 
 
 @each_row(
@@ -301,7 +301,7 @@ async def one_claim(process: Process, session: str) -> None:
     try:
         claim = await sessions.claim(session)
         while claim is not None:
-            claim = await turns(Hold(claim, held_until=math.inf), go_on=lambda: True)
+            claim = await turns(ClaimHold(claim, held_until=math.inf), go_on=lambda: True)
     except (BusUnavailable, LeaseLost):
         return
 
@@ -312,7 +312,7 @@ async def test_a_command_that_always_fails_becomes_a_dead_letter_and_the_convers
     async def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("workers.agent.session_commands.Commands.outcome", fail)
+    monkeypatch.setattr("workers.agent.commands.session_commands.SessionCommands.outcome", fail)
     await ask(lab, "n", "/new")
     await lab.publish("a")
 

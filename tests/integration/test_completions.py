@@ -20,7 +20,7 @@ from daemon.config import AgentConfig, BotConfig, ModelConfig, Secret, WebConfig
 from daemon.events import Notice
 from daemon.process import Process
 from daemon.services import service
-from daemon.session import SessionReader, Word, tell
+from daemon.session import SessionNotice, SessionReader, tell
 from tests.fakes.openai_server import Call, FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said
 from tests.limits import HANG_S, until
@@ -299,7 +299,7 @@ async def test_a_parked_message_ends_the_request_with_the_reason_and_is_not_sent
         async def park() -> None:
             await until(lambda: process.bus.call("LLEN", process.bus.keys.waiting("web:ann")))
             notice = Notice(kind="parked", text=reason, time="2026-11-20T09:00:00.000Z", message_id="m1")
-            await tell(process.bus, process.config.queue, "web:ann", Word(notice=notice))
+            await tell(process.bus, process.config.queue, "web:ann", SessionNotice(notice=notice))
 
         client = site.client(**{"Idempotency-Key": "m1"}).with_options(max_retries=2)
         async with anyio.create_task_group() as tg:
@@ -313,7 +313,7 @@ async def test_a_parked_message_ends_the_request_with_the_reason_and_is_not_sent
 
         tell_again = Notice(kind="parked", text=reason, time="2026-11-20T09:00:00.000Z", message_id="m1")
         async with anyio.create_task_group() as tg:
-            tg.start_soon(tell, process.bus, process.config.queue, "web:ann", Word(notice=tell_again))
+            tg.start_soon(tell, process.bus, process.config.queue, "web:ann", SessionNotice(notice=tell_again))
             with pytest.raises(APIError, match="cannot be reached"):
                 await read()
         assert await process.bus.call("LLEN", process.bus.keys.waiting("web:ann")) == 1

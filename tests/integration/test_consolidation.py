@@ -11,7 +11,7 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> N
     memory = MemoryLab(small, lab, model)
     await memory.talk(5)
 
-    report = await memory.consolidator.consolidate("web:ann", Want(at="now", focus="the numbers"))
+    report = await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="now", focus="the numbers"))
 
     assert (report.outcome, report.upto) == ("settled", 6)
     assert b"the numbers" in b"".join(model.requests[0].messages)
@@ -167,7 +167,7 @@ async def test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_ori
     model = Summaries(flushes=[Answer(text="- Ann counts.\n# 2026-11-20.md\nShe began today.")])
     memory = MemoryLab(small, lab, model)
     await memory.talk(25)
-    assert (await memory.consolidator.consolidate("web:ann", Want(at="budget"))).outcome == "settled"
+    assert (await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="budget"))).outcome == "settled"
     assert not model.flushes
     assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
     cursor = (await memory.state()).cursor

@@ -24,7 +24,7 @@ from tests.cut_short import CutBus, Died, DyingBus, Made, NotingBus, StoppingBus
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from tests.tables import each_row
-from workers.consolidation import BACKGROUND, Want
+from workers.consolidation import BACKGROUND, ConsolidationRequest
 
 MOST = 300  # no consolidation makes so many calls: a loop that gets there goes on for ever
 KINDS = ("versions", "history", "notes")
@@ -51,39 +51,39 @@ def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("daemon.memory.file_sync.LOCK_WAIT_S", 0.0)
     monkeypatch.setattr("daemon.archive.local_storage.Threads", NoThreads)
     # Else some consolidations would make more calls than others, and some of those at the same time as others.
-    monkeypatch.setattr("workers.consolidation.lock_yield.LOOK_S", HANG_S)
-    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(KINDS, 100_000))
-    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(KINDS, 1))
+    monkeypatch.setattr("workers.consolidation.lock_holder.LOOK_S", HANG_S)
+    monkeypatch.setattr("daemon.memory.scope_lists.KEPT", dict.fromkeys(KINDS, 100_000))
+    monkeypatch.setattr("daemon.memory.scope_lists.SHELVED", dict.fromkeys(KINDS, 1))
     return Apart(replace(process, config=alone(process.config)), lab, far, Teller())
 
 
 @pytest.fixture
 def aged(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> Apart:
     """Of its memory only the last record of each list stays in Redis: all others go to the archive with each range."""
-    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(KINDS, 1))
+    monkeypatch.setattr("daemon.memory.scope_lists.KEPT", dict.fromkeys(KINDS, 1))
     return apart
 
 
-async def grown(apart: Apart) -> Want:
+async def grown(apart: Apart) -> ConsolidationRequest:
     """More was said than a prompt should hold: flush, summary, cursor."""
     await apart.grow(2)
     return BACKGROUND
 
 
-async def waited_for(apart: Apart) -> Want:
+async def waited_for(apart: Apart) -> ConsolidationRequest:
     """A turn waits: no time for a flush."""
     await apart.grow(2)
-    return Want(at="budget")
+    return ConsolidationRequest(at="budget")
 
 
-async def begun_anew(apart: Apart) -> Want:
+async def begun_anew(apart: Apart) -> ConsolidationRequest:
     """Somebody said ``/new``: all that lay before goes."""
     await apart.grow()
     await apart.grow(over=True)
     return BACKGROUND
 
 
-async def given_up(apart: Apart) -> Want:
+async def given_up(apart: Apart) -> ConsolidationRequest:
     """It failed so often that it goes in as it is."""
     await apart.grow(2)
     await fail_thrice(apart)
@@ -94,7 +94,7 @@ async def fail_thrice(apart: Apart) -> None:
     await apart.lab.bus.call("HSET", apart.lab.bus.keys.session(SESSION), "failures", 3)
 
 
-async def ahead(apart: Apart) -> Want:
+async def ahead(apart: Apart) -> ConsolidationRequest:
     """The memory has it, and the cursor does not follow: whoever wrote it died, or a failover took it back."""
     await apart.grow(2)
     copy = await Copy.of(apart.lab.bus)
@@ -103,7 +103,7 @@ async def ahead(apart: Apart) -> Want:
     return BACKGROUND
 
 
-async def forgotten(apart: Apart) -> Want:
+async def forgotten(apart: Apart) -> ConsolidationRequest:
     copy = await Copy.of(apart.far)
     await apart.grow(2)
     await apart.consolidator.consolidate(SESSION)
@@ -111,7 +111,7 @@ async def forgotten(apart: Apart) -> Want:
     return BACKGROUND
 
 
-async def otherwise(apart: Apart) -> Want:
+async def otherwise(apart: Apart) -> ConsolidationRequest:
     """A failover took messages back that the memory has, and others came in their place."""
     copy = await Copy.of(apart.lab.bus)
     await apart.grow(3)
@@ -123,7 +123,7 @@ async def otherwise(apart: Apart) -> Want:
 
 BEGINNINGS = [grown, waited_for, begun_anew, given_up]
 FAILED_OVER = [ahead, forgotten, otherwise]
-Begin = Callable[[Apart], Awaitable[Want]]
+Begin = Callable[[Apart], Awaitable[ConsolidationRequest]]
 Happen = Callable[[], Awaitable[None]]
 Happening = dict[int | str, Happen]
 Called = tuple[Bus, Script, Sequence[str], Sequence[Any]]
@@ -141,7 +141,7 @@ def together(kind: type[FailingBus], near: Bus, far: Bus, **options: Any) -> tup
 
 
 async def cut_short(
-    apart: Apart, want: Want, kind: type[FailingBus], *, at: int, carried_out: bool = False
+    apart: Apart, want: ConsolidationRequest, kind: type[FailingBus], *, at: int, carried_out: bool = False
 ) -> FailingBus:
     with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
         cancel = scope if kind is StoppingBus else None
@@ -173,7 +173,7 @@ async def each_call(
     assert bus.calls < at, "the last one is not cut short"
 
 
-async def made(apart: Apart, want: Want) -> list[Made]:
+async def made(apart: Apart, want: ConsolidationRequest) -> list[Made]:
     """What calls this consolidation makes."""
     options = noting(apart.process.bus, apart.far, folder=apart.process.data_dir)
     near, far = together(NotingBus, apart.process.bus, apart.far, **options)
@@ -544,7 +544,7 @@ async def test_a_worker_that_is_stopped_while_the_model_answers_has_not_failed(a
 
     apart.model.answer = stop
     await apart.grow(4)
-    for want in (BACKGROUND, Want(at="budget")):  # in the flush, and in the summary
+    for want in (BACKGROUND, ConsolidationRequest(at="budget")):  # in the flush, and in the summary
         with anyio.CancelScope() as scope:
             await apart.consolidator.consolidate(SESSION, want)
         assert scope.cancelled_caught
@@ -559,10 +559,12 @@ async def test_what_kills_its_workers_goes_in_as_it_is(apart: Apart) -> None:
     killing = Killing(apart)
     for number in range(1, 4):
         # Somebody waits: without a flush it is the summary that kills.
-        await killing.killed(Want(at="budget"))
+        await killing.killed(ConsolidationRequest(at="budget"))
         assert await apart.failures() == number
 
-    await apart.consolidator.consolidate(SESSION, Want(at="budget"))  # the model would kill again: it is not asked
+    await apart.consolidator.consolidate(
+        SESSION, ConsolidationRequest(at="budget")
+    )  # the model would kill again: it is not asked
 
     assert [entry.kind for entry in await apart.history()] == ["raw"]
     assert ((await apart.state()).cursor, await apart.failures()) == (4, 0)
@@ -599,7 +601,7 @@ async def test_a_memory_taken_in_again_does_not_count_as_failing(apart: Apart) -
 
 async def test_a_flush_that_a_turn_could_not_wait_for_follows_at_once(apart: Apart) -> None:
     await apart.grow(4)
-    await apart.consolidator.consolidate(SESSION, Want(at="budget"))
+    await apart.consolidator.consolidate(SESSION, ConsolidationRequest(at="budget"))
     assert apart.model.flushes == 0
     assert SESSION in await apart.unsettled(apart.lab.bus)
 
@@ -610,7 +612,7 @@ async def test_a_flush_that_a_turn_could_not_wait_for_follows_at_once(apart: Apa
 
 async def test_a_flush_that_a_turn_could_not_wait_for_comes_before_the_next_one(apart: Apart) -> None:
     await apart.grow(4)
-    await apart.consolidator.consolidate(SESSION, Want(at="budget"))
+    await apart.consolidator.consolidate(SESSION, ConsolidationRequest(at="budget"))
     await apart.grow(3)
 
     await apart.settle()
@@ -630,7 +632,7 @@ class Killing:
         self._dead = True
         raise Died
 
-    async def killed(self, want: Want) -> None:
+    async def killed(self, want: ConsolidationRequest) -> None:
         """One more worker is; then his lock ends."""
         self._dead = False
         with suppress(Died):

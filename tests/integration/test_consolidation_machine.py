@@ -47,8 +47,8 @@ from tests.cut_short import CutBus, Died
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from tests.oneloop import OneLoop, one_loop
-from workers.consolidation import BACKGROUND, Want
-from workers.consolidation.summary.model_breaker import breaker_of
+from workers.consolidation import BACKGROUND, ConsolidationRequest
+from workers.consolidation.summary.summary_calls import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
@@ -56,7 +56,13 @@ BREAKER_FAILURES = 2  # in a row: from then on the model is not asked any more, 
 TIME = "2026-11-20T09:00:00.000Z"
 TO_THE_END = 200  # more calls than any consolidation makes
 BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 8, 13])  # which call's copy arrives late: how many calls ago
-WANTS = (BACKGROUND, BACKGROUND, BACKGROUND, Want(at="budget"), Want(at="now", focus="numbers"))
+WANTS = (
+    BACKGROUND,
+    BACKGROUND,
+    BACKGROUND,
+    ConsolidationRequest(at="budget"),
+    ConsolidationRequest(at="now", focus="numbers"),
+)
 
 
 class Gate:
@@ -195,13 +201,13 @@ class ConsolidationMachine(RuleBasedStateMachine):
     # Workers
 
     @rule(number=st.sampled_from(WORKERS), want=st.sampled_from(WANTS), calls=st.sampled_from([1, 3, 9, TO_THE_END]))
-    def begin(self, number: int, want: Want, calls: int) -> None:
+    def begin(self, number: int, want: ConsolidationRequest, calls: int) -> None:
         if number not in self.gates:
             self.gates[number] = gate = Gate()
             gate.work = self.world.loop.start(self._work(gate, want))
         self.go(number, calls)
 
-    async def _work(self, gate: Gate, want: Want) -> None:
+    async def _work(self, gate: Gate, want: ConsolidationRequest) -> None:
         async def answered() -> None:
             await gate.stand()
             if gate.doomed:
@@ -390,8 +396,8 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("daemon.archive.local_storage.Threads", NoThreads)
         # What is old of a memory goes to the archive all the time.
-        patch.setattr("daemon.memory.memory_archiving.KEPT", {"versions": 3, "history": 2, "notes": 1})
-        patch.setattr("daemon.memory.memory_archiving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
+        patch.setattr("daemon.memory.scope_lists.KEPT", {"versions": 3, "history": 2, "notes": 1})
+        patch.setattr("daemon.memory.scope_lists.SHELVED", {"versions": 2, "history": 1, "notes": 1})
         loop = stack.enter_context(one_loop())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (

@@ -12,9 +12,9 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import HASTY, Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, saves, small_window
-from workers.consolidation import Want, grew_reader
+from workers.consolidation import ConsolidationRequest, grew_reader
 from workers.consolidation.grew_reader import GrewReader
-from workers.consolidation.summary import model_breaker
+from workers.consolidation.summary import summary_calls
 
 FLUSH_POINT, START = 1_536, 1_792
 """Of the small window (section 5 of the specification): 4,096 − 1,024 − 1,536, and halfway to the budget of 2,048."""
@@ -23,7 +23,7 @@ QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_breaker, "_breakers", {})
+    monkeypatch.setattr(summary_calls, "_breakers", {})
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ async def test_a_turn_that_waits_for_a_consolidation_does_not_wait_for_a_flush(
     memory = memory_of(model)
     await memory.talk(14)
 
-    report = await memory.consolidator.consolidate(memory.session, Want(at="now"))
+    report = await memory.consolidator.consolidate(memory.session, ConsolidationRequest(at="now"))
 
     assert report.outcome == "settled"
     assert not model.flushes
@@ -173,7 +173,7 @@ async def test_a_model_is_asked_again_twice_at_most_when_others_write_the_memory
     memory = memory_of(Summaries(*[edited_meanwhile] * 5))
     await memory.talk(5)
 
-    await memory.consolidator.consolidate(memory.session, Want(at="now"))
+    await memory.consolidator.consolidate(memory.session, ConsolidationRequest(at="now"))
 
     assert asked == 3
     assert (await memory.memories.current(SCOPE)).text == "Edit 3."

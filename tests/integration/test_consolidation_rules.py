@@ -29,21 +29,21 @@ from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
 from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
-from workers.agent.prompt_history import PastReader
-from workers.consolidation import Consolidator, Kits, Want, stand_in, stores_of
+from workers.agent.prompt.prompt_history import PromptHistoryReader
+from workers.consolidation import ConsolidationRequest, Consolidator, Kits, stand_in, stores_of
 from workers.consolidation.service import serve
-from workers.consolidation.summary import model_breaker
+from workers.consolidation.summary import summary_calls
 
 QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
-NOW = Want(at="now")
+NOW = ConsolidationRequest(at="now")
 _numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_breaker, "_breakers", {})
+    monkeypatch.setattr(summary_calls, "_breakers", {})
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ async def test_a_flush_that_was_skipped_is_made_up_for_before_the_consolidation(
     model = Summaries(flushes=[keeps("Ann counts questions.")])
     memory = MemoryLab(small, lab, model)
     await memory.talk(14)
-    of_model = model_breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    of_model = summary_calls.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
     for _ in range(5):
         of_model.failed()
 
@@ -750,7 +750,7 @@ async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small
         await memory.talk(14)
         claimed = await memory.state()
         bus = _Interrupted(lab.bus, moment, partial(memory.consolidator.consolidate, memory.session, NOW))
-        reader = PastReader(SessionReader(bus), Memories(bus), small.config.micro_compact)
+        reader = PromptHistoryReader(SessionReader(bus), Memories(bus), small.config.micro_compact)
 
         past, _ = await reader.read(memory.session, claimed, upto=claimed.head, budget_tokens=100_000)
 
@@ -913,7 +913,7 @@ async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobod
     small = replace(small, config=small_window(small.config, turn_wait_s=10 * HANG_S))
     memory = MemoryLab(small, lab, model)
     await memory.talk(25)
-    of_model = model_breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    of_model = summary_calls.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
     for _ in range(5):
         of_model.failed()
 
@@ -956,7 +956,7 @@ async def test_a_turn_that_could_not_wait_tells_a_worker(small: Process, lab: La
     stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
     await lab.bus.call("DEL", stream)
 
-    report = await memory.consolidator.awaited(memory.session, Want(at="budget"), within_s=0.3)
+    report = await memory.consolidator.awaited(memory.session, ConsolidationRequest(at="budget"), within_s=0.3)
 
     assert (report.outcome, await failures(memory)) == ("skipped", "0")
     assert await lab.bus.call("XLEN", stream) == 1
@@ -1027,4 +1027,4 @@ async def _step(memory: MemoryLab, step: str) -> None:
     else:
         if step == "raw":
             await memory.lab.bus.call("HSET", memory.lab.bus.keys.session(memory.session), "failures", 3)
-        await memory.consolidator.consolidate(memory.session, NOW if step == "compact" else Want())
+        await memory.consolidator.consolidate(memory.session, NOW if step == "compact" else ConsolidationRequest())

@@ -64,7 +64,7 @@ async def test_what_came_between_the_end_of_a_stream_and_its_group_is_read_at_on
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a cluster all partitions are looked at now and then, whatever is heard of them: not in this test.
-    monkeypatch.setattr("daemon.bus.partition_changes.LOOK_S", 60.0)
+    monkeypatch.setattr("daemon.bus.cluster.LOOK_S", 60.0)
     reader, refused = GrewReader(lab.bus, consumer="one"), list[BusError]()
 
     async def heard() -> list[Event]:

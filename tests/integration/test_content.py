@@ -17,7 +17,7 @@ import channels.push
 from channels.arrival import Arrival, Sender
 from channels.base import Limits
 from channels.intake import Intake
-from channels.web.message_view import shown
+from channels.web.message_endpoints import shown
 from daemon.bus import pairs, publish
 from daemon.cli import session_view as cli_shown
 from daemon.config import (
@@ -34,8 +34,8 @@ from daemon.config import (
 )
 from daemon.errors import ModelRefused, ModelUnavailable, SendRefused, SendRejected
 from daemon.events import Attachment, Inbound, LogEntry, Overheard, Quote, Reply
-from daemon.export import Package, export, person_in, subject_of
-from daemon.forget import Asking, Order, Search, extent_of, stores_for
+from daemon.export import ZipWriter, export, person_in, subject_of
+from daemon.forget import ForgetOrder, ForgetRequests, ForgetSearch, extent_of, stores_for
 from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import Memories
@@ -52,7 +52,7 @@ from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
 from workers.agent import file_intake
-from workers.agent.prompt_preview import preview
+from workers.agent.prompt.prompt_preview import preview
 from workers.consolidation.summary.log_rendering import lines_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + zlib.compress(b"a picture of a heron")
@@ -140,8 +140,10 @@ class World:
         found = [msgspec.json.decode(dict(pairs(fields))[b"reply"], type=Reply) for _, fields in rows]
         return [reply for reply in found if reply.session == session]
 
-    async def forget(self, order: Order, search: Search | None = None) -> Any:
-        asking = Asking(self.lab.bus, Jobs(self.lab.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
+    async def forget(self, order: ForgetOrder, search: ForgetSearch | None = None) -> Any:
+        asking = ForgetRequests(
+            self.lab.bus, Jobs(self.lab.bus, lease_s=0.5, worker="asking", clock=self.process.clock)
+        )
         job = await asking.order(order, search, name="1", tell=None)
         return await job_runner(self.process).until_ended(job, within_s=HANG_S)
 
@@ -346,7 +348,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "the file could not be fetched: the files come from channel 'phone', which is not in this" in content(log[0])
+    assert "the files come from channel 'phone', but the configuration of this process" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:
@@ -595,7 +597,7 @@ async def test_an_answer_that_is_forgotten_is_forgotten_as_a_recording_too(world
             await world.answered(ScriptedModel(answer))
     assert sum("-answer-" in name for name in world.inbox(scope)) == 2
 
-    await world.forget(Order(name=scope, scopes=(scope,)), Search(text="heron"))
+    await world.forget(ForgetOrder(name=scope, scopes=(scope,)), ForgetSearch(text="heron"))
 
     assert sum("-answer-" in name for name in world.inbox(scope)) == 1
     assert sum(name.endswith(".ogg.txt") for name in world.inbox(scope)) == 2, "the questions stay"
@@ -656,7 +658,9 @@ async def test_a_person_is_forgotten_with_overheard_messages_and_files(world: Wo
     kept = Overheard(id="3", sender_id="eve", text="Eve whistles", at=f"{DAY}T09:02:00Z")
     group: dict[str, Any] = {"sender_id": "bob", "chat": "g", "chat_kind": "group"}
     await world.say("Bob waits", overheard=(waiting, kept), **group)
-    order = Order(whole="person", name="ann", scopes=("pond:person:phone:ann",), people=("phone:ann",), bot="pond")
+    order = ForgetOrder(
+        whole="person", name="ann", scopes=("pond:person:phone:ann",), people=("phone:ann",), bot="pond"
+    )
 
     extent = await extent_of(stores_for(world.process), order)
     record = await world.forget(order)
@@ -690,9 +694,9 @@ async def waiting_in(world: World, session: str) -> list[Inbound]:
 async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World) -> None:
     await world.say("And?", overheard=(HUMS,), quote=Quote(text="he hums"), chat="g", chat_kind="group")
     await world.answered(ScriptedModel("Yes."), chat="g")
-    order = Order(name=GROUP, scopes=(GROUP,))
+    order = ForgetOrder(name=GROUP, scopes=(GROUP,))
 
-    await world.forget(order, Search(text="hums"))
+    await world.forget(order, ForgetSearch(text="hums"))
 
     assert "hums" not in str(await world.lab.dump())
 
@@ -706,9 +710,9 @@ async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world
         await world.answered(ScriptedModel())
     scope = "pond:person:phone:ann"
     assert len(world.inbox(scope)) == 3
-    order = Order(name=scope, scopes=(scope,))
+    order = ForgetOrder(name=scope, scopes=(scope,))
 
-    await world.forget(order, Search(text="canary"))
+    await world.forget(order, ForgetSearch(text="canary"))
 
     assert [name[:12] for name in world.inbox(scope)] == [f"{DAY}-b"]
     assert "canary" not in str(await world.lab.dump())
@@ -728,9 +732,9 @@ async def test_a_message_that_waits_for_a_model_is_forgotten_with_its_files(worl
         await until(parked)
     scope = "pond:person:phone:ann"
     assert len(world.inbox(scope)) == 1
-    order = Order(name=scope, scopes=(scope,))
+    order = ForgetOrder(name=scope, scopes=(scope,))
 
-    await world.forget(order, Search(text="canary"))
+    await world.forget(order, ForgetSearch(text="canary"))
 
     assert world.inbox(scope) == {}
     assert (await reader.state("phone:7")).waiting == 0
@@ -742,7 +746,7 @@ async def test_what_was_overheard_is_the_persons_in_an_export(world: World, plat
     subject = await person_in(world.lab.bus, "phone:ann", ["pond:person:phone:ann"])
 
     with (tmp_path / "ann.zip").open("wb") as file:
-        done = await export(sources, subject, Package(file, now=world.process.clock.now()))
+        done = await export(sources, subject, ZipWriter(file, now=world.process.clock.now()))
 
     [name] = done.groups.values()
     with zipfile.ZipFile(tmp_path / "ann.zip") as packed:
@@ -756,7 +760,7 @@ async def test_a_groups_export_holds_the_files_that_came(world: World, platform:
 
     with (tmp_path / "g.zip").open("wb") as file:
         subject = await subject_of(world.lab.bus, [GROUP])
-        await export(sources, subject, Package(file, now=world.process.clock.now()))
+        await export(sources, subject, ZipWriter(file, now=world.process.clock.now()))
 
     with zipfile.ZipFile(tmp_path / "g.zip") as packed:
         assert len([name for name in packed.namelist() if "/inbox/" in name]) == 3
@@ -827,7 +831,7 @@ async def test_with_a_conversation_go_the_files_that_came_in_it_and_no_others(wo
     await world.answered(ScriptedModel(), chat="8")
     scope = "pond:person:phone:ann"
     assert len(world.inbox(scope)) == 2
-    order = Order(whole="session", name="phone:8", session="phone:8", scopes=(scope,))
+    order = ForgetOrder(whole="session", name="phone:8", session="phone:8", scopes=(scope,))
 
     await world.forget(order, None)
 

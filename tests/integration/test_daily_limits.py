@@ -24,7 +24,7 @@ from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from tests.recalllab import ScriptedEngine
 from tests.vectorlab import SmallIndex
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
 
@@ -48,14 +48,14 @@ def limiting(process: Process, *, memory: float = 0.0, **each: int) -> Process:
 @pytest.mark.parametrize(
     ("used", "limits", "want", "outcome"),
     [
-        (999, {"person": 1_000}, Want(at="now", user=ANN), "settled"),
-        (1_000, {"person": 1_000}, Want(at="now", user=ANN), "unpaid"),
-        (1_000, {"chat": 1_000}, Want(), "unpaid"),
-        (1_000, {"bot": 1_000}, Want(at="budget", user=ANN), "unpaid"),
+        (999, {"person": 1_000}, ConsolidationRequest(at="now", user=ANN), "settled"),
+        (1_000, {"person": 1_000}, ConsolidationRequest(at="now", user=ANN), "unpaid"),
+        (1_000, {"chat": 1_000}, ConsolidationRequest(), "unpaid"),
+        (1_000, {"bot": 1_000}, ConsolidationRequest(at="budget", user=ANN), "unpaid"),
     ],
 )
 async def test_a_consolidation_waits_while_a_limit_is_used_up(
-    process: Process, lab: Lab, used: int, limits: dict[str, int], want: Want, outcome: str
+    process: Process, lab: Lab, used: int, limits: dict[str, int], want: ConsolidationRequest, outcome: str
 ) -> None:
     model = Summaries()
     memory = MemoryLab(limiting(process, **limits), lab, model)
@@ -128,7 +128,7 @@ async def test_a_message_that_a_limit_refused_is_in_no_later_prompt_and_no_summa
     assert b"reached its usage limit" not in prompt
     summaries = Summaries()
     memory = MemoryLab(replace(process, config=small_window(process.config)), lab, summaries)
-    await memory.consolidator.consolidate("web:ann", Want(at="now"))
+    await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="now"))
     material = b"".join(wire for request in (*summaries.requests, *summaries.flushes) for wire in request.messages)
     assert b"before" in material
     assert b"secret" not in material
@@ -145,7 +145,7 @@ async def test_nobody_is_asked_about_messages_that_limits_refused(process: Proce
 
     summaries = Summaries()
     memory = MemoryLab(replace(process, config=small_window(process.config)), lab, summaries)
-    report = await memory.consolidator.consolidate("web:ann", Want(at="now"))
+    report = await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="now"))
 
     assert report.outcome == "settled"
     assert report.upto

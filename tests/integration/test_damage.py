@@ -9,7 +9,7 @@ import msgspec
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, pairs
-from daemon.data import Check
+from daemon.data import DataCheck
 from daemon.errors import BusError
 from daemon.events import Notice
 from daemon.process import Process
@@ -129,9 +129,9 @@ async def test_damage_is_told_and_mended_and_other_sessions_are_answered(process
 
     with capture_logs() as logged:
         before = await outcomes(process, lab, "second", {kind: row[1] for kind, row in KINDS.items()})
-    found = await Check(lab.bus, None, waits_s=0.0).run()
+    found = await DataCheck(lab.bus, None, waits_s=0.0).run()
     shown = await answers_of_the_api(process)
-    await Check(lab.bus, None, repairs=True, waits_s=0.0).run()
+    await DataCheck(lab.bus, None, repairs=True, waits_s=0.0).run()
     after = await outcomes(process, lab, "third", {kind: row[3] for kind, row in KINDS.items()})
 
     assert before == {kind: row[1] for kind, row in KINDS.items()}

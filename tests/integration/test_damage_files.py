@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from daemon.archive import Shelf
 from daemon.config import BotConfig
-from daemon.data import Check, Flaw
+from daemon.data import DataCheck, Flaw
 from daemon.memory import Memories, MemoryFiles
 from daemon.memory.memory_files import memory_folder
 from daemon.memory.memory_records import HistoryEntry, Note, Version
@@ -170,7 +170,9 @@ def process(process: Process) -> Process:
 
 
 async def looked(process: Process, *, repairs: bool = False) -> Sequence[Flaw]:
-    look = Check(process.bus, process.archive, deep=True, repairs=repairs, waits_s=0.0, workspace_of=process.workspace)
+    look = DataCheck(
+        process.bus, process.archive, deep=True, repairs=repairs, waits_s=0.0, workspace_of=process.workspace
+    )
     found = await look.run()
     assert found.mended == (), "no repair changes a file"
     return found.flaws

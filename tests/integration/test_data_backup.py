@@ -10,7 +10,7 @@ import pytest
 from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
-from daemon.data import Target, backup_verification, restore, verify
+from daemon.data import RestoreTarget, backup_verification, restore, verify
 from daemon.data.backup_folder import records_of
 from daemon.data.backup_records import LogTaken, SessionTaken
 from daemon.data.redis_reader import LOG_PIECE, read_session
@@ -246,7 +246,7 @@ async def test_a_process_counts_as_running_for_half_a_minute(
 ) -> None:
     folder = (await backed_up(lab.bus, tmp_path)).folder
     beat = f'{{"role":"agent","started":"","seen":"{stamp(clock.now())}","holding":0}}'
-    target = Target(workspace_of=Path, archive=None, replaces=True)
+    target = RestoreTarget(workspace_of=Path, archive=None, replaces=True)
     async with other(lab.bus, redis) as copy:
         await copy.call("HSET", copy.keys.workers, "host-1 agent", beat)
         clock.advance(29)

@@ -10,7 +10,7 @@ import pytest
 from daemon.archive import Archive
 from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus
-from daemon.data import Check
+from daemon.data import DataCheck
 from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab, an_entry
 from tests.datalab import checked, contents, filled
@@ -224,17 +224,17 @@ async def test_what_left_redis_and_is_in_no_file_is_told(lab: Lab, tmp_path: Pat
     await lab.bus.call("HSET", keys.session(ANN), "cursor", 4, "start", 4, "tokens", 6, "tokens_start", 6)
     await archive.trim(ANN, 4)
     await lab.bus.call("ZADD", keys.sessions, 1, ANN)
-    look = Check(lab.bus, archive, deep=True, waits_s=0.0)
+    look = DataCheck(lab.bus, archive, deep=True, waits_s=0.0)
     whole = await look.run()
 
     file = tmp_path / "transcripts" / segment.place
     content = file.read_bytes()
     file.write_bytes(content[:-9] + b"123456789")
-    spoilt = await Check(lab.bus, archive, deep=True, waits_s=0.0).run()
+    spoilt = await DataCheck(lab.bus, archive, deep=True, waits_s=0.0).run()
     file.unlink()
-    missing = await Check(lab.bus, archive, waits_s=0.0).run()
+    missing = await DataCheck(lab.bus, archive, waits_s=0.0).run()
     await lab.bus.call("LTRIM", keys.segments(ANN), 1, -1)
-    gap = await Check(lab.bus, archive, waits_s=0.0).run()
+    gap = await DataCheck(lab.bus, archive, waits_s=0.0).run()
 
     assert whole.flaws == ()
     assert [flaw.rule for flaw in spoilt.flaws] == ["archive.file"]
@@ -262,6 +262,6 @@ async def test_what_of_a_memory_left_redis_and_is_in_no_file_is_told(lab: Lab, t
     archive = Archive(lab.bus, tmp_path, storage=LocalStorage(tmp_path, "transcripts"))
     await lab.bus.call("HSET", lab.bus.keys.memory(SCOPE), "history_base", 2)
 
-    found = await Check(lab.bus, archive, waits_s=0.0).run()
+    found = await DataCheck(lab.bus, archive, waits_s=0.0).run()
 
     assert [flaw.rule for flaw in found.flaws] == ["archive.gap"]

@@ -10,7 +10,7 @@ from daemon.archive.local_storage import LocalStorage
 from daemon.cli.data_command import _secret_files
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config, ModelConfig, RedisConfig, SlackConfig
-from daemon.data import Target, back_up, backup, restore, verify
+from daemon.data import RestoreTarget, back_up, backup, restore, verify
 from daemon.errors import DatabaseNotEmpty, DataError, OutputError
 from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab
@@ -44,9 +44,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
-def target(folder: Path, *, replaces: bool = False) -> Target:
+def target(folder: Path, *, replaces: bool = False) -> RestoreTarget:
     archive = LocalStorage(folder, "transcripts")
-    return Target(workspace_of=lambda bot: folder / bot, archive=archive, replaces=replaces)
+    return RestoreTarget(workspace_of=lambda bot: folder / bot, archive=archive, replaces=replaces)
 
 
 async def test_files_come_back_as_they_were_and_others_stay(lab: Lab, redis: Redis, tmp_path: Path) -> None:

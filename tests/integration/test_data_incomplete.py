@@ -17,7 +17,7 @@ from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus
 from daemon.clock import SystemClock
 from daemon.config import RedisConfig
-from daemon.data import BackedUp, Check, Loss, Target, back_up, key_names, restore, verify
+from daemon.data import BackupResult, DataCheck, Loss, RestoreTarget, back_up, key_names, restore, verify
 from daemon.data import file_copy as trees
 from daemon.data.backup_losses import Archived
 from daemon.data.redis_reader import read_session
@@ -198,7 +198,7 @@ async def test_a_key_of_the_wrong_type_costs_its_session_or_memory_alone(
     assert (known.manifest.damaged, known.manifest.left_out) == ({}, sorted({owner, ANN}))
     assert known.manifest.sessions == len(set(SESSIONS) - {owner, ANN})
     async with other(lab.bus, redis) as copy:
-        await restore(copy, folder, Target(workspace_of=Path, archive=None, replaces=True))
+        await restore(copy, folder, RestoreTarget(workspace_of=Path, archive=None, replaces=True))
         there = {session for session in SESSIONS if await copy.call("EXISTS", copy.keys.session(session))}
         assert there == set(SESSIONS) - {owner}
 
@@ -317,7 +317,7 @@ async def test_files_with_odd_names_are_backed_up_and_come_back(lab: Lab, redis:
     await verify(done.folder)
     async with other(lab.bus, redis) as copy:
         archive = LocalStorage(tmp_path / "copied", "transcripts")
-        target = Target(workspace_of=lambda bot: tmp_path / "copied" / bot, archive=archive)
+        target = RestoreTarget(workspace_of=lambda bot: tmp_path / "copied" / bot, archive=archive)
         await restore(copy, done.folder, target)
 
     found = {path.read_bytes() for path in (tmp_path / "copied" / "pond").rglob("*") if path.is_file()}
@@ -374,7 +374,7 @@ async def test_a_forged_original_name_is_no_way_out_of_a_workspace(
         await verify(folder)
 
 
-def forge(done: BackedUp, original: bytes) -> None:
+def forge(done: BackupResult, original: bytes) -> None:
     path = done.folder / "files.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
@@ -391,7 +391,7 @@ async def test_a_deep_check_reports_the_losses_of_an_archive(lab: Lab, tmp_path:
     archive = await archived(lab, tmp_path)
     change_one(tmp_path)
 
-    found = await Check(lab.bus, archive, deep=True, waits_s=0.0).run()
+    found = await DataCheck(lab.bus, archive, deep=True, waits_s=0.0).run()
 
     assert "archive.file" in {flaw.rule for flaw in found.flaws}
 

@@ -7,7 +7,7 @@ from daemon.archive import Archive
 from daemon.archive.local_storage import LocalStorage
 from daemon.clock import stamp
 from daemon.config import RetentionConfig
-from daemon.data import Check
+from daemon.data import DataCheck
 from daemon.data.retention import retain
 from daemon.testing import ManualClock
 from daemon.transcripts import Transcripts
@@ -73,7 +73,7 @@ async def test_old_archived_messages_go_and_the_session_begins_behind_them(
     assert (count, again) == (2, 0)
     assert [segment.first for segment in await archive.segments(ANN)] == [4, 6]
     assert await Transcripts(lab.bus, archive).read(ANN, 0, 10) == raws[4:]
-    assert (await Check(lab.bus, archive, deep=True, waits_s=0.0).run()).flaws == ()
+    assert (await DataCheck(lab.bus, archive, deep=True, waits_s=0.0).run()).flaws == ()
     # The catalogue before stays until it is old, as ever.
     assert all("/catalogue_" in name for name in (await archive.orphans.look(delete=False)).orphans)
 

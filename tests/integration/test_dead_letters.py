@@ -13,7 +13,7 @@ import pytest
 from anyio import to_thread
 from click.testing import CliRunner, Result
 
-from daemon.bus import Bus, Choice, DeadLetter, DeadLetters, open_bus, replayed, work_off
+from daemon.bus import Bus, DeadLetter, DeadLetters, LetterSelection, open_bus, replayed, work_off
 from daemon.cli.root_command import Options, root
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import BusUnavailable, InboundError
@@ -25,7 +25,7 @@ from tests.integration.test_publish import waiting_ids
 from tests.tables import each_row
 
 DEAD = "daemon.bus.dead_letters"
-EVERYTHING = Choice(everything=True)
+EVERYTHING = LetterSelection(everything=True)
 
 
 async def die(lab: Lab, *ids: str, session: str = "web:ann", reason: str = "attempts") -> None:

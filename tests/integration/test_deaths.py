@@ -11,7 +11,7 @@ from daemon.access import EVERYWHERE, Pauses
 from daemon.bus import Bus, Script, reap, take, wake
 from daemon.errors import BusUnavailable
 from daemon.process import Process
-from daemon.session import SUSPECT_DEATHS, Amendments, Sessions, standings
+from daemon.session import SUSPECT_DEATHS, MessageEdits, Sessions, standings
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import HASTY, QUEUE, Lab, RecordingBus
 from tests.integration.test_turns import Bot, replace_queue, until
@@ -123,7 +123,7 @@ async def test_taking_a_suspect_back_ends_the_pause_and_the_count(lab: Lab) -> N
     await die(lab, deaths=1)
     await lab.publish("next")
 
-    assert await Amendments(lab.bus, lab.queue).withdraw("web:ann", "ann", sender_id="") == "withdrawn"
+    assert await MessageEdits(lab.bus, lab.queue).withdraw("web:ann", "ann", sender_id="") == "withdrawn"
 
     assert await lab.ready() == ["web:ann"]
     begun = (await lab.claim()).begun

@@ -33,7 +33,7 @@ from tests.integration.test_turns import notices_of, parked_for, wire
 from tests.limits import HANG_S
 from tests.tables import each_row
 from workers.agent.turn import Turns
-from workers.session_consumer import Consumer
+from workers.session_consumer import SessionConsumer
 from workers.tools import Registry, Tool, ToolContext
 
 SESSION = "web:ann"
@@ -110,7 +110,7 @@ def work(process: Process, bus: Bus) -> Coroutine[Any, Any, None]:
     """A consumer that works off one wake-up on ``bus``."""
     process = replace(process, bus=bus)
     sessions = Sessions(bus, process.config.queue, worker="one")
-    return Consumer(process, sessions, Turns(process, sessions), slots=1).work([SESSION])
+    return SessionConsumer(process, sessions, Turns(process, sessions), slots=1).work([SESSION])
 
 
 async def ended_by_the_next(shop: Shop, lab: Lab, *ids: str) -> list[str]:
@@ -362,7 +362,7 @@ async def consume(process: Process, bus: Bus) -> None:
     """A whole consumer, until it is cut short or all is answered."""
     process = replace(process, bus=bus, stopping=anyio.Event())
     sessions = Sessions(bus, process.config.queue, worker="many")
-    consumer = Consumer(process, sessions, Turns(process, sessions), slots=len(TOGETHER))
+    consumer = SessionConsumer(process, sessions, Turns(process, sessions), slots=len(TOGETHER))
     async with anyio.create_task_group() as tg:
         tg.start_soon(consumer.run)
         while await bus.client.execute_command("XLEN", bus.keys.inbox(0)):  # noqa: ASYNC110 - it happens on the server

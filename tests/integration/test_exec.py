@@ -17,7 +17,7 @@ import pytest
 
 from daemon.config import BotConfig, ExecConfig
 from daemon.errors import ToolError
-from daemon.operators import Approvals, Audit
+from daemon.operators import Approvals, OperatorAudit
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
@@ -26,10 +26,9 @@ from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import Bot, notices_of, worked_off
 from tests.limits import HANG_S, until
 from tests.tables import each_row
-from workers.agent.workspace_checks import examine
+from workers.agent.bot_checks import examine
 from workers.tools import command_sandbox as sandbox
-from workers.tools.command_sandbox import NOT_HERE, Outcome, arguments, run
-from workers.tools.shell import fenced
+from workers.tools.command_sandbox import NOT_HERE, CommandResult, arguments, fenced, run
 
 CONFIG = ExecConfig(timeout_s=HANG_S)
 
@@ -43,7 +42,7 @@ def works() -> bool:
 real = pytest.mark.skipif(not works(), reason="needs bubblewrap and user namespaces")
 
 
-async def outcome(folder: Path, command: str, **config: Any) -> Outcome:
+async def outcome(folder: Path, command: str, **config: Any) -> CommandResult:
     with anyio.fail_after(HANG_S):
         return await run(msgspec.structs.replace(CONFIG, **config), folder, command)
 
@@ -54,7 +53,7 @@ async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tm
 
     found = await outcome(tmp_path, "cat note.txt; pwd; echo more > new.txt; echo wrong >&2; exit 3")
 
-    assert found == Outcome(output="heron/work\nwrong\n", status=3)
+    assert found == CommandResult(output="heron/work\nwrong\n", status=3)
     assert (tmp_path / "new.txt").read_text() == "more\n"
 
 
@@ -200,14 +199,14 @@ async def test_every_command_is_audited_and_run_only_for_who_may(
     process: Process, lab: Lab, who: tuple[str, dict[str, Any]], result: str, outcomes: list[str]
 ) -> None:
     sender, section = who
-    before = len(await Audit(lab.bus).newest(limit=100))
+    before = len(await OperatorAudit(lab.bus).newest(limit=100))
     await lab.publish(f"{sender}-{before}", sender_id=sender)
     command = calls((f"c{before}", "exec", {"command": "echo a-word-of-mine"}))
     await worked_off(shelled(process, **section), lab, ScriptedModel(command, "done"))
 
     found = results(await lab.log())
     assert found[f"c{before}"].startswith(result)
-    deeds = await Audit(lab.bus).newest(limit=len(outcomes))
+    deeds = await OperatorAudit(lab.bus).newest(limit=len(outcomes))
     assert [deed.outcome for deed in reversed(deeds)] == outcomes
     assert {(deed.who, deed.action) for deed in deeds} == {(f"web:{sender}", "exec")}
     assert all(deed.target.startswith("web:ann#") and "a-word-of-mine" not in deed.target for deed in deeds)
@@ -228,7 +227,7 @@ async def decided(lab: Lab, verdict: str, approval_id: str, **more: Any) -> str:
 
 
 async def deeds(lab: Lab) -> list[tuple[str, str, str]]:
-    newest = await Audit(lab.bus).newest(limit=20)
+    newest = await OperatorAudit(lab.bus).newest(limit=20)
     return [(deed.who, deed.action, deed.outcome) for deed in reversed(newest)]
 
 

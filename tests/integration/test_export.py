@@ -13,14 +13,14 @@ import anyio.lowlevel
 import msgspec
 import pytest
 
-import workers.agent.slash_export
+import workers.agent.commands.slash_memory
 from daemon import forget
 from daemon.archive import Archive, Segment
 from daemon.durable import DRAFT
 from daemon.events import Notice, Overheard
-from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
-from daemon.export.entry_names import names_of
-from daemon.forget import Order, Search
+from daemon.export import ZipWriter, export, export_here, family, person_in, person_scopes, subject_of
+from daemon.export.zip_writer import names_of
+from daemon.forget import ForgetOrder, ForgetSearch
 from daemon.jobs import Jobs
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
@@ -108,7 +108,7 @@ class Home:
     async def export(self, path: Path, scope: str = ANN) -> tuple[zipfile.ZipFile, Any]:
         subject = await subject_of(self.process.bus, [scope])
         with path.open("wb") as file:
-            package = Package(file, now=self.process.clock.now())
+            package = ZipWriter(file, now=self.process.clock.now())
             done = await export(self.process.export_sources(self.memories), subject, package)
         return zipfile.ZipFile(path), done
 
@@ -244,7 +244,7 @@ async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tm
 
     subject = await person_in(home.process.bus, "web:ann", [ANN])
     with (tmp_path / "ann.zip").open("wb") as file:
-        package = Package(file, now=home.process.clock.now())
+        package = ZipWriter(file, now=home.process.clock.now())
         done = await export(home.process.export_sources(home.memories), subject, package)
     found = zipfile.ZipFile(tmp_path / "ann.zip")
 
@@ -296,8 +296,8 @@ async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Pat
 
         return one_by_one()
 
-    add = Package.add
-    monkeypatch.setattr(Package, "add", lambda self, name, pieces: add(self, name, looked(pieces)))
+    add = ZipWriter.add
+    monkeypatch.setattr(ZipWriter, "add", lambda self, name, pieces: add(self, name, looked(pieces)))
     tracemalloc.start(8)
     try:
         found, done = await home.export(tmp_path / "ann.zip")
@@ -345,8 +345,8 @@ async def test_a_person_is_given_everything_as_a_file(home: Home) -> None:
 async def test_an_export_holds_no_words_of_a_forget_that_waits(home: Home, tmp_path: Path) -> None:
     await home.session("web:ann", ANN, 2, text="said")
     jobs = Jobs(home.lab.bus, lease_s=1.0, worker="test", clock=home.process.clock)
-    order = Order(name=ANN, scopes=(ANN,), chat="web:ann")
-    await forget.Asking(home.lab.bus, jobs).order(order, Search(text=CANARY), name="m1")
+    order = ForgetOrder(name=ANN, scopes=(ANN,), chat="web:ann")
+    await forget.ForgetRequests(home.lab.bus, jobs).order(order, ForgetSearch(text=CANARY), name="m1")
     await home.lab.publish("m2", session="web:ann", text=f"/forget {CANARY}", command="forget")
     await home.lab.publish("m3", session="web:ann", text="still waiting")
 
@@ -391,12 +391,12 @@ async def test_what_others_said_too_is_given_to_administrators_alone(
 
 async def test_what_cannot_be_sent_or_written_is_said(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     await home.session("web:ann", ANN, 2, text="said")
-    monkeypatch.setattr(workers.agent.slash_export, "MEDIA_MAX_BYTES", 10)
+    monkeypatch.setattr(workers.agent.commands.slash_memory, "MEDIA_MAX_BYTES", 10)
     large = await asked(home, "m1", home.process)
     assert "too large" in large["text"]
     assert not large.get("attachments")
 
-    monkeypatch.setattr(workers.agent.slash_export, "LIMIT_S", 0.0)
+    monkeypatch.setattr(workers.agent.commands.slash_memory, "LIMIT_S", 0.0)
     assert "session export web:ann" in (await asked(home, "m2", home.process))["text"]
     monkeypatch.undo()
 

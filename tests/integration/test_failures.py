@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from daemon.bus import pairs, publish
-from daemon.cli.database_checks import examine
-from daemon.cli.model_checks import examine_models
+from daemon.cli.doctor.database_checks import examine
+from daemon.cli.doctor.model_checks import examine_models
 from daemon.cli.run_command import introduce
 from daemon.cli.session_command import rows as session_rows
 from daemon.cli.session_view import positions
@@ -39,7 +39,7 @@ from tests.integration.test_turns import (
 )
 from tests.limits import HANG_S, until
 from tests.recalllab import ScriptedEngine, a_hit, recalling
-from workers.agent.failure_attribution import TEST
+from workers.agent.model_calls import TEST
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 

@@ -16,7 +16,7 @@ from daemon.bus import pairs
 from daemon.config import ArchiveConfig, Secret
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import Order, file_removal, matches_of, sweep
+from daemon.forget import ForgetOrder, file_removal, matches_of, sweep
 from daemon.forget.compaction import compacted
 from daemon.memory import HistoryEntry, MemoryFiles, Version
 from daemon.model import Answer, Request
@@ -266,7 +266,7 @@ async def test_only_what_was_chosen_goes_with_all_its_copies(world: Pond) -> Non
     await world.consolidate(
         ANN, saves("[2026-11-20 09:00] I moved to Berlin. Is it cold?", memory="- I moved to Berlin\n- Berlin is cold")
     )
-    found = await matches_of(world.stores, Order(name=SCOPE, scopes=(SCOPE,)), "berlin")
+    found = await matches_of(world.stores, ForgetOrder(name=SCOPE, scopes=(SCOPE,)), "berlin")
     assert [(match.tier, match.excerpt) for match in found.shown] == [
         ("memory", "- Berlin is cold"),
         ("memory", "- I moved to Berlin"),
@@ -407,7 +407,7 @@ async def test_archived_messages_are_forgotten_in_object_stores(
 
         assert record.report["removed"] == {"archive": 10}
         assert not any(stands_in(content, CANARY) for content in unpacked(store))
-        await world.forget(order=Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,)))
+        await world.forget(order=ForgetOrder(whole="session", name=ANN, session=ANN, scopes=(SCOPE,)))
         assert list(store.objects) == ["millpond/archive/millpond.json"]
 
 

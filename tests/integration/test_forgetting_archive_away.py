@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.forget import Order, matches_of, report_text
-from daemon.forget.forget_job import Forgetting
+from daemon.forget import ForgetOrder, matches_of, report_text
+from daemon.forget.forget_job import ForgetJob
 from daemon.jobs import JobRunner
 from daemon.process import Process
 from tests.conftest import Lab
@@ -42,7 +42,7 @@ def archive_away(world: Pond, *, mount_is_lost: bool = False) -> Iterator[None]:
 @pytest.mark.parametrize("order", [None, SESSION, WHOLE, PERSON], ids=["text", "session", "memory", "person"])
 @pytest.mark.parametrize("mount_is_lost", [False, True], ids=["fails", "empty"])
 async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
-    world: Pond, order: Order | None, mount_is_lost: bool
+    world: Pond, order: ForgetOrder | None, mount_is_lost: bool
 ) -> None:
     await world.plant()
     job_id = await world.order(order=order)
@@ -75,7 +75,7 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
 
 async def test_a_search_says_that_the_archive_was_not_searched(world: Pond) -> None:
     await world.plant()
-    order = Order(name=SCOPE, scopes=(SCOPE,), chat=ANN)
+    order = ForgetOrder(name=SCOPE, scopes=(SCOPE,), chat=ANN)
     with archive_away(world):
         found = await matches_of(world.stores, order, CANARY)
     later = await matches_of(world.stores, order, CANARY)
@@ -90,7 +90,7 @@ async def test_a_job_that_waits_goes_on_when_the_archive_is_back(world: Pond, mo
     monkeypatch.setattr("daemon.forget.forget_job.ARCHIVE_AGAIN_S", 0.0)
     await world.plant()
     job_id = await world.order()
-    runner = JobRunner(world.process, {"forget": Forgetting(world.stores)})
+    runner = JobRunner(world.process, {"forget": ForgetJob(world.stores)})
     with archive_away(world):
         assert (await world.done(job_id)).partly
     async with asyncio.timeout(HANG_S):

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from daemon.forget import Order
+from daemon.forget import ForgetOrder
 from daemon.job_handlers import job_runner
 from daemon.process import Process
 from tests.apart import kept
@@ -18,9 +18,9 @@ from tests.memorylab import saves
 CALLS_MAX = 400  # more than any of these jobs makes
 
 ORDERS = [
-    pytest.param(Order(name=SCOPE, scopes=(SCOPE,), chat=ANN), id="text"),
-    pytest.param(Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,)), id="session"),
-    pytest.param(Order(whole="scope", name=SCOPE, scopes=(SCOPE,)), id="scope"),
+    pytest.param(ForgetOrder(name=SCOPE, scopes=(SCOPE,), chat=ANN), id="text"),
+    pytest.param(ForgetOrder(whole="session", name=ANN, session=ANN, scopes=(SCOPE,)), id="session"),
+    pytest.param(ForgetOrder(whole="scope", name=SCOPE, scopes=(SCOPE,)), id="scope"),
 ]
 
 
@@ -54,7 +54,7 @@ def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     [(True, 2), pytest.param(True, 1, marks=pytest.mark.slow), pytest.param(False, 1, marks=pytest.mark.slow)],
 )
 async def test_a_job_whose_process_dies_at_any_call_is_gone_on_with(
-    process: Process, lab: Lab, tmp_path: Path, order: Order, *, carried_out: bool, every: int
+    process: Process, lab: Lab, tmp_path: Path, order: ForgetOrder, *, carried_out: bool, every: int
 ) -> None:
     world = Pond(pond(process, tmp_path), lab)
     await a_little(world)

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from daemon.forget import Order, extent_of, scopes_with
+from daemon.forget import ForgetOrder, extent_of, scopes_with
 from daemon.forget.text_matcher import FORGOTTEN
 from daemon.process import Process
 from daemon.reminders import Preferences, prefer
@@ -17,9 +17,9 @@ from tests.datalab import a_reminder
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, SCOPES, Pond, pond, stands_in, texts
 from tests.memorylab import saves
 
-SESSION = Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,))
-WHOLE = Order(whole="scope", name=SCOPE, scopes=(SCOPE,))
-PERSON = Order(whole="person", name=SCOPE, scopes=(SCOPE,), people=("web:ann", "terminal:ann"), bot="pond")
+SESSION = ForgetOrder(whole="session", name=ANN, session=ANN, scopes=(SCOPE,))
+WHOLE = ForgetOrder(whole="scope", name=SCOPE, scopes=(SCOPE,))
+PERSON = ForgetOrder(whole="person", name=SCOPE, scopes=(SCOPE,), people=("web:ann", "terminal:ann"), bot="pond")
 GROUP, GROUPS = "web:club", "pond:group:web:club"
 
 

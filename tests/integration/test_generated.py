@@ -12,14 +12,13 @@ from daemon.events import LogEntry
 from daemon.model import Chunk, Model, Request
 from daemon.process import Process
 from daemon.scope import folder_of
-from daemon.session.artificial_session import fill
-from daemon.session.synthetic_text import Plot, synthetic
+from daemon.session.artificial_session import Plot, fill, synthetic
 from daemon.tokens import load
 from tests.conftest import Lab, an_entry
 from tests.integration.test_cli import Place, a_place
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab, messages_of
-from workers.consolidation.summary.range_split import is_oversized
+from workers.consolidation.summary.summary_request import is_oversized
 
 WINDOW_TOKENS = 65_536
 

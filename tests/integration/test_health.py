@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
-from channels.web.health_server import serve
+from channels.web.health_endpoints import serve
 from daemon import metrics
 from daemon.bus import pairs
 from daemon.config import HealthConfig
@@ -21,7 +21,7 @@ from daemon.model import Answer, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.server import Address
-from daemon.server.blocking_client import Link
+from daemon.server.blocking_client import BlockingClient
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.limits import HANG_S, until
@@ -198,7 +198,7 @@ async def save(lab: Lab, status: str) -> None:
 async def test_a_process_whose_password_is_refused_says_so_in_one_line(
     process: Process, lab: Lab, address: Address, free_port: int
 ) -> None:
-    with Link.unix(address.socket, timeout_s=HANG_S) as link:
+    with BlockingClient.unix(address.socket, timeout_s=HANG_S) as link:
         link.call("AUTH", address.password.reveal())
         async with asked(process, free_port) as client:
             link.call("CONFIG", "SET", "requirepass", "another")

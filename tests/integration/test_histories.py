@@ -10,15 +10,14 @@ import pytest
 from daemon.events import LogEntry
 from daemon.forget.archive_removal import REPLACE
 from daemon.process import Process
-from daemon.session import Begun, Claim
+from daemon.session import Claim, TurnStart
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot
 from tests.limits import until
-from workers.agent import prompt_history
-from workers.agent.history import History
-from workers.agent.history_cache import KEPT_S, Histories
-from workers.agent.prompt_history import Past
+from workers.agent.prompt import prompt_history
+from workers.agent.prompt.history import History
+from workers.agent.prompt.prompt_history import KEPT_S, HistoryCache, PromptHistory
 
 Change = Callable[[Lab, str], Awaitable[object]]
 
@@ -90,9 +89,9 @@ async def test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
             assert (reads, b"lemon" in prompt, b"plum" in prompt) == ([session] * times, lemon, plum), name
 
 
-def begun(**more: Any) -> Begun:
+def begun(**more: Any) -> TurnStart:
     zeros = dict.fromkeys(("claims", "attempts", "deaths", "base", "start", "cursor", "tokens", "step", "dropped"), 0)
-    return Begun(**{"head": 0, "stop_upto": "", "scope": "", "parked_s": 0.0, "waiting": (), **zeros, **more})
+    return TurnStart(**{"head": 0, "stop_upto": "", "scope": "", "parked_s": 0.0, "waiting": (), **zeros, **more})
 
 
 def test_a_process_keeps_only_so_many_histories_and_each_for_a_while() -> None:
@@ -101,10 +100,10 @@ def test_a_process_keeps_only_so_many_histories_and_each_for_a_while() -> None:
     one_bytes = History([entry]).size_bytes
 
     def kept(most_bytes: int, *, pause_s: float = 0.0, rest_s: float = 0.0) -> list[str]:
-        histories = Histories(most_bytes, now=lambda: now[0])
+        histories = HistoryCache(most_bytes, now=lambda: now[0])
         for name in "abc":
             now[0] += pause_s
-            histories.keep(Claim(session=name, nonce="n", fence=1, begun=begun()), Past(), [entry])
+            histories.keep(Claim(session=name, nonce="n", fence=1, begun=begun()), PromptHistory(), [entry])
         now[0] += rest_s
         return [name for name in "abc" if histories.take(name, begun(head=1, done="0 n"))]
 
@@ -117,9 +116,9 @@ def test_a_process_keeps_only_so_many_histories_and_each_for_a_while() -> None:
 
 def test_a_history_is_kept_only_if_the_prompts_go_back_to_the_first_message() -> None:
     entry = LogEntry(time="2026-11-20T09:00:00Z", turn=4, tokens=1, wire=msgspec.Raw(b"{}"))
-    histories = Histories()
+    histories = HistoryCache()
 
-    for past_of_turn in (Past(whole=False, first=4), Past(first=2)):
+    for past_of_turn in (PromptHistory(whole=False, first=4), PromptHistory(first=2)):
         histories.keep(Claim(session="web:ann", nonce="n", fence=1, begun=begun(head=4)), past_of_turn, [entry])
 
         assert histories.take("web:ann", begun(head=5, start=4, done="0 n")) is None

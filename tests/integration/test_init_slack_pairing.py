@@ -10,7 +10,7 @@ import daemon.setup.slack_pairing
 from daemon.config import Secret
 from daemon.setup.answers import Owner
 from daemon.setup.slack_api import Me, SlackApi, SlackSaysNo, slack_api
-from daemon.setup.slack_pairing import Written, greet, wait_for_owner
+from daemon.setup.slack_pairing import WrittenCode, greet, wait_for_owner
 from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
 
@@ -35,7 +35,7 @@ def me(slack: FakeSlack) -> Me:
     return Me(team_id=slack.team.id, user_id=slack.bot.person.id)
 
 
-async def paired(slack: FakeSlack, api: SlackApi, *, wait_s: float = HANG_S) -> Written | None:
+async def paired(slack: FakeSlack, api: SlackApi, *, wait_s: float = HANG_S) -> WrittenCode | None:
     token = Secret(slack.app.token)
     return await wait_for_owner(api, token, me(slack), CODE, say=lambda _: None, wait_s=wait_s)
 
@@ -55,12 +55,12 @@ async def test_a_slack_that_fails_is_asked_again(slack: FakeSlack, api: SlackApi
     ann = slack.direct(slack.person("Ann", id="U4711"))
     ann.say(f"here it is: {CODE.lower()}")
 
-    assert await paired(slack, api) == Written(owner=Owner(id="U4711"), channel=ann.id, thread="")
+    assert await paired(slack, api) == WrittenCode(owner=Owner(id="U4711"), channel=ann.id, thread="")
     await slack.settled()
 
 
 async def test_another_socket_is_opened_when_slack_asks_for_it(slack: FakeSlack, api: SlackApi) -> None:
-    found: list[Written | None] = []
+    found: list[WrittenCode | None] = []
 
     async def wait() -> None:
         found.append(await paired(slack, api))
@@ -89,7 +89,7 @@ async def test_only_a_person_who_sends_the_code_directly_is_the_owner(slack: Fak
     slack.bot.push({"type": "message", "channel_type": "im", "subtype": "message_changed", "text": CODE, "user": "U1"})
     slack.bot.push({"type": "message", "channel_type": "im", "text": CODE})
     slack.bot.command(slack.direct(eve), CODE)
-    found: list[Written | None] = []
+    found: list[WrittenCode | None] = []
 
     async def wait() -> None:
         found.append(await paired(slack, api))
@@ -164,7 +164,7 @@ async def test_socket_mode_that_is_off_ends_it(slack: FakeSlack, api: SlackApi) 
 async def test_a_greeting_that_fails_is_no_failure(slack: FakeSlack, api: SlackApi, fault: Fault) -> None:
     ann = slack.direct(slack.person("Ann"))
     slack.faults.on("chat.postMessage", fault)
-    written = Written(owner=Owner(id="U1"), channel=ann.id, thread="")
+    written = WrittenCode(owner=Owner(id="U1"), channel=ann.id, thread="")
 
     await greet(api, Secret(slack.bot.token), written, "hello")
 

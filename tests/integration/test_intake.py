@@ -13,10 +13,10 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from channels.base import Channel
-from channels.intake import Intake, group_context, receive, receive_loop
-from channels.intake.group_context import KEPT_CHARS, KEPT_MAX
-from channels.intake.loop_guard import IN_A_ROW
-from daemon.access import Access, Pairing, access, pairing_codes
+from channels.intake import Intake, group_messages, receive
+from channels.intake import intake as receive_loop
+from channels.intake.group_messages import IN_A_ROW, KEPT_CHARS, KEPT_MAX
+from daemon.access import Access, PairingCodes, access, pairing_codes
 from daemon.config import AccessConfig
 from daemon.errors import BusUnavailable
 from daemon.events import Attachment, Inbound, Quote
@@ -135,7 +135,7 @@ async def test_strangers_cannot_open_more_codes_than_there_may_be(process: Proce
     await intake.take(an_arrival("hi", who="s0"))
 
     assert len(await told(process.bus)) == 2
-    assert await Pairing(process.bus, NAME).open_codes() == 2
+    assert await PairingCodes(process.bus, NAME).open_codes() == 2
 
 
 async def test_a_group_is_never_told_a_code(process: Process) -> None:
@@ -232,7 +232,7 @@ async def test_only_the_newest_talk_of_a_group_is_kept(process: Process) -> None
         await intake.take(aside(f"short {number}"))
     await intake.take(an_arrival("hm?", chat=GROUP))
     for number in range(10):
-        await intake.take(aside(str(number) + "好" * (group_context.TEXT_CHARS + 10)))
+        await intake.take(aside(str(number) + "好" * (group_messages.TEXT_CHARS + 10)))
     await intake.take(an_arrival("hm?", chat=GROUP))
 
     first, second = await accepted(process.bus)
@@ -452,7 +452,7 @@ async def test_a_stranger_is_told_once_whatever_call_fails(process: Process) -> 
 
     assert at > 3
     assert len(await told(process.bus)) == 1
-    assert await Pairing(process.bus, NAME).open_codes() == 1
+    assert await PairingCodes(process.bus, NAME).open_codes() == 1
 
 
 async def test_while_redis_is_away_who_was_banned_stays_so(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:

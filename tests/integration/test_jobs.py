@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from daemon.bus import Bus
 from daemon.errors import BusUnavailable, JobLost, JobRefused, JobWaits
-from daemon.jobs import Job, JobRecord, JobRunner, Jobs, Tell
+from daemon.jobs import Job, JobRecord, JobRunner, Jobs, NotifiedChat
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab
@@ -124,7 +124,7 @@ async def test_copies_that_come_late_change_nothing(jobs: Jobs, lab: Lab) -> Non
             await lab.bus.arrive(*call)
         assert await dump_without_clock(lab) == before
 
-    await jobs.create("count", {"a": 1}, job_id="a", secret={"b": 2}, tell=Tell(session="web:ann"))
+    await jobs.create("count", {"a": 1}, job_id="a", secret={"b": 2}, tell=NotifiedChat(session="web:ann"))
     await late()
     held = await jobs.take("a")
     assert held is not None
@@ -183,7 +183,7 @@ async def test_a_job_cut_short_at_any_call_is_ended_by_the_next(
 ) -> None:
     for at in range(1, 100):
         job_id = f"job-{at}"
-        await jobs.create("count", {}, job_id=job_id, tell=Tell(session=f"web:{at}"))
+        await jobs.create("count", {}, job_id=job_id, tell=NotifiedChat(session=f"web:{at}"))
         with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
             bus = kind(process.bus, at=at, carried_out=carried_out, cancel=scope if kind is StoppingBus else None)
             await runner(process, bus).run_one(job_id)
@@ -288,10 +288,10 @@ async def test_what_a_job_says_is_said_once_and_also_sent(process: Process, lab:
             await job.tell("done", name="end"),
             await job.tell("more", name="b"),
         ]
-        other = await job.tell("there too", name="end", to=Tell(session="web:bob"))
+        other = await job.tell("there too", name="end", to=NotifiedChat(session="web:bob"))
         return {"said": [*said, other]}
 
-    tell = Tell(session="support:ann", out_channel="support", correlation="c1", message_id="m1")
+    tell = NotifiedChat(session="support:ann", out_channel="support", correlation="c1", message_id="m1")
     await jobs.create("count", {}, job_id="a", tell=tell)
     record = await JobRunner(process, {"count": handle}).until_ended("a", within_s=HANG_S)
 

@@ -18,7 +18,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from daemon.bus import Bus, Script, open_bus, reap, take, translated, wake
-from daemon.bus.command_batch import Joined
+from daemon.bus.command_batch import CommandBatch
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import Address
@@ -106,7 +106,7 @@ async def test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile(
 async def test_who_waits_longer_than_the_patience_is_told_that_redis_is_away() -> None:
     away = Redis(unix_socket_path="/nowhere/at/all", retry=Retry(NoBackoff(), 0))
 
-    joined = Joined(away, revive=anyio.lowlevel.checkpoint, patience_s=0.1)
+    joined = CommandBatch(away, revive=anyio.lowlevel.checkpoint, patience_s=0.1)
     async with anyio.create_task_group() as tg:
         tg.start_soon(joined.run)
         with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable, match="No such file"):

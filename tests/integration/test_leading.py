@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.leader_election import Leader, Lease, Terms, leader, lease, lease_balance
-from channels.leader_election.lease_balance import NOBODY, Leads
+from channels.leader_election import Leader, Lease, LeaseTerms, leader
+from channels.leader_election.leader import NOBODY, LeaseBalance
 from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
@@ -27,8 +27,8 @@ QUEUE = QueueConfig(lease_s=60.0, renew_s=0.02)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "STANDBY_S", 0.02)
     monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.1)
-    monkeypatch.setattr(lease_balance, "CEDE_EVERY_S", 0.2)
-    monkeypatch.setattr(lease, "WISH_S", 0.2)
+    monkeypatch.setattr(leader, "CEDE_EVERY_S", 0.2)
+    monkeypatch.setattr(leader, "WISH_S", 0.2)
 
 
 @dataclass
@@ -108,9 +108,9 @@ async def test_alone_a_replica_keeps_everything(process: Process) -> None:
 def leases_of(bus: Bus, queue: QueueConfig, *counts: int) -> list[Lease]:
     found: list[Lease] = []
     for number, count in enumerate(counts):
-        held_now = Leads()
+        held_now = LeaseBalance()
         held_now.count = count
-        terms = Terms(
+        terms = LeaseTerms(
             key=bus.keys.leader(0, "lake"),
             lease_s=queue.lease_s,
             renew_s=queue.renew_s,
@@ -129,7 +129,7 @@ async def test_a_lease_lasts_longer_each_time_that_it_is_renewed(bus: Bus, queue
     for _ in range(3):
         await bus.call("HINCRBY", key, "deadline", -round(queue.lease_s * 900))  # nine tenths of it have gone by
 
-        await mine._lead(lease.RENEW_ONLY)
+        await mine._lead(leader.RENEW_ONLY)
 
         assert int(await bus.call("HGET", key, "deadline")) >= asked + queue.lease_s * 1000
 
@@ -191,7 +191,7 @@ async def test_who_holds_more_than_before_says_so(bus: Bus, queue: QueueConfig) 
 
 @given(st.integers(0, 50), st.integers(NOBODY, 50))
 def test_what_is_given_away_never_leaves_its_giver_with_less_than_the_other(mine: int, theirs: int) -> None:
-    held_now = Leads()
+    held_now = LeaseBalance()
     held_now.count = mine
     if held_now.cedes(theirs):
         assert theirs != NOBODY

@@ -8,11 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.cli.cache_checks import examine_caching
-from daemon.cli.model_checks import examine_models
+from daemon.cli.doctor.model_checks import examine_caching, examine_models
 from daemon.config import BotConfig, Config, ModelConfig, PricesConfig
 from daemon.config.memory_settings import MemorySearchConfig
-from daemon.model import Learnt, Request, Unsaid, connect, dialect, learnt_of, recall, remember
+from daemon.model import LearntDialect, Request, Unsaid, connect, dialect, learnt_of, recall, remember
 from daemon.model.dialect import Dialect, host_of, learn, server_of
 from daemon.process import Process
 from daemon.testing import ManualClock
@@ -42,7 +41,7 @@ async def test_another_process_uses_what_was_learnt(lab: Lab) -> None:
     forget()
     await recall(lab.bus, MODEL)
 
-    assert learnt_of(MODEL) == learnt != Learnt()
+    assert learnt_of(MODEL) == learnt != LearntDialect()
 
 
 async def test_another_window_in_the_configuration_is_tried_as_it_is(lab: Lab) -> None:
@@ -65,7 +64,7 @@ async def test_a_fact_is_forgotten_after_a_week_and_one_that_cannot_be_read_at_o
     await lab.bus.call("SET", key, "{", "EX", 60)
     await recall(lab.bus, MODEL)
 
-    assert learnt_of(MODEL) == Learnt()
+    assert learnt_of(MODEL) == LearntDialect()
 
 
 async def test_a_guessed_window_is_used_for_an_hour(lab: Lab) -> None:

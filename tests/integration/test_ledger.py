@@ -17,7 +17,7 @@ from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import FailingBus
-from daemon.usage import Allowance, KeptNotes, Ledger, Note, UsageBook, unsent_usage
+from daemon.usage import Allowance, UnsentUsage, UsageBook, UsageJournal, UsageNote, unsent_usage
 from tests.conftest import all_keys
 from tests.integration.test_usage import ANN, DAY, used
 from tests.limits import HANG_S
@@ -48,12 +48,12 @@ class AwayBus(FailingBus):
         return answer
 
 
-def a_ledger(bus: Bus, folder: Path, process: str = "one") -> Ledger:
-    return Ledger(bus, KeptNotes(folder / "usage", process))
+def a_ledger(bus: Bus, folder: Path, process: str = "one") -> UnsentUsage:
+    return UnsentUsage(bus, UsageJournal(folder / "usage", process))
 
 
-def a_note(name: str, *, day: str = DAY) -> Note:
-    return Note(name=name, user=ANN, day=day, used=used())
+def a_note(name: str, *, day: str = DAY) -> UsageNote:
+    return UsageNote(name=name, user=ANN, day=day, used=used())
 
 
 async def until(reached: Callable[[], bool]) -> None:
@@ -212,7 +212,7 @@ async def test_what_is_no_file_in_the_folder_of_notes_is_passed_over(bus: Bus, t
     for number, make in enumerate((os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero"))):
         make(tmp_path / "usage" / f"odd-{number}.jsonl")
 
-    assert [note.name for note in KeptNotes(tmp_path / "usage", "next").adopt()] == [a_note("a").name]
+    assert [note.name for note in UsageJournal(tmp_path / "usage", "next").adopt()] == [a_note("a").name]
 
 
 async def test_kept_notes_of_more_than_a_day_ago_are_not_written(bus: Bus, tmp_path: Path) -> None:
@@ -220,4 +220,4 @@ async def test_kept_notes_of_more_than_a_day_ago_are_not_written(bus: Bus, tmp_p
     [file] = (tmp_path / "usage").iterdir()
     os.utime(file, (0, 0))
 
-    assert KeptNotes(tmp_path / "usage", "next").adopt() == []
+    assert UsageJournal(tmp_path / "usage", "next").adopt() == []

@@ -14,8 +14,8 @@ from tests.conftest import Lab
 from tests.integration.test_limits import DAY, PRICES, limited, says
 from tests.integration.test_turns import replies_of, worked_off
 from tests.memorylab import MemoryLab, Summaries
-from workers.consolidation import Want
-from workers.limit_warnings import LimitWarnings
+from workers.admin_messages import LimitWarnings
+from workers.consolidation import ConsolidationRequest
 
 
 def with_admin(process: Process, **limits: Any) -> Process:
@@ -91,6 +91,6 @@ async def test_administrators_are_told_when_a_consolidation_brings_a_limit_close
     memory = MemoryLab(process, lab, Summaries())
     await memory.talk(3)
 
-    await memory.consolidator.consolidate(memory.session, Want(at="now"))
+    await memory.consolidator.consolidate(memory.session, ConsolidationRequest(at="now"))
 
     assert len(await replies_of(lab, "support")) == 1

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from daemon.config import BotConfig, Config, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
-from daemon.memory import Home
+from daemon.memory import MemoryLocation
 from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, Gate, ManualClock, ScriptedModel
@@ -23,8 +23,8 @@ from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
 from tests.limits import until
 from workers.agent import limit_gate as gates
 from workers.agent.turn import Turns
-from workers.agent.turn_tracing import Tracing
-from workers.usage_accounts import account
+from workers.agent.turn_tracing import TurnTracing
+from workers.paid_calls import account
 
 QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
 """Messages that came too fast are put off, and come again at once."""
@@ -112,14 +112,14 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
     kit = await turns.kits.of("pond")
     claim = await lab.claim()
     turn = await turns._begin(
-        claim, an_inbound("a"), kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
+        claim, an_inbound("a"), kit, MemoryLocation(scope=claim.begun.scope, is_bare=True), TurnTracing(process.clock)
     )
     account(turn.progress.used, says("hi"))
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
         turn.payer = replace(turn.payer, ledger=cut_off.ledger)
-        await gates.Gate(cut_off).account(turn)
+        await gates.LimitGate(cut_off).account(turn)
         assert await UsageBook(lab.bus).read([DAY], by="day") == {}
         await cut_off.ledger.written()
 

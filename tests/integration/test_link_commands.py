@@ -18,15 +18,15 @@ from daemon.access import Access
 from daemon.bus import argument_of, command_of, publish
 from daemon.config import BotConfig, MemoryConfig, RedisConfig
 from daemon.events import Inbound, Notice
-from daemon.forget import Order
-from daemon.people.link_index import Link
+from daemon.forget import ForgetOrder
+from daemon.people.link_dependencies import Link
 from daemon.process import Process
 from daemon.session import Claim
 from tests.conftest import Lab, RecordingBus, an_inbound
 from tests.cut_short import Died, DyingBus
 from tests.intakelab import NAME, with_channel
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
-from workers.agent.slash_link import Linking
+from workers.agent.commands.slash_link import LinkCommand
 
 ROOT = Path(__file__).parents[2]
 _numbers = itertools.count()
@@ -58,8 +58,8 @@ class Chat:
         claim, inbound = await self.claimed(text)
         bus, said = DyingBus(self.people.bus, at=dies_at, carried_out=carried_out), ""
         with suppress(Died):
-            said = await Linking(self.people.through(bus)).said(claim, inbound, self.bot)
-        again = await Linking(self.people.process).said(claim, inbound, self.bot)
+            said = await LinkCommand(self.people.through(bus)).said(claim, inbound, self.bot)
+        again = await LinkCommand(self.people.process).said(claim, inbound, self.bot)
         assert again == said or not said or text == "/link"  # only the code is another one
         await self.people.lab.commit(claim, go_on=False)
         return again, bus.calls
@@ -183,7 +183,7 @@ async def test_an_answer_that_was_sent_before_the_request_is_no_answer_to_it(peo
     question = await bob.says(f"/link {code}")
     await bob.says("/link yes")
 
-    said = await Linking(people.process).said(claim, inbound, ann.bot)
+    said = await LinkCommand(people.process).said(claim, inbound, ann.bot)
 
     assert "wants to link" in said
     assert "created this code" in question
@@ -233,8 +233,8 @@ async def test_nobody_is_linked_with_a_person_who_was_forgotten_meanwhile(people
             assert "no open link request" in await chat.says("/link yes")
             continue
         await chat.says("/link yes")
-        order = Order(whole="scope", name=gone, scopes=(gone,))
-        await people.done(await forget.Asking(people.bus, people.jobs).order(order, None, name="x"))
+        order = ForgetOrder(whole="scope", name=gone, scopes=(gone,))
+        await people.done(await forget.ForgetRequests(people.bus, people.jobs).order(order, None, name="x"))
 
     assert [job.kind for job in await people.jobs.all()] == ["forget"]
 
@@ -295,7 +295,7 @@ async def test_answers_that_several_workers_work_out_together_link_once(people: 
 
     async with anyio.create_task_group() as tg:
         for claim, inbound in said * 3:
-            tg.start_soon(Linking(people.process).said, claim, inbound, BotConfig())
+            tg.start_soon(LinkCommand(people.process).said, claim, inbound, BotConfig())
 
     for claim, _ in said:
         await people.lab.commit(claim, go_on=False)

@@ -15,10 +15,10 @@ from structlog.testing import capture_logs
 from daemon.config.schema import PersonConfig
 from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving
 from daemon.job_handlers import job_runner
-from daemon.jobs import Tell
+from daemon.jobs import NotifiedChat
 from daemon.memory import HistoryEntry, MemoryFiles, Version, memory_merge
 from daemon.memory.scope_lists import ScopeLists
-from daemon.people import Asking, Party, Request, link_configured
+from daemon.people import LinkRequests, Party, Request, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
@@ -147,7 +147,7 @@ async def test_nobody_and_nothing_but_people_is_linked(people: PeopleLab) -> Non
     await people.link(ANN, BOB)
     with pytest.raises(JobRefused, match="already"):
         await people.ask(BOB, ANN)
-    assert await Asking(people.process).unlink(CAT, by="test") is None
+    assert await LinkRequests(people.process).unlink(CAT, by="test") is None
 
 
 async def test_a_consolidation_under_way_is_waited_for_and_its_memory_comes_along(people: PeopleLab) -> None:
@@ -398,8 +398,8 @@ async def test_the_folder_that_showed_the_memory_goes_and_a_pending_edit_comes_a
 async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_along(
     people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.people.running_turns.WAIT_S", 0.02)
-    monkeypatch.setattr("daemon.people.running_turns.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.scope_locks.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.scope_locks.LOOK_S", 0.01)
     await two(people)
     await lab.publish("next", session="web:bob")
     claim = await lab.claim("web:bob")
@@ -419,9 +419,9 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
 
 async def test_both_chats_are_told_once_that_they_are_linked(people: PeopleLab) -> None:
     await two(people)
-    asking = Asking(people.process)
+    asking = LinkRequests(people.process)
     ann, bob, cat = (
-        Party(scope=scope, chat=Tell(session=session_of(scope), message_id="m")) for scope in (ANN, BOB, CAT)
+        Party(scope=scope, chat=NotifiedChat(session=session_of(scope), message_id="m")) for scope in (ANN, BOB, CAT)
     )
     code = await asking.code(ann, "pond")
 
@@ -441,7 +441,9 @@ async def test_both_chats_are_told_once_that_they_are_linked(people: PeopleLab) 
 
 
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
-    first, second = (memory_merge.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
+    first, second = (
+        memory_merge.MemoryMerge(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b")
+    )
     assert (await first.mark(ANN, "receiving")).status == "marked"
     found = await second.mark(ANN, "joining")
     assert (found.status, found.by) == ("busy", "a")
@@ -491,8 +493,8 @@ async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_th
 async def test_a_turn_that_began_before_they_parted_is_waited_for(
     people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.people.running_turns.WAIT_S", 0.02)
-    monkeypatch.setattr("daemon.people.running_turns.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.scope_locks.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.scope_locks.LOOK_S", 0.01)
     await two(people)
     await people.link(ANN, BOB)
     await lab.publish("next", session="web:bob")

@@ -4,22 +4,22 @@ import pytest
 
 from daemon.errors import LockLost
 from daemon.events import Continuity
-from daemon.session import Lock, Locks
+from daemon.session import ConsolidationLock, ConsolidationLocks
 from tests.conftest import Lab
 
 SESSION = "web:ann"
 NOTED = ("failures", "flushed", "unflushed")
 
 
-async def begun(lab: Lab) -> tuple[Locks, Lock]:
+async def begun(lab: Lab) -> tuple[ConsolidationLocks, ConsolidationLock]:
     for message_id in ("a", "b"):
         await lab.publish(message_id)
         await lab.commit(await lab.claim())
-    return Locks(lab.bus, lab.queue, worker="one"), await taken(lab)
+    return ConsolidationLocks(lab.bus, lab.queue, worker="one"), await taken(lab)
 
 
-async def taken(lab: Lab) -> Lock:
-    lock = await Locks(lab.bus, lab.queue, worker="one").take(SESSION)
+async def taken(lab: Lab) -> ConsolidationLock:
+    lock = await ConsolidationLocks(lab.bus, lab.queue, worker="one").take(SESSION)
     assert lock is not None
     return lock
 
@@ -28,10 +28,10 @@ async def run_out(lab: Lab, by_ms: int = -3_600_000) -> None:
     await lab.bus.call("HINCRBY", lab.bus.keys.lock(SESSION), "lease", by_ms)
 
 
-async def settled(lab: Lab, lock: Lock, upto: int = 2, *, flushed: bool = True) -> None:
+async def settled(lab: Lab, lock: ConsolidationLock, upto: int = 2, *, flushed: bool = True) -> None:
     entries = await lab.bus.call("LRANGE", lab.bus.keys.log(SESSION), 0, -1)
     tokens = sum(entry.tokens for entry in (await lab.log())[lock.cursor : upto])
-    await Locks(lab.bus, lab.queue, worker="one").settle(
+    await ConsolidationLocks(lab.bus, lab.queue, worker="one").settle(
         lock, upto=upto, last=entries[upto - 1], tokens=tokens, continuity=Continuity(text="so far"), flushed=flushed
     )
 
@@ -53,7 +53,7 @@ async def test_one_holds_a_lock_until_it_is_given_back(lab: Lab) -> None:
 async def test_a_session_that_never_was_has_no_lock_and_is_not_looked_for_again(lab: Lab) -> None:
     await lab.bus.call("ZADD", lab.bus.keys.of(SESSION).unsettled, 1, SESSION)
 
-    assert await Locks(lab.bus, lab.queue, worker="one").take(SESSION) is None
+    assert await ConsolidationLocks(lab.bus, lab.queue, worker="one").take(SESSION) is None
 
     assert await due(lab) is None
     assert await lab.bus.call("EXISTS", lab.bus.keys.session(SESSION), lab.bus.keys.lock(SESSION)) == 0

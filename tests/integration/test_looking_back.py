@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival, Sender
-from channels.intake.group_context import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
+from channels.intake.group_messages import KEPT_CHARS, KEPT_MAX, TEXT_CHARS
 from channels.thread_lookup import joined
 from daemon.access import Access
 from daemon.config import AccessConfig, QueueConfig

@@ -829,8 +829,8 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
 @pytest.fixture
 def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memories:
     """Memories of which two versions and two entries stay in Redis, the others go to the archive one by one."""
-    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
-    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    monkeypatch.setattr("daemon.memory.scope_lists.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.scope_lists.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
     return Memories(recorded, Archive(recorded, tmp_path))
 
 

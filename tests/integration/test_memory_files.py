@@ -23,11 +23,9 @@ from daemon.bus import Bus
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import BusUnavailable, ConfigError
 from daemon.memory import HistoryEntry, Memories, Note, Version
-from daemon.memory.append_files import grow
-from daemon.memory.file_sync import Projection
+from daemon.memory.file_sync import FileSync, StoredMemory, grow
+from daemon.memory.memory_file import ListPosition, SideCar, read_side_car, write_side_car
 from daemon.memory.memory_files import MemoryFiles, memory_folder
-from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
-from daemon.memory.stored_memory import Stored
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward_when
@@ -443,8 +441,8 @@ async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory
 @pytest.fixture
 def aged(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory of which two records of each list stay in Redis."""
-    monkeypatch.setattr("daemon.memory.memory_archiving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
-    monkeypatch.setattr("daemon.memory.memory_archiving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    monkeypatch.setattr("daemon.memory.scope_lists.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.scope_lists.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
     return memory
 
 
@@ -805,16 +803,16 @@ async def test_the_bot_is_found_by_the_name_in_the_scope(memory: Memory, tmp_pat
 async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sync, begun, ended = Projection.sync, threading.Event(), threading.Event()
+    sync, begun, ended = FileSync.sync, threading.Event(), threading.Event()
 
-    def until_ended(projection: Projection, stored: Stored) -> None:
+    def until_ended(projection: FileSync, stored: StoredMemory) -> None:
         begun.set()
         try:
             sync(projection, stored)
         finally:
             ended.set()
 
-    monkeypatch.setattr(Projection, "sync", until_ended)
+    monkeypatch.setattr(FileSync, "sync", until_ended)
     await memory.consolidated("one")
     memory.folder.mkdir(parents=True)
     with folder_below(memory.folder, make=False) as folder, folder_lock(folder, wait_s=1):
@@ -849,7 +847,7 @@ def test_an_append_that_was_cut_anywhere_is_completed_by_the_next(
 
 
 def test_the_side_car_can_be_read_by_people(tmp_path: Path) -> None:
-    side_car = SideCar(version=3, memory="c", history=Told().and_then(["a"]), sizes={"HISTORY.md": 3})
+    side_car = SideCar(version=3, memory="c", history=ListPosition().and_then(["a"]), sizes={"HISTORY.md": 3})
     with folder_below(tmp_path, make=False) as folder:
         write_side_car(folder, side_car)
         assert read_side_car(folder) == side_car

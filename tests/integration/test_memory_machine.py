@@ -32,7 +32,7 @@ from daemon.bus import Bus, Part, Script, open_bus, pairs
 from daemon.config import RedisConfig
 from daemon.errors import FenceBehind, LockLost, Misplaced
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version, joined
-from daemon.memory.edit_merge import edited
+from daemon.memory.text_diff import edited
 from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump
 from tests.cut_short import CutBus, Died
 from tests.oneloop import OneLoop, one_loop
@@ -509,8 +509,8 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[MemoryMachine]]:
     with one_loop() as loop, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("daemon.memory.memory_archiving.KEPT", KEPT)
-        patch.setattr("daemon.memory.memory_archiving.SHELVED", SHELVED)
+        patch.setattr("daemon.memory.scope_lists.KEPT", KEPT)
+        patch.setattr("daemon.memory.scope_lists.SHELVED", SHELVED)
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
         with loop.entered(opened) as bus:
             yield type("Machine", (MemoryMachine,), {"loop": loop, "bus": RecordingBus(bus)})

@@ -10,7 +10,7 @@ import pytest
 from daemon.bus import Bus, open_bus
 from daemon.bus.migrations import MIGRATIONS, NEEDS, SCHEMA, Migration, migrate
 from daemon.config import RedisConfig
-from daemon.data.key_names import Name
+from daemon.data.key_names import KeyName
 from daemon.data.key_rules import flaws_of_key
 from daemon.errors import BusUnavailable, ConfigError
 from tests.conftest import Lab
@@ -81,11 +81,11 @@ async def test_kinds_of_keys_of_a_newer_version_are_ignored(lab: Lab, redis: tup
     await lab.bus.call("SET", f"{lab.bus.keys.prefix}:novelty", "1")
 
     async with open_bus(msgspec.structs.replace(redis[0], prefix=lab.bus.keys.prefix), redis[1]) as bus:
-        found = await flaws_of_key(bus, Name(kind="novelty", partition=None, rest=""))
+        found = await flaws_of_key(bus, KeyName(kind="novelty", partition=None, rest=""))
 
     assert found == []
     assert await schema_of(lab) == SCHEMA + 1
-    assert [flaw.rule for flaw in await flaws_of_key(lab.bus, Name(kind="novelty", partition=None, rest=""))] == [
+    assert [flaw.rule for flaw in await flaws_of_key(lab.bus, KeyName(kind="novelty", partition=None, rest=""))] == [
         "key.known"
     ]
     await lab.bus.call("DEL", f"{lab.bus.keys.prefix}:novelty")

@@ -16,7 +16,7 @@ from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import EmbeddedServer
 from daemon.server.redis_program import find_program
-from daemon.server.server_files import Layout
+from daemon.server.server_files import ServerFiles
 from tests.conftest import QUEUE, Lab, shut_down
 from tests.limits import HANG_S
 from tests.servers import old_redis
@@ -34,7 +34,7 @@ async def old(tmp_path: Path) -> AsyncIterator[Lab]:
     address = await EmbeddedServer(tmp_path, binary=str(PROGRAM)).ensure()
     async with open_bus(RedisConfig(server=str(PROGRAM)), tmp_path) as bus:
         yield Lab(bus, QUEUE)
-    shut_down(address, Layout(tmp_path))
+    shut_down(address, ServerFiles(tmp_path))
 
 
 @needs_it

@@ -29,11 +29,11 @@ from daemon.errors import (
     SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
-from daemon.model.call_slots import places_of
-from daemon.model.cost_meter import priced
+from daemon.model.chat_model import places_of
 from daemon.model.dialect import Dialect, dialect_of
 from daemon.model.model_errors import KINDS, Endpoint, Refusal, by_status, reported, retry_after_s, translated
 from daemon.model.openai_model import OpenAIModel
+from daemon.model.usage_counts import priced
 from daemon.tokens import calibration
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Say, completion, delta, fake_openai
 from tests.limits import HANG_S

@@ -22,12 +22,13 @@ from channels import push
 from channels.base import Channel, Rate
 from channels.http_post import NOTHING_SENT
 from channels.inbound import accept, make_inbound
-from channels.leader_election import Lease, Terms, leader, lease
-from channels.leader_election.lease_balance import Leads
+from channels.leader_election import Lease, LeaseTerms, leader
+from channels.leader_election import leader as lease
+from channels.leader_election.leader import LeaseBalance
 from channels.outbox import Outbox, leader_term, out_feed
-from channels.outbox.delivery_state import Ledger, Place, Step, Word
+from channels.outbox.delivery_state import DeliveryState, NextStep, Place, Step
 from channels.push import serve
-from channels.send_rate import Pace
+from channels.send_rate import TokenBucket
 from channels.testing import TestingChannel, connect
 from channels.web.service import serve as serve_web
 from daemon import metrics
@@ -121,23 +122,23 @@ class Room:
 
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> Room:
-    room, take, take_spare = Room(), Pace.take, Pace.take_spare
+    room, take, take_spare = Room(), TokenBucket.take, TokenBucket.take_spare
 
-    async def noted(pace: Pace, chat: str, rates: Sequence[Rate]) -> float:
+    async def noted(pace: TokenBucket, chat: str, rates: Sequence[Rate]) -> float:
         wait_s = await take(pace, chat, rates)
         if wait_s:
             room.waited.add(chat)
         room.note(taken=not wait_s)
         return wait_s
 
-    async def noted_spare(pace: Pace, rates: Sequence[Rate]) -> bool:
+    async def noted_spare(pace: TokenBucket, rates: Sequence[Rate]) -> bool:
         is_room = await take_spare(pace, rates)
         room.not_shown += not is_room
         room.note(taken=is_room)
         return is_room
 
-    monkeypatch.setattr(Pace, "take", noted)
-    monkeypatch.setattr(Pace, "take_spare", noted_spare)
+    monkeypatch.setattr(TokenBucket, "take", noted)
+    monkeypatch.setattr(TokenBucket, "take_spare", noted_spare)
     return room
 
 
@@ -624,9 +625,9 @@ async def begun(bus: Bus, queue: QueueConfig, *looks: str) -> str:
     book = a_ledger(bus, lease)
     first = a_step(stream_id, reply)
     async with book.kept():
-        assert await book.sending(first, *looks) is Word.SEND
+        assert await book.sending(first, *looks) is NextStep.SEND
         book.note(first, "sent", "m0")
-        assert await book.sending(a_step(stream_id, reply, part=1), *looks) is Word.SEND
+        assert await book.sending(a_step(stream_id, reply, part=1), *looks) is NextStep.SEND
     await lease.resign(channel=bus.keys.leaders, said="")
     return reply
 
@@ -707,8 +708,8 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
     texts, leads = [f"reply {number}" for number in range(50)], process.bus.keys.leader(0, NAME)
     async with sink() as platform, AsyncExitStack() as stack:
         first, second = pushing(process, platform), pushing(process, platform)
-        stack.enter_context(first.shared(Leads).one_more())
-        stack.enter_context(first.shared(Leads).one_more())
+        stack.enter_context(first.shared(LeaseBalance).one_more())
+        stack.enter_context(first.shared(LeaseBalance).one_more())
         await stack.enter_async_context(replica(first))
         for text in texts:
             await put(process.bus, text)
@@ -726,12 +727,12 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
 
 
 def a_lease(bus: Bus, queue: QueueConfig) -> Lease:
-    terms = Terms(key=bus.keys.leader(0, NAME), lease_s=queue.lease_s, renew_s=queue.renew_s, worker="w")
+    terms = LeaseTerms(key=bus.keys.leader(0, NAME), lease_s=queue.lease_s, renew_s=queue.renew_s, worker="w")
     return Lease(bus=bus, terms=terms)
 
 
-def a_ledger(bus: Bus, lease: Lease) -> Ledger:
-    return Ledger(bus, partition=0, channel=NAME, nonce=lease.nonce, attempts_max=5)
+def a_ledger(bus: Bus, lease: Lease) -> DeliveryState:
+    return DeliveryState(bus, partition=0, channel=NAME, nonce=lease.nonce, attempts_max=5)
 
 
 def a_step(stream_id: bytes, reply: str, *, part: int = 0, attempt: int = 1, mark: str = "mark") -> Step:
@@ -740,7 +741,7 @@ def a_step(stream_id: bytes, reply: str, *, part: int = 0, attempt: int = 1, mar
     return Step(place=place, attempt=attempt, mark=mark)
 
 
-async def taken_over(bus: Bus, queue: QueueConfig) -> tuple[Ledger, Ledger, Step]:
+async def taken_over(bus: Bus, queue: QueueConfig) -> tuple[DeliveryState, DeliveryState, Step]:
     """The ledgers of a leader whose lease went to another, and of that one, with a reply to deliver."""
     [reply] = await put(bus, "hello")
     [(stream_id, _)] = await bus.call("XRANGE", bus.keys.out(0, NAME), "-", "+")
@@ -782,7 +783,7 @@ async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile
         old.note(step, "sent", "m1")
 
     async with new.kept():
-        assert await new.sending(step) is Word.OVER
+        assert await new.sending(step) is NextStep.OVER
 
 
 async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, queue: QueueConfig) -> None:
@@ -790,7 +791,7 @@ async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, qu
     await bus.call("HSET", bus.keys.sent(ANN, step.place.reply.id), "0", "sending 1 0 mark")
     again = msgspec.structs.replace(step, attempt=2, mark="other")
     async with new.kept():
-        assert await new.sending(again) is Word.SEND_AGAIN
+        assert await new.sending(again) is NextStep.SEND_AGAIN
 
     async with old.kept():
         old.note(step, "refused")
@@ -803,7 +804,7 @@ async def test_a_mark_repeated_under_its_own_name_is_no_unknown_outcome(bus: Bus
     _, new, step = await taken_over(bus, queue)
 
     async with new.kept():
-        assert [await new.sending(step), await new.sending(step)] == [Word.SEND, Word.SEND]
+        assert [await new.sending(step), await new.sending(step)] == [NextStep.SEND, NextStep.SEND]
         assert await new.sending(msgspec.structs.replace(step, mark="other")) == 1
     assert await unknown(bus) == []
 

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.outbox import delivery_state
-from channels.outbox.delivery_state import Doubt, Word
+from channels.outbox.delivery_state import NextStep, UnknownAttempt
 from daemon import metrics
 from daemon.bus import Bus
 from daemon.config import QueueConfig
@@ -198,11 +198,13 @@ async def test_asking_about_what_is_in_doubt_changes_nothing(bus: Bus, queue: Qu
 
     async with new.kept():
         assert await new.sending(step, "asking") == 1
-        assert [await new.sending(again, "asking") for _ in range(2)] == [Doubt(1), Doubt(1)]
+        assert [await new.sending(again, "asking") for _ in range(2)] == [UnknownAttempt(1), UnknownAttempt(1)]
 
         assert await bus.call("HGETALL", sent) == {b"0": b"sending 1 0 dead"}
-        assert await new.sending(again, "looked") is Word.SEND_AGAIN
-        assert await new.sending(again, "asking") is Word.SEND_AGAIN, "the same call, repeated, has marked it itself"
+        assert await new.sending(again, "looked") is NextStep.SEND_AGAIN
+        assert await new.sending(again, "asking") is NextStep.SEND_AGAIN, (
+            "the same call, repeated, has marked it itself"
+        )
 
 
 async def test_what_was_found_is_noted_only_while_nobody_has_sent_again(bus: Bus, queue: QueueConfig) -> None:
@@ -213,7 +215,7 @@ async def test_what_was_found_is_noted_only_while_nobody_has_sent_again(bus: Bus
         await new.sending(msgspec.structs.replace(step, attempt=2, mark="new"), "looked")
 
     async with old.kept():
-        old.note(Doubt(1).of(step), "found", "m1")
+        old.note(UnknownAttempt(1).of(step), "found", "m1")
 
     assert await bus.call("HGETALL", sent) == {b"0": b"sending 2 1 new"}
 
@@ -223,10 +225,10 @@ async def test_what_an_old_leader_has_found_is_there_whoever_leads_now(bus: Bus,
     await bus.call("HSET", bus.keys.sent(ANN, step.place.reply.id), "0", "sending 1 0 dead")
 
     async with old.kept():
-        old.note(Doubt(1).of(step), "found", "m1")
+        old.note(UnknownAttempt(1).of(step), "found", "m1")
 
     async with new.kept():
-        assert await new.sending(msgspec.structs.replace(step, attempt=2), "asking") is Word.OVER
+        assert await new.sending(msgspec.structs.replace(step, attempt=2), "asking") is NextStep.OVER
 
 
 async def test_every_script_arriving_again_at_the_end_changes_nothing(process: Process) -> None:

@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Purpose, Rate
-from channels.send_rate import Pace
+from channels.send_rate import TokenBucket
 from channels.send_rate import token_bucket as pace_module
 from channels.slack.channel import SlackChannel
 from channels.telegram.channel import TelegramChannel
@@ -36,7 +36,7 @@ ALL = Rate(bucket="all", count=5, per_s=0.05)
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
-async def taken(pace: Pace, chat: str, rates: tuple[Rate, ...]) -> float:
+async def taken(pace: TokenBucket, chat: str, rates: tuple[Rate, ...]) -> float:
     """Wait for room as a chat does; when it was let through, by the event loop's clock."""
     while wait_s := await pace.take(chat, rates):  # noqa: ASYNC110 - it is told when to ask again
         await anyio.sleep(wait_s)
@@ -45,7 +45,7 @@ async def taken(pace: Pace, chat: str, rates: tuple[Rate, ...]) -> float:
 
 async def test_in_no_stretch_of_time_more_is_let_through_than_the_rate_says_however_many_ask(bus: Bus) -> None:
     """Two replicas, twenty chats: the server's own times are what counts."""
-    paces = [Pace(bus, NAME), Pace(bus, NAME)]
+    paces = [TokenBucket(bus, NAME), TokenBucket(bus, NAME)]
     book = Rate(bucket="book", count=1_000, per_s=60.0)
 
     async def ask(number: int) -> None:
@@ -61,7 +61,7 @@ async def test_in_no_stretch_of_time_more_is_let_through_than_the_rate_says_howe
 
 
 async def test_room_is_taken_out_of_all_buckets_of_a_chat_or_none(bus: Bus) -> None:
-    pace = Pace(bus, NAME)
+    pace = TokenBucket(bus, NAME)
     chat = Rate(bucket="chat:a", count=1, per_s=60.0)
 
     assert await pace.take("a", (ALL, chat)) == 0.0
@@ -72,7 +72,7 @@ async def test_room_is_taken_out_of_all_buckets_of_a_chat_or_none(bus: Bus) -> N
 
 async def test_those_that_wait_come_back_one_after_the_other_in_their_order(bus: Bus, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pace_module.anyio, "current_time", lambda: 7.0)
-    pace, one = Pace(bus, NAME), Rate(bucket="all", count=1, per_s=60.0)
+    pace, one = TokenBucket(bus, NAME), Rate(bucket="all", count=1, per_s=60.0)
     assert await pace.take("first", (one,)) == 0.0
 
     waits = [await pace.take(f"c{number}", (one,)) for number in range(5)]
@@ -81,7 +81,7 @@ async def test_those_that_wait_come_back_one_after_the_other_in_their_order(bus:
 
 
 async def test_they_are_let_through_about_in_the_order_in_which_they_asked(bus: Bus) -> None:
-    pace, one = Pace(bus, NAME), Rate(bucket="all", count=1, per_s=0.05)
+    pace, one = TokenBucket(bus, NAME), Rate(bucket="all", count=1, per_s=0.05)
     order: list[int] = []
 
     async def ask(number: int) -> None:
@@ -99,7 +99,7 @@ async def test_they_are_let_through_about_in_the_order_in_which_they_asked(bus: 
 
 
 async def test_what_is_only_shown_leaves_room_for_replies(bus: Bus) -> None:
-    pace, rates = Pace(bus, NAME), (Rate(bucket="chat:a", count=4, per_s=60.0),)
+    pace, rates = TokenBucket(bus, NAME), (Rate(bucket="chat:a", count=4, per_s=60.0),)
 
     shown = [await pace.take_spare(rates) for _ in range(5)]
 
@@ -109,7 +109,7 @@ async def test_what_is_only_shown_leaves_room_for_replies(bus: Bus) -> None:
 
 
 async def test_each_bucket_leaves_its_own_part_to_replies(bus: Bus) -> None:
-    pace = Pace(bus, NAME)
+    pace = TokenBucket(bus, NAME)
     few, many = Rate(bucket="chat:a", count=100, per_s=60.0), Rate(bucket="all", count=20, per_s=60.0)
 
     shown = [await pace.take_spare((few, many)) for _ in range(20)]
@@ -118,13 +118,13 @@ async def test_each_bucket_leaves_its_own_part_to_replies(bus: Bus) -> None:
 
 
 async def test_a_rate_of_one_can_be_used_by_what_is_shown(bus: Bus) -> None:
-    pace, rates = Pace(bus, NAME), (Rate(bucket="chat:a", count=1, per_s=60.0),)
+    pace, rates = TokenBucket(bus, NAME), (Rate(bucket="chat:a", count=1, per_s=60.0),)
 
     assert [await pace.take_spare(rates) for _ in range(2)] == [True, False]
 
 
 async def test_a_clock_that_was_set_back_parks_nobody_for_an_hour(bus: Bus) -> None:
-    pace, rates = Pace(bus, NAME), (Rate(bucket="all", count=1, per_s=0.1),)
+    pace, rates = TokenBucket(bus, NAME), (Rate(bucket="all", count=1, per_s=0.1),)
     await bus.call("RPUSH", bus.keys.pace(NAME, "all"), str(int(time.time() * 1000) + 3_600_000))
     await bus.call("PEXPIRE", bus.keys.pace(NAME, "all"), 60_000)
 
@@ -132,7 +132,7 @@ async def test_a_clock_that_was_set_back_parks_nobody_for_an_hour(bus: Bus) -> N
 
 
 async def test_many_chats_share_a_script(bus: Bus) -> None:
-    pace, rate = Pace(bus, NAME), Rate(bucket="all", count=1_000, per_s=1.0)
+    pace, rate = TokenBucket(bus, NAME), Rate(bucket="all", count=1_000, per_s=1.0)
 
     async def scripts() -> int:
         about = await bus.call("INFO", "commandstats")
@@ -151,7 +151,7 @@ async def test_two_platforms_are_asked_about_apart(bus: Bus) -> None:
     answers: list[float] = []
 
     async def ask(channel: str) -> None:
-        answers.append(await Pace(bus, channel).take("a", (ALL,)))
+        answers.append(await TokenBucket(bus, channel).take("a", (ALL,)))
 
     async with anyio.create_task_group() as tg:
         for number in range(5):
@@ -162,7 +162,7 @@ async def test_two_platforms_are_asked_about_apart(bus: Bus) -> None:
 
 async def test_names_of_chats_that_wait_no_more_are_forgotten(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace_module, "NAMES_MAX", 10)
-    pace = Pace(bus, NAME)
+    pace = TokenBucket(bus, NAME)
     for number in range(100):
         rates = (Rate(bucket=f"chat:{number}", count=1, per_s=0.001),)
         await pace.take(f"c{number}", rates)

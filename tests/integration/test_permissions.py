@@ -9,10 +9,10 @@ import httpx2
 import msgspec
 import pytest
 
-from channels.web.health_server import serve
+from channels.web.health_endpoints import serve
 from daemon.bus import Bus, open_bus
 from daemon.bus.permissions import RIGHTS, missing, rules_of
-from daemon.cli.database_checks import examine
+from daemon.cli.doctor.database_checks import examine
 from daemon.config import HealthConfig, RedisConfig, Secret
 from daemon.errors import BusError
 from daemon.process import Process

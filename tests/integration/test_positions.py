@@ -9,25 +9,23 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from channels.leader_election import Lease, Terms
-from channels.live_display.display_leader import Lead
-from channels.live_display.draft_message import Draft
-from channels.live_display.shown_messages import Begun, Book
-from channels.outbox.delivery_state import Ledger, Place, Step, Word
+from channels.leader_election import Lease, LeaseTerms
+from channels.live_display.draft_message import DraftMessage
+from channels.live_display.shown_messages import Begun, DisplayLeader, ShownMessages
+from channels.outbox.delivery_state import DeliveryState, NextStep, Place, Step
 from daemon.archive import Archive, Shelf
 from daemon.archive.archive import TRIM
-from daemon.archive.segment_listing import listing_of
+from daemon.archive.catalogue import listing_of
 from daemon.bus import Bus, Script
 from daemon.errors import LeaseLost, LockLost
 from daemon.events import Reply
-from daemon.forget.log_removal import STRIKE, SWAP
+from daemon.forget.log_removal import SKIP, STRIKE, SWAP
 from daemon.forget.memory_removal import CURRENT
-from daemon.forget.session_removal import SKIP
 from daemon.memory import HistoryEntry, Memories
 from daemon.memory.memory_merge import POINT
-from daemon.session import Locks
+from daemon.session import ConsolidationLocks
 from daemon.testing import ManualClock
-from daemon.transcripts.session_restore import Source, restore
+from daemon.transcripts.session_restore import RestoreSource, restore
 from tests.conftest import Lab, RecordingBus, an_entry, commit_of
 
 ANN, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
@@ -77,7 +75,7 @@ async def test_a_commit_that_counts_to_the_same_end_from_another_turn_is_refused
 
 async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab) -> None:
     await talk(lab, "m1")
-    locks = Locks(lab.bus, lab.queue, worker="worker")
+    locks = ConsolidationLocks(lab.bus, lab.queue, worker="worker")
     lock = await locks.take(ANN)
     assert lock is not None
     before = await lab.dump()
@@ -91,7 +89,7 @@ async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab
 async def test_a_lock_is_taken_with_a_fence_above_what_the_memory_has_seen(lab: Lab) -> None:
     await talk(lab, "m1")
 
-    lock = await Locks(lab.bus, lab.queue, worker="worker").take(ANN, above=41)
+    lock = await ConsolidationLocks(lab.bus, lab.queue, worker="worker").take(ANN, above=41)
 
     assert lock is not None
     assert lock.fence == 42
@@ -145,7 +143,7 @@ async def test_a_restored_session_whose_scripts_all_arrive_twice_is_made_once(bu
         yield [b'{"tokens":1}', b'{"tokens":2}']
         yield [b'{"tokens":3}']
 
-    made = await restore(Twice(bus), Memories(bus), Source(session=ANN, scope=SCOPE, first=0), read)
+    made = await restore(Twice(bus), Memories(bus), RestoreSource(session=ANN, scope=SCOPE, first=0), read)
 
     log = await bus.call("LRANGE", bus.keys.log(made.session), 0, -1)
     assert log == [b'{"tokens":1}', b'{"tokens":2}', b'{"tokens":3}']
@@ -189,22 +187,24 @@ async def test_a_stream_that_is_put_together_anew_never_gives_an_id_twice(bus: B
 
 
 async def leading(bus: Bus) -> Lease:
-    lease = Lease(bus=bus, terms=Terms(key=bus.keys.leader(0, "web"), lease_s=600.0, renew_s=500.0, worker="worker"))
+    lease = Lease(
+        bus=bus, terms=LeaseTerms(key=bus.keys.leader(0, "web"), lease_s=600.0, renew_s=500.0, worker="worker")
+    )
     assert await lease.ask() == 0.0
     return lease
 
 
 async def test_the_outcome_of_an_attempt_is_noted_by_whoever_made_it(bus: Bus) -> None:
     nonce = (await leading(bus)).nonce
-    ledger = Ledger(bus, partition=0, channel="web", nonce=nonce, attempts_max=5)
+    ledger = DeliveryState(bus, partition=0, channel="web", nonce=nonce, attempts_max=5)
     place = Place(stream_id=b"1-0", reply=REPLY, part=0, last=False)
     ours, theirs = (Step(place=place, attempt=1, mark=mark) for mark in ("ours", "theirs"))
     async with ledger.kept():
-        assert await ledger.sending(ours) is Word.SEND
+        assert await ledger.sending(ours) is NextStep.SEND
         ledger.note(theirs, "refused")
         ledger.note(theirs, "sent", "p2")
         await ledger.written()
-        assert await ledger.sending(ours) is Word.SEND
+        assert await ledger.sending(ours) is NextStep.SEND
         ledger.note(ours, "sent", "p1")
         await ledger.written()
 
@@ -212,10 +212,10 @@ async def test_the_outcome_of_an_attempt_is_noted_by_whoever_made_it(bus: Bus) -
 
 
 async def test_a_shown_text_is_begun_and_noted_once_by_its_number_and_mark(bus: Bus) -> None:
-    book, key = Book(bus, "web", looks=False), bus.keys.sent(ANN, REPLY.id)
+    book, key = ShownMessages(bus, "web", looks=False), bus.keys.sent(ANN, REPLY.id)
     async with anyio.create_task_group() as sends:
-        lead = Lead(partition=0, lease=await leading(bus), sends=sends, holds=lambda _: False)
-        draft = Draft(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=7)
+        lead = DisplayLeader(partition=0, lease=await leading(bus), sends=sends, holds=lambda _: False)
+        draft = DraftMessage(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=7)
 
         assert await book.begin(lead, draft, "ours") == Begun(send=True)
         assert draft.number == 1  # the first there is, whatever was asked for
@@ -233,7 +233,7 @@ async def test_a_shown_text_is_begun_and_noted_once_by_its_number_and_mark(bus: 
 
 
 async def test_what_becomes_of_a_preview_is_noted_by_its_id_and_number(bus: Bus) -> None:
-    ledger = Ledger(bus, partition=0, channel="web", nonce=(await leading(bus)).nonce, attempts_max=5)
+    ledger = DeliveryState(bus, partition=0, channel="web", nonce=(await leading(bus)).nonce, attempts_max=5)
     place = Place(stream_id=b"1-0", reply=REPLY, part=0, last=False)
     key, step = bus.keys.sent(ANN, REPLY.id), Step(place=place, attempt=1, mark="mark")
     async with ledger.kept():
@@ -264,13 +264,13 @@ async def test_an_old_leader_says_what_is_there_and_not_what_is_missing(bus: Bus
     old, key = await leading(bus), bus.keys.sent(ANN, REPLY.id)
     await bus.call("HSET", old.terms.key, "nonce", "another")
     ledger, book = (
-        Ledger(bus, partition=0, channel="web", nonce=old.nonce, attempts_max=5),
-        Book(bus, "web", looks=True),
+        DeliveryState(bus, partition=0, channel="web", nonce=old.nonce, attempts_max=5),
+        ShownMessages(bus, "web", looks=True),
     )
     step = Step(place=Place(stream_id=b"1-0", reply=REPLY, part=0, last=False), attempt=1, mark="mark")
     async with anyio.create_task_group() as sends, ledger.kept():
-        lead = Lead(partition=0, lease=old, sends=sends, holds=lambda _: False)
-        draft = Draft(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=1)
+        lead = DisplayLeader(partition=0, lease=old, sends=sends, holds=lambda _: False)
+        draft = DraftMessage(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=1)
         await bus.call("HSET", key, "preview", "sending 1 mark")
         ledger.note(step, "unseen")
         await ledger.written()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from daemon.forget import Order
+from daemon.forget import ForgetOrder
 from daemon.memory import HistoryEntry, Memories, Version
 from daemon.process import Process
 from daemon.testing import ScriptedModel
@@ -198,7 +198,7 @@ async def test_what_was_forgotten_is_in_no_prompt_though_an_older_version_was_sh
     await remembered.consolidate("- likes tea", "web:bob")
     assert "Bern" in "".join(await remembered.prompt())
 
-    order = Order(name=WORKSPACE, scopes=(WORKSPACE,))
+    order = ForgetOrder(name=WORKSPACE, scopes=(WORKSPACE,))
     await Pond(remembered.process, remembered.lab).forget("lives in Bern", order=order)
 
     system, said = await remembered.prompt()

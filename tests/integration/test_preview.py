@@ -16,7 +16,7 @@ from tests.fakes.said import said
 from tests.integration.test_tools_mcp import program
 from tests.integration.test_turns import Bot
 from tests.limits import until
-from workers.agent.prompt_preview import preview
+from workers.agent.prompt.prompt_preview import preview
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> None:

@@ -6,7 +6,7 @@ from daemon.config import BotConfig, ModelConfig
 from daemon.errors import ModelRefused
 from tests.fakes.openai_server import Failure, Script, fake_openai
 from tests.fakes.providers import DeepSeek, Mistral, Ollama, Provider
-from workers.agent.model_probe import probe
+from workers.agent.bot_checks import probe
 
 
 class Blind(Provider):

@@ -14,27 +14,27 @@ from anyio import to_thread
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
-from daemon.cli.search_checks import examine_search
+from daemon.cli.doctor.model_checks import examine_search
 from daemon.config import MemorySearchConfig
 from daemon.errors import ArchiveError, BusUnavailable
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
 from daemon.process import Process
-from daemon.recall import Chunk, Found, Hit, InPrompt, Mode, SessionBook
-from daemon.recall.chunk_splitter import history_chunks, lines_of
+from daemon.recall import Chunk, Hit, InPrompt, Mode, SearchResults, SessionBook
+from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index_removal import forget_in_indexes
 from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remove_index
 from daemon.recall.qmd import index_upkeep as upkeep_module
 from daemon.recall.qmd.qmd_engine import SEARCHES_MAX
 from daemon.recall.qmd.qmd_program import INSTALL, PASSED_ON, Failed, Late
-from daemon.recall.qmd.qmd_store import Store
+from daemon.recall.qmd.qmd_store import QmdStore
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
 from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, small_window
 from tests.tables import each_row
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 SCOPE = "pond:person:web:ann"
 TEXTS = (
@@ -56,9 +56,11 @@ class Builtin:
         self.hits = (Hit(docid="b0b0b0b0", file="transcript/web:ann", score=1.0, snippet="said by builtin"),)
         self.note = ""
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         self.asked.append((scope, query, mode, limit))
-        return Found(hits=self.hits, note=self.note)
+        return SearchResults(hits=self.hits, note=self.note)
 
 
 class Remembered:
@@ -82,7 +84,7 @@ class Remembered:
 
 @pytest.fixture
 def qmd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    monkeypatch.setattr("daemon.recall.qmd.update_schedule.DEBOUNCE_S", 0.01)
+    monkeypatch.setattr("daemon.recall.qmd.index_upkeep.DEBOUNCE_S", 0.01)
     return install(tmp_path / "bin")
 
 
@@ -119,11 +121,11 @@ async def ready(engine: QmdEngine) -> QmdEngine:
     return engine
 
 
-async def ask(engine: QmdEngine, query: str, *, mode: Mode = "search", limit: int = 3) -> Found:
+async def ask(engine: QmdEngine, query: str, *, mode: Mode = "search", limit: int = 3) -> SearchResults:
     return await engine.search(SCOPE, query, mode=mode, limit=limit)
 
 
-def by_qmd(found: Found) -> list[str]:
+def by_qmd(found: SearchResults) -> list[str]:
     return [hit.snippet for hit in found.hits if hit.file == "memory/HISTORY.md"]
 
 
@@ -255,7 +257,7 @@ async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd
 async def test_what_is_damaged_or_gone_is_made_anew(
     ready: QmdEngine, memory: Remembered, data: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.index_upkeep.REST_MIN_S", 0.0)
     folder = data / "qmd" / "scopes" / folder_of(SCOPE)
     [index], [config] = (folder / "qmd").glob("*.sqlite"), (folder / "config").glob("*.yml")
     match damage:
@@ -334,7 +336,7 @@ async def test_whoever_forgets_waits_for_an_update_that_is_going_on(
 async def test_forgetting_fails_on_a_held_index(ready: QmdEngine, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("daemon.recall.qmd.qmd_store.DELETE_WAIT_S", 0.05)
 
-    with Store(data).held(SCOPE), pytest.raises(TimeoutError):
+    with QmdStore(data).held(SCOPE), pytest.raises(TimeoutError):
         remove_index(data, SCOPE)
 
 
@@ -456,7 +458,7 @@ async def test_too_many_at_once_wait_and_it_is_nobodys_fault(
 ) -> None:
     monkeypatch.setattr("daemon.recall.qmd.qmd_engine.LEAST_S", 0.0)
     qmd.misbehaves(query="held")
-    answers: list[Found] = []
+    answers: list[SearchResults] = []
 
     async def one() -> None:
         answers.append(await ask(ready, "daughter"))
@@ -506,7 +508,7 @@ async def test_no_index_is_made_before_a_real_search_has_worked(
 
 
 async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.index_upkeep.REST_MIN_S", 0.0)
     qmd.misbehaves(query="crash")
     assert by_qmd(await ask(ready, "daughter")) == []
     qmd.misbehaves()
@@ -521,11 +523,11 @@ async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Instal
 async def test_an_update_that_fails_leaves_no_half_index(
     ready: QmdEngine, memory: Remembered, qmd: Installed, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
+    monkeypatch.setattr("daemon.recall.qmd.index_upkeep.REST_MIN_S", 0.0)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
     qmd.misbehaves(update="crash")
     assert await ready.bring_in_step(SCOPE) != ""
-    assert Store(data).known(SCOPE) is None
+    assert QmdStore(data).known(SCOPE) is None
     qmd.misbehaves()
 
     assert await ready.bring_in_step(SCOPE) == ""
@@ -591,7 +593,7 @@ async def test_an_update_keeps_vectors_usable(engine_of: EngineOf, qmd: Installe
     qmd.misbehaves(embed="status")
     await engine.bring_in_step(SCOPE)
 
-    known = Store(data).known(SCOPE)
+    known = QmdStore(data).known(SCOPE)
 
     assert known
     assert known.told.has_vectors
@@ -602,7 +604,7 @@ async def test_vectors_of_an_index_that_was_made_anew_are_not_taken_for_its_own(
     engine_of: EngineOf, memory: Remembered, data: Path
 ) -> None:
     engine = engine_of(mode="query")
-    upkeep: upkeep_module.Upkeep = engine._upkeep
+    upkeep: upkeep_module.IndexUpkeep = engine._upkeep
     await engine.bring_in_step(SCOPE)
     memory.forgets += 1
     plain = engine_of()
@@ -610,7 +612,7 @@ async def test_vectors_of_an_index_that_was_made_anew_are_not_taken_for_its_own(
 
     upkeep._embedded(SCOPE, "another index")
 
-    known = Store(data).known(SCOPE)
+    known = QmdStore(data).known(SCOPE)
     assert known
     assert not known.told.has_vectors
 
@@ -772,7 +774,7 @@ async def test_a_consolidation_reports_it(process: Process, lab: Lab, qmd: Insta
     memory = MemoryLab(with_qmd(small, qmd.program), lab, Summaries())
     await memory.talk(6)
 
-    await memory.consolidator.consolidate(memory.session, Want(at="now"))
+    await memory.consolidator.consolidate(memory.session, ConsolidationRequest(at="now"))
 
     assert set(wrote) == {"pond:workspace"}
 

@@ -11,9 +11,9 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from daemon.recall import Found, InPrompt, Mode
+from daemon.recall import InPrompt, Mode, SearchResults
 from daemon.recall.qmd import Failed, Qmd, QmdEngine, State, probed, qmd_commands, remove_index
-from daemon.recall.qmd.qmd_store import Store
+from daemon.recall.qmd.qmd_store import QmdStore
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
@@ -50,8 +50,10 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 class Nothing:
     """A builtin engine that finds nothing: what is found is QMD's."""
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
-        return Found()
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
+        return SearchResults()
 
 
 class Remembered(test_qmd.Remembered):
@@ -136,8 +138,8 @@ async def test_an_empty_memory_is_searched_too(engine: QmdEngine, memory: Rememb
 
 
 async def test_a_damaged_index_is_made_anew(engine: QmdEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.retry_pause.REST_MIN_S", 0.0)
-    [index] = (Store(tmp_path).folder(SCOPE) / "qmd").glob("*.sqlite")
+    monkeypatch.setattr("daemon.recall.qmd.index_upkeep.REST_MIN_S", 0.0)
+    [index] = (QmdStore(tmp_path).folder(SCOPE) / "qmd").glob("*.sqlite")
     for beside in index.parent.glob("*.sqlite-*"):
         beside.unlink()
     index.write_bytes(b"\x00\xff" * 10_000)
@@ -173,14 +175,14 @@ async def test_all_of_it_lies_in_one_folder_and_goes_with_it(engine: QmdEngine, 
 
 
 async def test_an_answer_looks_as_it_is_read(engine: QmdEngine, program: str, tmp_path: Path) -> None:
-    known = Store(tmp_path).known(SCOPE)
+    known = QmdStore(tmp_path).known(SCOPE)
     assert known
     words = (
         "lex: train\nlex: geneva", "--no-rerank", "--explain", "--format", "json", "-n", "5", "-c",
         qmd_commands.COLLECTION,
     )  # fmt: skip
 
-    qmd = Qmd(Store(tmp_path).folder(SCOPE), program)
+    qmd = Qmd(QmdStore(tmp_path).folder(SCOPE), program)
     rows: list[dict[str, Any]] = json.loads(await qmd.run(known.told.index, "query", *words, within_s=60))
 
     assert [row["score"] for row in rows] == [1, 0.5]
@@ -196,9 +198,9 @@ async def test_an_answer_looks_as_it_is_read(engine: QmdEngine, program: str, tm
 
 
 async def test_what_it_refuses_it_refuses_with_a_status(program: str, engine: QmdEngine, tmp_path: Path) -> None:
-    known = Store(tmp_path).known(SCOPE)
+    known = QmdStore(tmp_path).known(SCOPE)
     assert known
-    qmd = Qmd(Store(tmp_path).folder(SCOPE), program)
+    qmd = Qmd(QmdStore(tmp_path).folder(SCOPE), program)
 
     for lines in ('lex: "half', "lex:", "vec: not -this"):
         with pytest.raises(Failed, match="status 1"):

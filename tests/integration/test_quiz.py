@@ -12,7 +12,7 @@ from daemon.config import EachConfig, LimitsConfig
 from daemon.errors import ModelTimeout, ModelUnavailable
 from daemon.memory import Audit, HistoryEntry
 from daemon.model import Answer, Request, ToolCall, Usage
-from daemon.session import Locks
+from daemon.session import ConsolidationLocks
 from daemon.usage import UsageBook, day_of
 from tests.conftest import Lab
 from tests.forgetlab import ANN, NOW, SCOPE, Pond
@@ -20,7 +20,7 @@ from tests.integration.test_audits import switched, world
 from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, messages_of, saves
 from tests.tables import each_row
-from workers.consolidation import BACKGROUND, Want
+from workers.consolidation import BACKGROUND, ConsolidationRequest
 
 __all__ = ["world"]
 
@@ -43,7 +43,7 @@ COMPARED = calls("compare_answers", correct=[True, False])
 
 
 async def examined(
-    world: Pond, lab: Lab, *answers: Any, want: Want = BACKGROUND
+    world: Pond, lab: Lab, *answers: Any, want: ConsolidationRequest = BACKGROUND
 ) -> tuple[HistoryEntry, Audit, list[Request]]:
     """Have messages consolidated by a model that gives these answers to the requests of the quiz.
 
@@ -118,7 +118,7 @@ async def test_a_model_that_fails_or_answers_with_junk_gives_no_quiz_and_harms_n
 
 @pytest.mark.parametrize(("quiz", "want"), [(0, BACKGROUND), (2, NOW)], ids=["switched off", "somebody waits"])
 async def test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits(
-    world: Pond, lab: Lab, quiz: int, want: Want
+    world: Pond, lab: Lab, quiz: int, want: ConsolidationRequest
 ) -> None:
     _, _, requests = await examined(switched(world, lab, quiz=quiz), lab, want=want)
 
@@ -127,7 +127,9 @@ async def test_there_is_no_quiz_if_it_is_switched_off_or_somebody_waits(
 
 async def test_a_quiz_gives_way_to_a_turn_that_waits(world: Pond, lab: Lab) -> None:
     async def hang(_request: Request) -> Answer:
-        assert await Locks(lab.bus, world.process.config.queue, worker="agent").take(ANN, waits=True) is None
+        assert (
+            await ConsolidationLocks(lab.bus, world.process.config.queue, worker="agent").take(ANN, waits=True) is None
+        )
         await anyio.sleep_forever()
         raise AssertionError
 

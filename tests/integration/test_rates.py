@@ -11,7 +11,7 @@ from daemon import metrics
 from daemon.bus import Bus
 from daemon.errors import BusUnavailable
 from daemon.process import Process
-from daemon.rates import Recorder, Step, read_history
+from daemon.rates import RateRecorder, RateStep, read_history
 from daemon.run import run_services
 from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab, all_keys
@@ -35,7 +35,7 @@ def happens(*, messages: int = 1, turn_s: float = 0.3, cost: float = 0.25) -> No
 
 async def test_the_numbers_of_all_processes_are_added_up_by_the_minute(bus: Bus) -> None:
     clock = ManualClock()
-    first, second = (Recorder(bus, clock, name) for name in ("first", "second"))
+    first, second = (RateRecorder(bus, clock, name) for name in ("first", "second"))
     happens(messages=2)
     await first.save()
     clock.advance(60)
@@ -60,7 +60,7 @@ async def test_the_numbers_of_all_processes_are_added_up_by_the_minute(bus: Bus)
 
 async def test_saving_again_and_an_outage_change_no_number(bus: Bus) -> None:
     clock, away = ManualClock(), FailingBus(bus, at=1)
-    recorder = Recorder(away, clock, "process")
+    recorder = RateRecorder(away, clock, "process")
     happens(messages=4)
     with pytest.raises(BusUnavailable):
         await recorder.save()
@@ -75,7 +75,7 @@ async def test_saving_again_and_an_outage_change_no_number(bus: Bus) -> None:
 
 async def test_a_quiet_process_writes_nothing_and_an_hour_expires_after_a_day(bus: Bus) -> None:
     clock = ManualClock()
-    recorder = Recorder(bus, clock, "process")
+    recorder = RateRecorder(bus, clock, "process")
     before = await all_keys(bus)
     await recorder.save()
     quiet = await all_keys(bus)
@@ -90,7 +90,7 @@ async def test_a_quiet_process_writes_nothing_and_an_hour_expires_after_a_day(bu
 
 async def test_a_day_has_steps_of_a_quarter_of_an_hour_and_no_older_numbers(bus: Bus) -> None:
     clock = ManualClock()
-    recorder = Recorder(bus, clock, "process")
+    recorder = RateRecorder(bus, clock, "process")
     for messages, later_s in ((1, 15 * 60), (2, 23 * 3_600), (4, 60)):
         happens(messages=messages)
         await recorder.save()
@@ -142,15 +142,15 @@ BUCKETS = {"turn_s 0.5": 2.0, "turn_s 1.0": 2.0, "turn_s 2.0": 8.0, "turn_s +Inf
     ],
 )
 def test_a_duration_is_read_from_the_buckets(numbers: dict[str, float], share: float, expected: float | None) -> None:
-    assert Step(at=dt.datetime.now(dt.UTC), numbers=numbers).duration("turn_s", share) == expected
+    assert RateStep(at=dt.datetime.now(dt.UTC), numbers=numbers).duration("turn_s", share) == expected
 
 
 async def test_a_turn_appears_in_the_history_of_the_page(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("channels.web.system.rate_endpoints.FRESH_S", 3_600.0)
+    monkeypatch.setattr("channels.web.system.system_endpoints.RATES_FRESH_S", 3_600.0)
     process = replace(process, clock=ManualClock())
-    recorder = Recorder(process.bus, process.clock, process.name)
+    recorder = RateRecorder(process.bus, process.clock, process.name)
     async with page_of(process) as page:
         await page.client.post("/api/messages", json={"session": "ann", "text": "hello"})
         async with Bot(process).working():

@@ -19,20 +19,18 @@ import daemon.recall.index.index_feed
 import daemon.recall.index.indexes
 from daemon.archive import Shelf
 from daemon.errors import ArchiveError, BusUnavailable
-from daemon.forget.forget_context import Work
-from daemon.forget.forget_order import Ground, Order
+from daemon.forget.forget_context import ForgetContext, ForgetOrder, ForgetTargets
 from daemon.forget.tombstone import EVERYTHING
 from daemon.memory import HistoryEntry, Note, Version
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index.builtin import NOT_ALL
-from daemon.recall.index.index_errors import IndexGone
-from daemon.recall.index.index_feed import Feeder
-from daemon.recall.index.index_files import FOLDER, index_file
+from daemon.recall.index.index_feed import IndexFeed
+from daemon.recall.index.index_files import FOLDER, IndexGone, index_file
 from daemon.recall.index.index_store import Index
 from daemon.recall.index.indexes import THREADS
 from daemon.recall.index_removal import forget_in_indexes
-from daemon.recall.search_results import SNIPPET_CHARS, Found, InPrompt
+from daemon.recall.search_results import SNIPPET_CHARS, InPrompt, SearchResults
 from daemon.recall.session_book import SessionBook
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
@@ -66,7 +64,7 @@ async def engine(world: Pond) -> AsyncIterator[BuiltinEngine]:
     await engine.aclose()
 
 
-async def found(engine: BuiltinEngine, query: str, *, scope: str = SCOPE, limit: int = 10) -> Found:
+async def found(engine: BuiltinEngine, query: str, *, scope: str = SCOPE, limit: int = 10) -> SearchResults:
     return await engine.search(scope, query, mode="search", limit=limit)
 
 
@@ -507,14 +505,14 @@ async def test_two_processes_on_one_index_feed_it_once(world: Pond) -> None:
 FEED = """
 import sys
 from pathlib import Path
-from daemon.recall.chunk import Chunk
-from daemon.recall.index.index_store import Fed, Index, NOWHERE
+from daemon.recall.chunks import Chunk
+from daemon.recall.index.index_store import FeedPosition, Index, NOWHERE
 index = Index.open(Path(sys.argv[1]), sys.argv[2], forgets=0)
 print("open", flush=True)
 sys.stdin.readline()
 refused = 0
 for first in range(0, int(sys.argv[3]), 10):
-    seen, now = Fed(first, "x") if first else NOWHERE, Fed(first + 10, "x")
+    seen, now = FeedPosition(first, "x") if first else NOWHERE, FeedPosition(first + 10, "x")
     numbers = range(first, first + 10)
     chunks = [Chunk(kind="message", file="f", first=at, upto=at + 1, text=f"heron {at}") for at in numbers]
     while True:
@@ -683,7 +681,7 @@ async def test_of_somebody_who_is_forgotten_as_a_whole_no_index_is_left(world: P
     folder = world.process.data_dir / FOLDER / folder_of(SCOPE)
     assert folder.exists()
 
-    await world.forget(order=Order(whole="scope", name=SCOPE, scopes=(SCOPE,)))
+    await world.forget(order=ForgetOrder(whole="scope", name=SCOPE, scopes=(SCOPE,)))
 
     assert not folder.exists()
 
@@ -704,12 +702,15 @@ async def test_where_nothing_was_consolidated_others_notice_all_the_same(world: 
     await world.turn(ANN, f"I have a {CANARY}.")
     elsewhere = engine_of(world, data_dir=world.process.data_dir / "elsewhere")
     assert await files(elsewhere, "Kanarienvogel")
-    work, ground = Work(stores=world.stores, wanted=EVERYTHING), Ground(sessions=(), others=((ANN, SCOPE),))
+    work, ground = (
+        ForgetContext(stores=world.stores, wanted=EVERYTHING),
+        ForgetTargets(sessions=(), others=((ANN, SCOPE),)),
+    )
 
     for looks in (True, False):
         work.looks = looks
         before = index_of_elsewhere(world)
-        await forget_in_indexes(work, Order(name="Bob", scopes=()), ground)
+        await forget_in_indexes(work, ForgetOrder(name="Bob", scopes=()), ground)
         await found(elsewhere, "Kanarienvogel")
         assert (index_of_elsewhere(world) == before) is looks
     await elsewhere.aclose()
@@ -767,7 +768,7 @@ async def test_a_turn_is_told_that_the_index_is_half_built_until_it_is_whole(
         return False
 
     await write(world, "[2026-11-01 08:00] The heron has landed.")
-    monkeypatch.setattr(Feeder, "in_step", goes_on)
+    monkeypatch.setattr(IndexFeed, "in_step", goes_on)
     engine.in_step_s = 0.01
 
     async with anyio.create_task_group() as tg:

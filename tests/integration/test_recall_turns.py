@@ -13,7 +13,7 @@ from daemon.errors import ModelUnavailable
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.model import Model, enclosed, without_marks
 from daemon.process import Process
-from daemon.recall import Found, Place
+from daemon.recall import ResultPlace, SearchResults
 from daemon.testing import ScriptedModel
 from daemon.traces import Traces
 from tests.conftest import Lab
@@ -23,9 +23,9 @@ from tests.integration.test_turns import Bot, worked_off
 from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, messages_of, small_window
 from tests.recalllab import ScriptedEngine, a_hit, recalling
-from workers.agent.prompt_builder import prompt
-from workers.agent.prompt_preview import preview
-from workers.agent.prompt_size import filling
+from workers.agent.prompt.prompt_builder import prompt
+from workers.agent.prompt.prompt_preview import preview
+from workers.agent.prompt.prompt_size import filling
 
 SCOPE = "pond:workspace"
 HIT = "- **[d1]** (memory/HISTORY.md) [1.00]\n  Mia plays the cello."
@@ -101,7 +101,9 @@ async def test_a_prompt_is_put_together_again_only_if_something_was_recalled(
 ) -> None:
     """Each first call of a turn put its prompt together twice."""
     built = list[object]()
-    monkeypatch.setattr("workers.agent.turn_requests.prompt", lambda *parts: built.append(parts) or prompt(*parts))
+    monkeypatch.setattr(
+        "workers.agent.prompt.turn_requests.prompt", lambda *parts: built.append(parts) or prompt(*parts)
+    )
 
     for hits, times in {(): 1, (a_hit("Mia plays the cello."),): 2}.items():
         built.clear()
@@ -300,7 +302,7 @@ async def test_a_search_by_a_tool_gives_hits_or_says_that_there_are_none(wired: 
     process = wired(engine)
 
     hits = await used(process, lab, "memory_search", query="daughter", max_results=3)
-    engine.found = Found()
+    engine.found = SearchResults()
     none = await used(process, lab, "memory_search", query="daughter")
 
     assert hits == "- **[d1]** (memory/HISTORY.md) [0.91]\n  Mia plays the cello."
@@ -349,7 +351,7 @@ async def test_what_stands_around_a_hit_is_read_where_it_stands(
     wired: Wired, lab: Lab, file: str, first: int, context: int, told: str
 ) -> None:
     await remember(lab)
-    engine = ScriptedEngine(places=[("d1", Place(file=file, first=first, upto=first + 1))])
+    engine = ScriptedEngine(places=[("d1", ResultPlace(file=file, first=first, upto=first + 1))])
 
     assert await used(wired(engine), lab, "memory_get", docid="[d1]", context=context) == told
 
@@ -363,7 +365,10 @@ async def test_a_name_that_nothing_has_is_told_to_the_model(wired: Wired, lab: L
 async def test_messages_are_given_word_for_word_with_when_who_said_them(wired: Wired, lab: Lab) -> None:
     hits = [a_hit("…", docid=name, file="transcript/web:ann") for name in ("d1", "d2")]
     history = a_hit("…", docid="d3")
-    places = [("d1", Place(file="transcript/web:ann", first=2, upto=3)), ("d3", Place(file="x", first=1, upto=2))]
+    places = [
+        ("d1", ResultPlace(file="transcript/web:ann", first=2, upto=3)),
+        ("d3", ResultPlace(file="x", first=1, upto=2)),
+    ]
     process = wired(ScriptedEngine(history, *hits, places=places))
     await talk(process, lab, ScriptedModel("Hello Ann", "A cello, I see"), "Hello", "My daughter\n\nplays  the cello")
 
@@ -380,7 +385,7 @@ async def test_messages_are_given_word_for_word_with_when_who_said_them(wired: W
 
 
 async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: Lab) -> None:
-    place = Place(file="transcript/web:bob", first=0, upto=1)
+    place = ResultPlace(file="transcript/web:bob", first=0, upto=1)
     process = wired(ScriptedEngine(a_hit("…", docid="d1", file=place.file), places=[("d1", place)]))
     await lab.publish("b", session="web:bob", text="a secret")
     claim = await lab.claim("web:bob")
@@ -423,7 +428,7 @@ async def test_a_question_is_answered_with_what_is_found(process: Process, lab: 
 async def test_a_question_of_which_nothing_is_remembered_or_that_takes_too_long_is_told_so(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.agent.slash_memory.SEARCH_S", 0.05)
+    monkeypatch.setattr("workers.agent.commands.slash_memory.SEARCH_S", 0.05)
     engine = ScriptedEngine()
 
     async with Bot(recalling(process, engine), ScriptedModel()).working():

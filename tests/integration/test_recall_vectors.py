@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from daemon.errors import ModelUnavailable
-from daemon.forget.forget_order import Order
+from daemon.forget.forget_context import ForgetOrder
 from daemon.memory import HistoryEntry
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
@@ -181,6 +181,6 @@ async def test_of_somebody_who_is_forgotten_as_a_whole_no_vectors_are_left(world
     path = file_of(world.process.data_dir, SCOPE)
     assert path.exists()
 
-    await world.forget(order=Order(whole="scope", name=SCOPE, scopes=(SCOPE,)))
+    await world.forget(order=ForgetOrder(whole="scope", name=SCOPE, scopes=(SCOPE,)))
 
     assert not path.parent.exists()

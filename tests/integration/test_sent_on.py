@@ -36,7 +36,7 @@ from daemon.config import (
 from daemon.errors import MillpondError, ToolError
 from daemon.events import Attachment
 from daemon.model import Model, Request, connect
-from daemon.model.embeddings_client import Embeddings
+from daemon.model.embeddings_client import EmbeddingsClient
 from daemon.model.speech_to_text import Transcriber
 from daemon.model.text_to_speech import SpeechSynthesizer
 from daemon.process import Process
@@ -45,9 +45,9 @@ from daemon.setup.discord_api import app_at
 from daemon.setup.feishu_api import feishu_api
 from daemon.setup.feishu_socket import socket_session as socket_session_of_feishu
 from daemon.setup.slack_api import slack_api
-from daemon.setup.telegram_api import bot_api
+from daemon.setup.telegram_pairing import bot_api
 from tests.tables import each_row
-from workers.tools.mcp.tool_server_connection import Connection
+from workers.tools.mcp.tool_server_connection import ToolServerConnection
 from workers.tools.web import search
 from workers.tools.web.fetch import Fetcher
 
@@ -130,7 +130,7 @@ async def a_speech_synthesizer(base: str) -> None:
 
 
 async def an_embedder(base: str) -> None:
-    embeddings = Embeddings(EmbeddingsConfig(base_url=base, model="m", timeout_s=TIMEOUT_S), SystemClock())
+    embeddings = EmbeddingsClient(EmbeddingsConfig(base_url=base, model="m", timeout_s=TIMEOUT_S), SystemClock())
     try:
         await embeddings.vectors_of(["a pond"], limit_s=TIMEOUT_S)
     finally:
@@ -218,7 +218,7 @@ async def feishus_set_up(base: str) -> None:
 async def a_tool_server(base: str) -> None:
     config, refused = McpConfig(url=f"{base}/mcp", timeout_s=TIMEOUT_S), list[ToolError]()
     async with anyio.create_task_group() as tg:
-        connection = Connection("sums", config, environment={}, start=tg.start_soon)
+        connection = ToolServerConnection("sums", config, environment={}, start=tg.start_soon)
         try:
             await connection.tools()
         except ToolError as error:

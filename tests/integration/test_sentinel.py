@@ -14,12 +14,12 @@ from structlog.testing import capture_logs
 
 from daemon.bus import open_bus
 from daemon.bus.sentinel import MasterPool
-from daemon.cli.database_checks import examine
+from daemon.cli.doctor.database_checks import examine
 from daemon.cli.redis_cli import target_of
 from daemon.clock import stamp
 from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError, TooFewReplicas
-from daemon.reminders import Reminders, Wish, id_of, planned
+from daemon.reminders import ReminderRequest, Reminders, id_of, planned
 from tests.conftest import Lab
 from tests.fakes.tls import self_signed, tls_before
 from tests.integration.test_cluster import PATIENT, a_worker, publish_patiently, until_answered
@@ -104,7 +104,10 @@ async def test_reminders_fire_once_before_and_after_a_failover(prefix: str, tmp_
                 await lab.publish("hello", session=name)
                 base = await reminders.now()
                 for number in range(10):
-                    due, wish = base + dt.timedelta(seconds=0.3 * number), Wish(text="tea", when="1h", zone="UTC")
+                    due, wish = (
+                        base + dt.timedelta(seconds=0.3 * number),
+                        ReminderRequest(text="tea", when="1h", zone="UTC"),
+                    )
                     reminder = planned(wish, place_of(name), reminder_id=id_of(name, str(number)), now=base)
                     reminder = msgspec.structs.replace(reminder, due=stamp(due), local=stamp(due)[:-1])
                     assert await reminders.create(reminder, asked_as=reminder.id, at_most=10) == "created"

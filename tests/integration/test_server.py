@@ -19,11 +19,11 @@ import pytest
 from daemon.cli.redis_cli import run, shown, target_of
 from daemon.config.secret import Secret
 from daemon.errors import BusUnavailable, ConfigError, EngineRefused, ServerNotReady
-from daemon.server import Address, EmbeddedServer, allocator
-from daemon.server.blocking_client import Link, Refusal, Status
+from daemon.server import Address, EmbeddedServer, redis_program
+from daemon.server.blocking_client import BlockingClient, Refusal, Status
 from daemon.server.launch import Launcher
 from daemon.server.redis_program import find_program
-from daemon.server.server_files import Layout, read_state, try_lock
+from daemon.server.server_files import ServerFiles, read_state, try_lock
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 
@@ -49,7 +49,7 @@ def data_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     data = folder / "data dir"
     yield data
-    layout = Layout(data)
+    layout = ServerFiles(data)
     if (state := read_state(layout)) is not None and Path(state.socket).exists():
         with contextlib.suppress(OSError), _link(Path(state.socket), state.password) as link:
             link.call("SHUTDOWN")
@@ -62,13 +62,13 @@ def server(data_dir: Path, idle_s: float = 60.0, binary: str = "") -> EmbeddedSe
     return EmbeddedServer(data_dir, binary=binary, idle_s=idle_s)
 
 
-def _link(socket: Path, password: str) -> Link:
-    link = Link.unix(socket, timeout_s=HANG_S)
+def _link(socket: Path, password: str) -> BlockingClient:
+    link = BlockingClient.unix(socket, timeout_s=HANG_S)
     assert link.call("AUTH", password) == b"OK"
     return link
 
 
-def connect(address: Address) -> Link:
+def connect(address: Address) -> BlockingClient:
     return _link(address.socket, address.password.reveal())
 
 
@@ -126,10 +126,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 async def test_ensure_starts_a_server_that_is_reached_by_socket_and_port_with_its_password_only(data_dir: Path) -> None:
     address = await server(data_dir).ensure()
 
-    with Link.unix(address.socket, timeout_s=HANG_S) as stranger, connect(address) as friend:
+    with BlockingClient.unix(address.socket, timeout_s=HANG_S) as stranger, connect(address) as friend:
         assert str(stranger.call("PING")).startswith("NOAUTH")
         assert friend.call("CONFIG", "GET", "appendfsync") == [b"appendfsync", b"always"]
-    with Link.tcp("127.0.0.1", address.port, timeout_s=HANG_S) as friend:
+    with BlockingClient.tcp("127.0.0.1", address.port, timeout_s=HANG_S) as friend:
         assert friend.call("AUTH", address.password.reveal()) == b"OK"
     # No outgoing connection can hold the port while it is down: Linux gives them none below, macOS begins higher.
     assert address.port < 32_768
@@ -138,7 +138,7 @@ async def test_ensure_starts_a_server_that_is_reached_by_socket_and_port_with_it
 async def test_what_it_writes_is_readable_by_its_owner_only_and_no_argument_holds_the_password(data_dir: Path) -> None:
     address = await server(data_dir).ensure()
 
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     assert layout.folder.stat().st_mode & 0o077 == 0
     assert address.socket.parent.stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in layout.folder.iterdir())
@@ -156,7 +156,7 @@ async def test_the_server_gets_only_the_environment_it_needs(data_dir: Path, mon
     environment = _environment(address.pid)
     assert not [setting for setting in environment if "1234" in setting]
     # glibc cuts the setting where it is written.
-    first, second = allocator.TCACHE.split(":")
+    first, second = redis_program.TCACHE.split(":")
     tuned = environment.index(f"GLIBC_TUNABLES={first}")
     assert environment[tuned + 1] == second
 
@@ -223,7 +223,7 @@ async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_st
         await anyio.sleep(IDLE_S * 2)
         assert link.call("PING") == b"PONG"
 
-    await eventually(lambda: _free(Layout(data_dir).alive_lock))
+    await eventually(lambda: _free(ServerFiles(data_dir).alive_lock))
     await eventually(lambda: not _keepers(data_dir))
     second = await ours.ensure()
 
@@ -277,7 +277,7 @@ async def test_a_killed_keeper_is_replaced_by_the_next_call(data_dir: Path) -> N
     (killed,) = _keepers(data_dir)
 
     os.kill(killed, signal.SIGKILL)
-    await eventually(lambda: _free(Layout(data_dir).keeper_lock))
+    await eventually(lambda: _free(ServerFiles(data_dir).keeper_lock))
     await ours.ensure()
 
     await eventually(lambda: len(_keepers(data_dir)) == 1)
@@ -285,7 +285,7 @@ async def test_a_killed_keeper_is_replaced_by_the_next_call(data_dir: Path) -> N
 
 
 async def test_files_that_name_another_process_are_not_believed(data_dir: Path) -> None:
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     layout.create()
     stale = {"socket": str(data_dir / "gone.sock"), "port": 1, "password": "old", "pid": os.getpid()}
     layout.state.write_text(json.dumps(stale))
@@ -298,7 +298,7 @@ async def test_files_that_name_another_process_are_not_believed(data_dir: Path) 
 
 
 async def test_a_torn_server_json_is_replaced(data_dir: Path) -> None:
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     layout.create()
     layout.state.write_text('{"socket": "/tmp')
 
@@ -352,7 +352,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 async def test_data_of_a_newer_engine_is_refused_and_nothing_is_started(data_dir: Path) -> None:
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     layout.create()
     layout.engine.write_text('{"engine":"valkey","version":"99.0.0"}')
 
@@ -388,11 +388,11 @@ async def test_a_server_that_dies_at_its_start_is_reported_with_its_words_and_no
         with pytest.raises(ServerNotReady, match="Bad file format reading the append only file"):
             await ours.ensure()
 
-    assert Layout(data_dir).log.read_text().count("Bad file format") == 1
+    assert ServerFiles(data_dir).log.read_text().count("Bad file format") == 1
 
 
 async def test_a_start_that_takes_long_ends_when_its_caller_is_cancelled(data_dir: Path) -> None:
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     layout.create()
     lock = try_lock(layout.start_lock)
     assert lock is not None
@@ -423,7 +423,7 @@ async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_whe
         ours = server(data_dir)
         address = await ours.ensure()
         acknowledged = await anyio.to_thread.run_sync(_fill, address)
-        await eventually(lambda: _free(Layout(data_dir).alive_lock))
+        await eventually(lambda: _free(ServerFiles(data_dir).alive_lock))
 
         with monkeypatch.context() as patch:
             patch.delattr(Launcher, "lead")  # it is not even tried
@@ -437,7 +437,7 @@ async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_whe
             assert link.call("EXISTS", *[f"key:{number}" for number in range(acknowledged)]) == acknowledged
             with contextlib.suppress(OSError):
                 link.call("SHUTDOWN")
-        await eventually(lambda: _free(Layout(data_dir).alive_lock))
+        await eventually(lambda: _free(ServerFiles(data_dir).alive_lock))
 
 
 def _fill(address: Address) -> int:

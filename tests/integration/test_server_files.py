@@ -12,8 +12,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.errors import BusError, EngineRefused, ServerNotReady
-from daemon.server.append_only import FOLDER, MANIFEST
-from daemon.server.server_files import Layout
+from daemon.server.redis_program import FOLDER, MANIFEST
+from daemon.server.server_files import ServerFiles
 from tests.integration.test_server import IDLE_S, _free, _keepers, connect, data_dir, eventually, server
 from tests.limits import HANG_S
 
@@ -67,7 +67,7 @@ ROWS: list[tuple[str, Damage, type[BusError] | None, str]] = [
 ]
 
 
-async def stopped(address_pid: int, layout: Layout) -> None:
+async def stopped(address_pid: int, layout: ServerFiles) -> None:
     os.kill(address_pid, signal.SIGKILL)
     for keeper in _keepers(layout.data_dir):
         os.kill(keeper, signal.SIGKILL)
@@ -75,7 +75,7 @@ async def stopped(address_pid: int, layout: Layout) -> None:
 
 
 async def test_no_server_starts_without_the_data_of_a_damaged_folder(data_dir: Path, tmp_path: Path) -> None:
-    layout = Layout(data_dir)
+    layout = ServerFiles(data_dir)
     first = await server(data_dir).ensure()
     with connect(first) as client:
         client.call("SET", "kept", "yes")
@@ -104,8 +104,8 @@ async def test_data_whose_end_was_cut_off_is_told(data_dir: Path) -> None:
     with connect(first) as client:
         for name in ("kept", "cut"):
             client.call("SET", name, "yes")
-    await stopped(first.pid, Layout(data_dir))
-    path = Layout(data_dir).folder / COMMANDS
+    await stopped(first.pid, ServerFiles(data_dir))
+    path = ServerFiles(data_dir).folder / COMMANDS
 
     os.truncate(path, path.stat().st_size - 1)
     with capture_logs() as logged:
@@ -121,7 +121,7 @@ async def test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_al
     old = await server(data_dir).ensure()
     (keeper,) = _keepers(data_dir)
     os.kill(old.pid, signal.SIGKILL)
-    await eventually(lambda: _free(Layout(data_dir).alive_lock))
+    await eventually(lambda: _free(ServerFiles(data_dir).alive_lock))
     shutil.rmtree(data_dir)
 
     # Before the keeper has noticed: it looks once a second.
@@ -143,7 +143,7 @@ async def test_the_folder_of_the_socket_is_removed_though_the_keeper_never_reach
         if is_killed:
             os.kill(address.pid, signal.SIGKILL)
         client.call("SHUTDOWN")
-    await eventually(lambda: _free(Layout(data_dir).alive_lock))
+    await eventually(lambda: _free(ServerFiles(data_dir).alive_lock))
 
     shutil.rmtree(data_dir)
 

@@ -15,8 +15,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from channels.http import address_of, listen, protocol, read_body, request_body, serving
-from channels.http.peers import Peers
+from channels.http import address_of, listen, protocol, read_body, server_socket, serving
+from channels.http.server_socket import Peers
 from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S, until
@@ -189,7 +189,7 @@ async def rest_of(stream: anyio.abc.SocketStream) -> bytes:
         (HEAD, protocol.HEADERS_S, b" 408 "),
         (HEAD + b"\r\nGET", protocol.HEADERS_S, b" 408 "),  # of the second request
         (POST + b"x", protocol.REST_S, b" 200 "),  # answered before it is complete
-        (POST.replace(b"/now", b"/body") + b"x", request_body.BODY_TIMEOUT_S, b" 408 "),
+        (POST.replace(b"/now", b"/body") + b"x", server_socket.BODY_TIMEOUT_S, b" 408 "),
     ],
 )
 async def test_no_drip_of_bytes_puts_off_a_deadline(sent: bytes, limit_s: float, answer: bytes) -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from daemon.errors import NoSuchTranscript
 from daemon.process import Process
-from daemon.session import Labels
+from daemon.session import SessionLabels
 from daemon.transcripts import Branches
 from tests.conftest import Lab
 from tests.integration.test_web_access import web_of
 from tests.integration.test_web_api import error_of
 from tests.memorylab import SCOPE, MemoryLab, Summaries, small_window
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 ANN = "web:ann"
 
@@ -21,7 +21,7 @@ async def consolidated(process: Process, lab: Lab) -> MemoryLab:
     """Twelve turns, of which the older ones are in the memory."""
     old = MemoryLab(replace(process, config=small_window(process.config)), lab, Summaries())
     await old.talk(8)
-    await old.consolidator.consolidate(ANN, Want(at="now"))
+    await old.consolidator.consolidate(ANN, ConsolidationRequest(at="now"))
     await old.talk(4)
     return old
 
@@ -56,7 +56,7 @@ async def test_a_branch_leaves_out_of_the_memory_what_is_in_it_already(process: 
 
     new = MemoryLab(old.process, lab, Summaries(), session=made.session)
     await new.talk(6)
-    await new.consolidator.consolidate(made.session, Want(at="now"))
+    await new.consolidator.consolidate(made.session, ConsolidationRequest(at="now"))
 
     first = [entry.first for entry in await old.history() if entry.session == made.session]
     assert first == [cursor]
@@ -86,7 +86,7 @@ async def test_a_session_is_branched_over_the_api(process: Process, lab: Lab) ->
         made = await web.browser.post("/api/sessions/web%3Aann/branch", json={"index": 0, "title": "The mill"})
 
         assert (made.status_code, made.json()) == (201, {"session": f"{ANN}~1", "first": 0, "head": 2})
-        assert (await Labels(lab.bus).of(f"{ANN}~1")).title == "The mill"
+        assert (await SessionLabels(lab.bus).of(f"{ANN}~1")).title == "The mill"
         assert ("session.branch", ANN, "done") in await web.audit()
         for address, index, status, code in (
             ("web%3Aann", 4, 404, "no_message"),

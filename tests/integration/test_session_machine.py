@@ -28,7 +28,7 @@ from daemon.bus import open_bus, reap, wake
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import LeaseLost, SessionFull
 from daemon.events import LogEntry, Notice
-from daemon.session import SUSPECT_DEATHS, Amendments, Change, Claim, Commit
+from daemon.session import SUSPECT_DEATHS, Change, Claim, Commit, MessageEdits
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, server_ms
 from tests.oneloop import OneLoop, one_loop
 
@@ -215,7 +215,7 @@ class SessionMachine(RuleBasedStateMachine):
         message_id, self.count = talk.accepted[-1 - pick % len(talk.accepted)], self.count + 1
         edited = an_inbound(message_id, session=session, text=f"edited {self.count}")
 
-        status = self.do(Amendments(self.lab.bus, QUEUE).amend, edited)
+        status = self.do(MessageEdits(self.lab.bus, QUEUE).amend, edited)
 
         if message_id not in talk.waiting:
             assert status == "unknown"
@@ -238,7 +238,7 @@ class SessionMachine(RuleBasedStateMachine):
             return
         message_id = known[pick % len(known)]
 
-        status = self.do(Amendments(self.lab.bus, QUEUE).withdraw, session, message_id, sender_id=whose)
+        status = self.do(MessageEdits(self.lab.bus, QUEUE).withdraw, session, message_id, sender_id=whose)
 
         waiting = talk.waiting
         if message_id not in waiting or whose == "mallory":

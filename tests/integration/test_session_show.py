@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from daemon.cli import session_view as cli_shown
-from daemon.cli.prompt_output import print_prompt
+from daemon.cli.session_command import print_prompt
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.process import Process
@@ -15,8 +15,8 @@ from tests.conftest import Lab
 from tests.integration.test_turns import Bot, notices_of
 from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
-from workers.agent.prompt_preview import preview
-from workers.consolidation import Want
+from workers.agent.prompt.prompt_preview import preview
+from workers.consolidation import ConsolidationRequest
 
 
 @pytest.fixture
@@ -35,19 +35,19 @@ async def settled(small: Process, lab: Lab, model: Summaries) -> MemoryLab:
     """A session of which a range was summarised and another one taken in as it was."""
     memory = MemoryLab(small, lab, model)
     await memory.talk(6)
-    await memory.consolidator.consolidate("web:ann", Want(at="now"))
+    await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="now"))
     await memory.talk(4)
     for _ in range(3):
-        await memory.consolidator.consolidate("web:ann", Want(at="now"))
+        await memory.consolidator.consolidate("web:ann", ConsolidationRequest(at="now"))
     return memory
 
 
-async def shown(memory: MemoryLab, *, after: int | None = None, limit: int = 20) -> cli_shown.Shown:
+async def shown(memory: MemoryLab, *, after: int | None = None, limit: int = 20) -> cli_shown.SessionView:
     state = await memory.state()
     return await cli_shown.shown(memory.process, state, after=after, limit=limit)
 
 
-def printed(found: cli_shown.Shown, capsys: pytest.CaptureFixture[str]) -> str:
+def printed(found: cli_shown.SessionView, capsys: pytest.CaptureFixture[str]) -> str:
     cli_shown.print_shown(found)
     return capsys.readouterr().out
 

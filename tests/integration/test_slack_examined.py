@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from channels.push_checks import examine
-from daemon.cli.doctor_finding import Finding
+from daemon.cli.doctor.doctor_finding import Finding
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
 from tests.integration.test_init import Place

@@ -14,7 +14,7 @@ from channels import event_queue
 from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.slack import api as slack_api
-from channels.slack.event_source import hear
+from channels.slack.event_inlet import hear
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import BusUnavailable

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from channels import event_queue
-from channels.slack import api_outcome, events_endpoint
-from channels.slack import event_source as slack_hearing
+from channels.slack import api_types, events_endpoint
+from channels.slack import event_inlet as slack_hearing
 from channels.slack import socket_mode as slack_socket
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
@@ -32,7 +32,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "PING_S", 0.1)
     monkeypatch.setattr(slack_socket, "SILENT_S", 0.5)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
-    monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
+    monkeypatch.setattr(api_types, "LONG_REST_S", 0.05)
     monkeypatch.setattr(event_queue, "REST_MIN_S", 0.01)
     monkeypatch.setattr(event_queue, "REST_MAX_S", 0.05)
 

@@ -13,8 +13,8 @@ from aiohttp import web
 from structlog.testing import capture_logs
 
 from channels import event_queue
-from channels.slack import api_outcome
-from channels.slack import event_source as slack_hearing
+from channels.slack import api_types
+from channels.slack import event_inlet as slack_hearing
 from channels.slack import socket_mode as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
@@ -30,7 +30,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack_socket, "CROWDED_S", 0.05)
     monkeypatch.setattr(slack_socket, "DISABLED_S", 0.05)
     monkeypatch.setattr(slack_hearing, "REST_S", 0.05)
-    monkeypatch.setattr(api_outcome, "LONG_REST_S", 0.05)
+    monkeypatch.setattr(api_types, "LONG_REST_S", 0.05)
     monkeypatch.setattr(event_queue, "REST_MIN_S", 0.01)
     monkeypatch.setattr(event_queue, "REST_MAX_S", 0.05)
 

@@ -15,9 +15,9 @@ from redis import exceptions as redis_errors
 
 import daemon.bus.streaming_connection
 from daemon.bus import Bus
-from daemon.bus.command_batch import Joined
+from daemon.bus.command_batch import CommandBatch
 from daemon.bus.pipeline_connection import packed
-from daemon.bus.streaming_connection import Stream
+from daemon.bus.streaming_connection import StreamingConnection
 from daemon.errors import BusUnavailable
 from tests.conftest import Lab
 from tests.limits import HANG_S
@@ -40,8 +40,8 @@ class Ends:
     lost: list[int] = field(default_factory=list[int])
     why: list[BaseException] = field(default_factory=list[BaseException])
 
-    def stream(self, client: Any, limit_s: float = HANG_S) -> Stream[Call]:
-        return Stream(client, limit_s=limit_s, answered=self.answered, lost=self.gone)
+    def stream(self, client: Any, limit_s: float = HANG_S) -> StreamingConnection[Call]:
+        return StreamingConnection(client, limit_s=limit_s, answered=self.answered, lost=self.gone)
 
     def answered(self, call: Call, answer: Any) -> None:
         self.answers.append((call.number, answer))
@@ -109,7 +109,7 @@ async def test_connections_that_are_cut_again_and_again_mix_no_answers_up(bus: B
 
 async def test_a_server_that_hangs_is_waited_for_no_shorter_than_the_patience_says(lab: Lab) -> None:
     server = (await lab.bus.call("INFO", "server"))["process_id"]
-    joined = Joined(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=0.2)
+    joined = CommandBatch(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=0.2)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(joined.run)
         assert await joined.call("ECHO", "a") == b"a"
@@ -212,7 +212,7 @@ async def test_a_caller_during_a_connection_is_told_of_the_closing(lab: Lab, mon
         raise AssertionError
 
     monkeypatch.setattr(daemon.bus.streaming_connection, "connected", connected)
-    joined = Joined(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=HANG_S)
+    joined = CommandBatch(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=HANG_S)
 
     async def ask() -> None:
         with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable, match="closing"):

@@ -24,11 +24,9 @@ from tests.tables import each_row
 from workers.consolidation.consolidation_plan import boundaries
 from workers.consolidation.summary.flush_request import Flush
 from workers.consolidation.summary.log_rendering import Line, raw_entry
-from workers.consolidation.summary.model_breaker import Breaker
-from workers.consolidation.summary.paid_parts import PaidParts
-from workers.consolidation.summary.range_split import Turn
 from workers.consolidation.summary.summarize import NO_LIMIT, Summarizer, Summary
-from workers.consolidation.summary.summary_request import Background
+from workers.consolidation.summary.summary_calls import ModelBreaker, PaidParts
+from workers.consolidation.summary.summary_request import Background, Turn
 
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
 CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
@@ -59,13 +57,13 @@ async def summing_up(
             await model.aclose()
 
 
-async def summarizer(model, window: ModelConfig, breaker: Breaker | None = None) -> Summarizer:
+async def summarizer(model, window: ModelConfig, breaker: ModelBreaker | None = None) -> Summarizer:
     return Summarizer(
         model=model,
         window=window,
         tokenizer=await load(window.name),
         config=CONFIG,
-        breaker=breaker or Breaker(failures_max=5, probe_s=30.0, model=window.name),
+        breaker=breaker or ModelBreaker(failures_max=5, probe_s=30.0, model=window.name),
         bot=BotConfig(model=window),
     )
 
@@ -444,7 +442,7 @@ async def test_a_message_of_a_raw_entry_that_fits_into_no_request_is_shown_in_ch
 
 
 async def test_a_model_that_failed_too_often_is_not_asked_and_that_is_no_failure():
-    breaker = Breaker(failures_max=2, probe_s=30.0)
+    breaker = ModelBreaker(failures_max=2, probe_s=30.0)
     async with fake_openai(lambda _body: Failure(503)) as server:
         window = ModelConfig(base_url=server.base_url, name="fake")
         model = await connect(window)
@@ -461,7 +459,7 @@ async def test_a_model_that_failed_too_often_is_not_asked_and_that_is_no_failure
 
 
 async def test_a_cancelled_call_is_no_failure_and_leaves_its_connection():
-    breaker = Breaker(failures_max=1, probe_s=30.0)
+    breaker = ModelBreaker(failures_max=1, probe_s=30.0)
     async with fake_openai(lambda _body: Hang()) as server:
         window = ModelConfig(base_url=server.base_url, name="fake")
         model = await connect(window)
@@ -508,7 +506,7 @@ async def test_the_offline_model_keeps_what_it_is_told(told, kept):
         window=window,
         tokenizer=tokenizer,
         config=CONFIG,
-        breaker=Breaker(failures_max=5, probe_s=30.0),
+        breaker=ModelBreaker(failures_max=5, probe_s=30.0),
         bot=BotConfig(),
     )
 

@@ -9,21 +9,21 @@ import pytest
 from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.errors import MemoryMoving, VersionMoved
-from daemon.memory import Foreign, HistoryEntry, Memories, TakenOver, Version
+from daemon.memory import ForeignMemory, HistoryEntry, ImportResult, Memories, Version
 from daemon.memory.memory_import import TAKE_OVER
 from tests.conftest import FailingBus, RecordingBus, dump
 
 SCOPE = "pond:person:telegram:4711"
 TIME = "2026-11-20T09:00:00.000Z"
-FOUND = Foreign(
+FOUND = ForeignMemory(
     memory="- likes herons",
     history=("[2026-01-02 10:00] met", "[2026-01-03 11:00] boats"),
     notes=(("2026-03-01", "walked"), ("2026-03-01", "sailed")),
 )
-ALL = TakenOver(version=1, memory=True, history=2, notes=2)
+ALL = ImportResult(version=1, memory=True, history=2, notes=2)
 
 
-async def take(memories: Memories, found: Foreign = FOUND) -> TakenOver:
+async def take(memories: Memories, found: ForeignMemory = FOUND) -> ImportResult:
     return await memories.take_over(SCOPE, found, by="ann", time=TIME, reason="from there")
 
 
@@ -37,7 +37,7 @@ async def test_everything_goes_in_once_and_says_where_it_is_from(recorded: Recor
 
     assert await take(memories) == ALL
     before = await dump(recorded)
-    assert await take(memories) == TakenOver(version=1, memory=False, history=0, notes=0)
+    assert await take(memories) == ImportResult(version=1, memory=False, history=0, notes=0)
 
     assert await dump(recorded) == before
     assert await told(memories) == ("- likes herons", list(FOUND.history), list(FOUND.notes))
@@ -48,12 +48,12 @@ async def test_everything_goes_in_once_and_says_where_it_is_from(recorded: Recor
 async def test_it_is_put_below_what_there_is_and_only_what_is_new(bus: Bus) -> None:
     memories = Memories(bus)
     await memories.edit(SCOPE, of=0, text="# Ann\n", by="ann", time=TIME)
-    await take(memories, Foreign(history=FOUND.history[:1], notes=FOUND.notes[1:]))
+    await take(memories, ForeignMemory(history=FOUND.history[:1], notes=FOUND.notes[1:]))
 
-    assert await take(memories) == TakenOver(version=2, memory=True, history=1, notes=1)
+    assert await take(memories) == ImportResult(version=2, memory=True, history=1, notes=1)
     assert (await told(memories))[0] == "# Ann\n\n- likes herons"
-    grown = Foreign(memory="- likes herons\n- sails", history=(*FOUND.history, "[2026-04-01 10:00] more"))
-    assert await take(memories, grown) == TakenOver(version=3, memory=True, history=1, notes=0)
+    grown = ForeignMemory(memory="- likes herons\n- sails", history=(*FOUND.history, "[2026-04-01 10:00] more"))
+    assert await take(memories, grown) == ImportResult(version=3, memory=True, history=1, notes=0)
 
 
 async def test_a_memory_that_was_edited_since_is_not_given_the_same_again(bus: Bus) -> None:
@@ -94,7 +94,7 @@ class MeddlingBus(RecordingBus):
 async def test_what_others_write_meanwhile_is_kept(bus: Bus) -> None:
     memories = Memories(MeddlingBus(bus))
 
-    assert await take(memories) == TakenOver(version=2, memory=True, history=2, notes=2)
+    assert await take(memories) == ImportResult(version=2, memory=True, history=2, notes=2)
     assert await told(memories) == ("- 0\n\n- likes herons", list(FOUND.history), list(FOUND.notes))
 
 
@@ -116,7 +116,7 @@ async def test_an_entry_or_a_note_that_came_meanwhile_is_noticed(bus: Bus, kind:
         async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
             if script is TAKE_OVER and self.other:
                 self.other = False
-                same = Foreign(**{kind: getattr(FOUND, kind)})
+                same = ForeignMemory(**{kind: getattr(FOUND, kind)})
                 await take(Memories(RecordingBus(self)), same)
             return await super().run(script, keys, args)
 
@@ -142,18 +142,18 @@ async def test_a_memory_that_is_being_joined_is_left_alone_and_a_joined_one_take
 async def test_what_is_in_the_archive_is_known_too(bus: Bus, tmp_path: Path) -> None:
     memories = Memories(bus, Archive(bus, tmp_path))
     many = tuple(f"[2026-01-02 10:00] {number}" for number in range(300))
-    await take(memories, Foreign(history=many))
+    await take(memories, ForeignMemory(history=many))
     await memories.shelve(SCOPE)
     assert int(await bus.call("LLEN", bus.keys.history(SCOPE))) < len(many)
 
-    assert (await take(memories, Foreign(history=(*many, "[2026-02-02 10:00] new")))).history == 1
+    assert (await take(memories, ForeignMemory(history=(*many, "[2026-02-02 10:00] new")))).history == 1
     assert len(await memories.history(SCOPE)) == 301
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
 async def test_a_redis_that_is_away_at_any_step_is_made_good_by_doing_it_again(bus: Bus, carried_out: bool) -> None:
     counting = FailingBus(bus, at=0)
-    await take(Memories(counting), Foreign())
+    await take(Memories(counting), ForeignMemory())
     for at in range(1, counting.calls + 8):
         failing = FailingBus(bus, at=at, carried_out=carried_out)
         try:

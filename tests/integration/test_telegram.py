@@ -20,7 +20,7 @@ from channels.push_checks import examine
 from channels.telegram import TelegramChannel, connect, polling
 from channels.telegram import webhook as telegram_webhook
 from channels.telegram.api import NOTHING_SENT, Api
-from channels.telegram.group_migration import Moved
+from channels.telegram.group_migration import GroupMigrations
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
@@ -293,7 +293,7 @@ async def test_a_move_that_another_process_heard_of_is_known(process: Process) -
     heard = Heard()
     async with fake_telegram() as telegram, receiving(process, telegram, heard):
         await telegram.polled()
-        await Moved(process.bus, NAME).note(-7, SUPERGROUPS - 7)
+        await GroupMigrations(process.bus, NAME).note(-7, SUPERGROUPS - 7)
         group = telegram.group()
         group.id = SUPERGROUPS - 7
         group.say("@pond_bot hello")

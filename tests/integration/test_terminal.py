@@ -19,13 +19,10 @@ from hypothesis import strategies as st
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from channels.conversation import Conversation, Said, Shown, Writing
-from channels.conversation.answer_delay import delay
-from channels.conversation.answer_preview import Preview
-from channels.terminal.completion import CommandCompleter
-from channels.terminal.interrupt import Interrupt
-from channels.terminal.line_mode import Piped, lines
-from channels.terminal.screen_draft import tail
+from channels.conversation import AnswerProgress, Conversation, ConversationEntry, Shown
+from channels.conversation.conversation import Preview, delay
+from channels.terminal.line_mode import LineMode, lines
+from channels.terminal.screen import CommandCompleter, Interrupt, tail
 from daemon.bus import Bus, Part
 from daemon.cli.chat_command import answer_when_nobody_does
 from daemon.clock import stamp
@@ -34,7 +31,7 @@ from daemon.events import Live, Notice
 from daemon.heartbeat import ALIVE_S, Heartbeat
 from daemon.process import Process
 from daemon.services import service
-from daemon.session import Word, tell
+from daemon.session import SessionNotice, tell
 from daemon.sessionkey import SessionKey
 from daemon.testing import ManualClock
 from tests.cut_short import CutBus
@@ -155,8 +152,8 @@ async def test_a_conversation_shows_the_preview_and_then_every_entry_once(worker
     accepted = await conversation.send("count to 8")
     seen = await until(conversation)
 
-    entries = [shown for shown in seen if isinstance(shown, Said)]
-    writings = [shown.text for shown in seen if isinstance(shown, Writing)]
+    entries = [shown for shown in seen if isinstance(shown, ConversationEntry)]
+    writings = [shown.text for shown in seen if isinstance(shown, AnswerProgress)]
     assert [(entry.index, entry.role) for entry in entries] == [(0, "user"), (1, "assistant")]
     assert entries[-1].entry.answers == (accepted.id,)
     assert writings
@@ -182,7 +179,7 @@ async def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(
         process.stopping.set()
 
     assert "no agent worker is running" in capsys.readouterr().err
-    assert isinstance(seen[-1], Said) and seen[-1].text.endswith("Hello! What can I do for you?")
+    assert isinstance(seen[-1], ConversationEntry) and seen[-1].text.endswith("Hello! What can I do for you?")
 
 
 @each_row("told", [False, True])
@@ -194,7 +191,7 @@ async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
     expected = "No agent worker is running. Start an agent worker with `millpond run`."
     if told:
         notice = Notice(kind="parked", text=f"The bot waits. {expected}", time=stamp(process.clock.now()))
-        await tell(process.bus, process.config.queue, conversation.session, Word(notice=notice))
+        await tell(process.bus, process.config.queue, conversation.session, SessionNotice(notice=notice))
     await conversation.send("hello")
     notices: list[str] = []
     looks: list[str] = []
@@ -251,7 +248,7 @@ async def test_an_outage_delays_a_piped_line_and_it_is_answered_once(
     with os.fdopen(reading) as lines_in:
         monkeypatch.setattr(sys, "stdin", lines_in)
         with anyio.fail_after(HANG_S):
-            await Piped(conversation, silence_s=HANG_S, max_bytes=1_000).run()
+            await LineMode(conversation, silence_s=HANG_S, max_bytes=1_000).run()
 
     shown = capfd.readouterr().out.splitlines()
     assert [line for line in shown if line.startswith("You said")] == ["You said: one fish", "You said: two fish"]
@@ -268,19 +265,19 @@ async def test_what_was_said_before_is_shown_on_entering_and_not_again(worker: P
     seen = await until(second)
 
     assert [entry.text for entry in await second.earlier(10)][:1] == ["one fish"]
-    assert [shown.text for shown in seen if isinstance(shown, Said)] == ["two fish", "You said: two fish"]
+    assert [shown.text for shown in seen if isinstance(shown, ConversationEntry)] == ["two fish", "You said: two fish"]
 
 
 async def test_a_stop_ends_the_turn_and_what_was_said_stays(worker: Process) -> None:
     conversation = await Conversation.open(worker, SessionKey(channel="terminal", chat="ann"))
     counting = await conversation.send("count to 500")
-    await until(conversation, Writing)
+    await until(conversation, AnswerProgress)
 
     stop = await conversation.send("/stop")
     seen = await until(conversation)
 
     last = seen[-1]
-    assert isinstance(last, Said)
+    assert isinstance(last, ConversationEntry)
     assert last.entry.stopped
     assert last.entry.answers == (counting.id, stop.id)
     assert last.text.endswith("[stopped]")

@@ -5,16 +5,16 @@ from typing import Any, cast
 
 import msgspec
 
-from daemon.config.limit_settings import EachConfig, LimitsConfig
+from daemon.config.bot_settings import EachConfig, LimitsConfig
 from daemon.errors import ModelTimeout
 from daemon.model import Answer, Model
 from daemon.process import Process
-from daemon.session import Labels
+from daemon.session import SessionLabels
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, messages_of, small_window
 from tests.tables import each_row
 from workers.consolidation import Kits
-from workers.consolidation.session_titles import Entitling
+from workers.consolidation.session_titles import SessionTitles
 
 
 def lab_of(process: Process, lab: Lab, model: Summaries, session: str, **bot: Any) -> MemoryLab:
@@ -26,9 +26,9 @@ def lab_of(process: Process, lab: Lab, model: Summaries, session: str, **bot: An
 
 async def entitled(memory: MemoryLab) -> str:
     """The title that the session of ``memory`` gets."""
-    entitling = Entitling(memory.process, memory.stores, Kits(memory.process))
+    entitling = SessionTitles(memory.process, memory.stores, Kits(memory.process))
     await entitling.entitle(memory.session)
-    return (await Labels(memory.lab.bus).of(memory.session)).title
+    return (await SessionLabels(memory.lab.bus).of(memory.session)).title
 
 
 async def first_words(memory: MemoryLab) -> str:
@@ -76,9 +76,9 @@ async def test_a_title_that_a_person_gave_stays(process: Process, lab: Lab) -> N
     model = Summaries()
     memory = lab_of(process, lab, model, "web:ann", titles="model")
     await memory.talk(1)
-    await Labels(lab.bus).rename("web:ann", "Mine")
+    await SessionLabels(lab.bus).rename("web:ann", "Mine")
 
     assert await entitled(memory) == "Mine"
     assert model.prompts == []
-    await Labels(lab.bus).suggest("web:ann", "A title that a model wrote meanwhile")
-    assert (await Labels(lab.bus).of("web:ann")).title == "Mine"
+    await SessionLabels(lab.bus).suggest("web:ann", "A title that a model wrote meanwhile")
+    assert (await SessionLabels(lab.bus).of("web:ann")).title == "Mine"

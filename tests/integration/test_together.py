@@ -10,8 +10,8 @@ import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
-from daemon.bus import Asked, Bus, Part, Script, Shared, publish
-from daemon.bus.script_batch import ALONE, MOST, Together
+from daemon.bus import Bus, Part, Script, ScriptRequest, Shared, publish
+from daemon.bus.script_batch import ALONE, MOST, ScriptBatch
 from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull, WrongType
 from daemon.session import Sessions
@@ -57,11 +57,11 @@ class Server:
 
 @asynccontextmanager
 async def together(server: Any) -> AsyncIterator[Callable[[str], Callable[[], Awaitable[Any]]]]:
-    shared = Together(server)
+    shared = ScriptBatch(server)
     async with anyio.create_task_group() as tg:
         tg.start_soon(shared.run)
         await wait_all_tasks_blocked()
-        yield lambda arg: lambda: shared.ask(SCRIPT, SHARED, Asked((f"key {arg}",), (arg,)))
+        yield lambda arg: lambda: shared.ask(SCRIPT, SHARED, ScriptRequest((f"key {arg}",), (arg,)))
         tg.cancel_scope.cancel()
 
 

@@ -14,7 +14,7 @@ from daemon.events import LogEntry, Notice, Reply
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
 from daemon.scope import folder_of
-from daemon.session import Saying, Sayings
+from daemon.session import TurnMessage, TurnMessages
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
@@ -157,14 +157,14 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
     counting, stopped = Gate(), anyio.Event()
     gates, ran = {name: Gate() for name in "ab"}, list[str]()
     with_tools(monkeypatch, gated("wait", gates, ran), hanging(gates["b"], stopped))
-    slow_result = tool_loop.Loop._record
+    slow_result = tool_loop.ToolLoop._record
 
-    async def record(self: tool_loop.Loop, entry: LogEntry) -> None:
+    async def record(self: tool_loop.ToolLoop, entry: LogEntry) -> None:
         if b"done a" in bytes(entry.wire):
             await counting.pass_through()
         await slow_result(self, entry)
 
-    monkeypatch.setattr(tool_loop.Loop, "_record", record)
+    monkeypatch.setattr(tool_loop.ToolLoop, "_record", record)
     await lab.publish("m")
 
     answer = calls(("a", "wait", {"at": "a"}), ("b", "hang", {}))
@@ -328,16 +328,18 @@ async def has_results(lab: Lab, count: int) -> bool:
     return len(results(await everything(lab))) >= count
 
 
-def a_saying(session: str = "web:ann", call: str = "1-0") -> Saying:
+def a_saying(session: str = "web:ann", call: str = "1-0") -> TurnMessage:
     notice = Notice(kind="message", text="hi", time="2026-11-20T09:00:00.000Z")
     reply = Reply(id=f"{session}#x", session=session, turn=0, text="hi", correlation="c")
-    return Saying(call=call, session=session, scope="pond:workspace", notice=notice, reply=reply, out_channel="web")
+    return TurnMessage(
+        call=call, session=session, scope="pond:workspace", notice=notice, reply=reply, out_channel="web"
+    )
 
 
 async def test_a_call_speaks_once_whoever_runs_it(lab: Lab, queue: QueueConfig) -> None:
     await lab.publish("m")
     first = await lab.claim()
-    speech = Sayings(lab.bus, lab.sessions, queue)
+    speech = TurnMessages(lab.bus, lab.sessions, queue)
 
     assert await speech.say(first, a_saying()) == "said"
     assert await speech.say(first, a_saying()) == "again"
@@ -359,7 +361,7 @@ async def test_a_saying_under_a_stale_nonce_changes_nothing(lab: Lab, queue: Que
 
     for claim in (lost, with_nonce(lost, "never given")):
         with pytest.raises(LeaseLost):
-            await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying())
+            await TurnMessages(lab.bus, lab.sessions, queue).say(claim, a_saying())
 
     assert await lab.dump() == before
 
@@ -373,7 +375,7 @@ async def test_a_saying_of_an_earlier_turn_changes_nothing(lab: Lab, queue: Queu
     before = await lab.dump()
 
     with pytest.raises(LeaseLost):
-        await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying())
+        await TurnMessages(lab.bus, lab.sessions, queue).say(claim, a_saying())
 
     assert await lab.dump() == before
 
@@ -384,7 +386,7 @@ async def test_a_saying_for_a_chat_of_another_scope_changes_nothing(lab: Lab, qu
     await lab.bus.call("HSET", lab.bus.keys.session("web:eve"), "scope", "pond:person:web:eve")
     before = set(await lab.dump())
 
-    assert await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying("web:eve")) == "foreign"
+    assert await TurnMessages(lab.bus, lab.sessions, queue).say(claim, a_saying("web:eve")) == "foreign"
 
     # On a cluster the lease was renewed before: values may differ, but nothing was added anywhere.
     assert set(await lab.dump()) == before

@@ -26,11 +26,11 @@ from tests.fakes import tool_server
 from tests.integration.test_turns import wire, worked_off
 from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
-from workers.tools import BUILTIN, Registry, Result, ToolContext
+from workers.tools import BUILTIN, Registry, ToolContext, ToolResult
 from workers.tools.mcp import ToolServers, bounded_transport, tool_server_connection
 from workers.tools.mcp import tool_server_program as mcp_program
 from workers.tools.mcp import tool_servers as servers
-from workers.tools.mcp.tool_server_program import Program
+from workers.tools.mcp.tool_server_program import ToolServerProgram
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
@@ -72,7 +72,7 @@ class Desk:
     def context(self, scope: str = ANN) -> ToolContext:
         return replace(a_context(self.workspace, scope=scope), session="web:" + scope.rpartition(":")[2])
 
-    async def call(self, name: str, *, scope: str = ANN, **arguments: Any) -> Result:
+    async def call(self, name: str, *, scope: str = ANN, **arguments: Any) -> ToolResult:
         call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
         return await (await self.tools(scope)).run(call, self.context(scope), timeout_s=HANG_S)
 
@@ -114,9 +114,9 @@ def pids_in(starts: Path) -> list[int]:
 def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many chunks of output were handled between two turns of the event loop; long messages keep it from none."""
     found, loop_thread = [0], threading.current_thread()
-    count, message = Program._count, mcp_program._message
+    count, message = ToolServerProgram._count, mcp_program._message
 
-    def counted(self: Program, chunk: bytes) -> None:
+    def counted(self: ToolServerProgram, chunk: bytes) -> None:
         if found[-1] == 0:
             asyncio.get_running_loop().call_soon(found.append, 0)
         found[-1] += 1
@@ -126,7 +126,7 @@ def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         assert len(line) <= mcp_program.THREAD_BYTES or threading.current_thread() is not loop_thread
         return message(line)
 
-    monkeypatch.setattr(Program, "_count", counted)
+    monkeypatch.setattr(ToolServerProgram, "_count", counted)
     monkeypatch.setattr(mcp_program, "_message", decoded)
     return found
 

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from channels.inbound import accept, make_inbound
 from channels.outbox import delivery_state
 from daemon.bus import Bus
-from daemon.cli.trace_command import lane, print_trace
+from daemon.cli.transcript_source import lane, print_trace
 from daemon.config import QueueConfig
 from daemon.errors import InvalidAnswer
-from daemon.forget import Asking, Order, scopes_with
+from daemon.forget import ForgetOrder, ForgetRequests, scopes_with
 from daemon.job_handlers import job_runner
 from daemon.model import Answer, Usage
 from daemon.process import Process
 from daemon.session import Claim, Commit, sessions
 from daemon.testing import Gate, ScriptedModel
-from daemon.traces import KEPT_MAX, KEPT_MS, Found, Row, Span, Trace, Traces, rows, told, trace_records
-from daemon.traces.trace_reader import LAST
+from daemon.traces import KEPT_MAX, KEPT_MS, FoundTrace, Row, Span, Trace, Traces, rows, told, trace_records
+from daemon.traces.trace_records import LAST
 from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
@@ -40,7 +40,7 @@ ANN = "web:ann"
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
-async def answered(process: Process, lab: Lab, model: ScriptedModel, *ids: str) -> list[Found]:
+async def answered(process: Process, lab: Lab, model: ScriptedModel, *ids: str) -> list[FoundTrace]:
     for message_id in ids:
         await lab.publish(message_id)
     await worked_off(process, lab, model)
@@ -342,8 +342,8 @@ async def test_what_is_forgotten_as_a_whole_leaves_no_trace(process: Process, la
         await lab.sessions.commit(claim, traced(claim, a_trace(0)), step=0, go_on=False)
     runner = job_runner(process)
     scopes = await scopes_with(process.bus, "pond:workspace")
-    order = Order(whole="session", name=ANN, session=ANN, scopes=scopes)
-    job = await Asking(process.bus, runner.jobs).order(order, None, name="x")
+    order = ForgetOrder(whole="session", name=ANN, session=ANN, scopes=scopes)
+    job = await ForgetRequests(process.bus, runner.jobs).order(order, None, name="x")
 
     await runner.until_ended(job, within_s=30.0)
 
@@ -402,7 +402,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     delivery = Span(kind="delivery", name="tg", began_ms=2_000, took_ms=50.0, part=0)
     trace = a_trace(4, answers=("a",), correlation=("c-a",), spans=spans, committed_ms=1_900, left_out=3)
 
-    print_trace(Found(session=ANN, trace=trace, deliveries=(delivery,)))
+    print_trace(FoundTrace(session=ANN, trace=trace, deliveries=(delivery,)))
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("web:ann#4: done, 1,050 ms, processed by worker w with fencing token 1")
@@ -429,7 +429,7 @@ def test_no_clock_makes_a_step_take_less_than_nothing(times: list[int], spans: l
     made = tuple(Span(kind="tool", name="t", began_ms=began, took_ms=took) for began, took in spans)
     trace = a_trace(0, received_ms=received, claimed_ms=claimed, committed_ms=done, spans=made)
 
-    found = Found(session=ANN, trace=trace, deliveries=())
+    found = FoundTrace(session=ANN, trace=trace, deliveries=())
 
     assert all(row.took_ms >= 0 for row in rows(found))
     assert [span["began"] for span in told(found)["spans"]] == sorted(span["began"] for span in told(found)["spans"])

@@ -11,10 +11,10 @@ from daemon.bus import Bus
 from daemon.errors import BadSessionKey, InboundError
 from daemon.memory import Memories
 from daemon.process import Process
-from daemon.transcripts import Source, restore
+from daemon.transcripts import RestoreSource, restore
 from tests.conftest import Lab, an_entry
 from tests.memorylab import MemoryLab, Summaries, small_window
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 ANN = "web:ann"
 SCOPE = "pond:workspace"
@@ -26,8 +26,8 @@ async def parts(raws: Sequence[bytes], each: int = 700) -> AsyncGenerator[Sequen
         yield raws[at : at + each]
 
 
-def source(first: int = 0, session: str = ANN) -> Source:
-    return Source(session=session, scope=SCOPE, first=first)
+def source(first: int = 0, session: str = ANN) -> RestoreSource:
+    return RestoreSource(session=session, scope=SCOPE, first=first)
 
 
 async def made(lab: Lab, first: int = 0, raws: Sequence[bytes] = RAWS[:6]) -> str:
@@ -109,7 +109,7 @@ async def test_a_restored_session_goes_on_and_is_consolidated(process: Process, 
     model = Summaries()
     old = MemoryLab(replace(process, config=small_window(process.config)), lab, model)
     await old.talk(10)
-    await old.consolidator.consolidate(ANN, Want(at="now"))
+    await old.consolidator.consolidate(ANN, ConsolidationRequest(at="now"))
     [segment] = await old.process.transcripts.segments(ANN)
     raws = await old.process.transcripts.segment(segment)
     half = len(raws) // 2 // 2 * 2
@@ -118,7 +118,7 @@ async def test_a_restored_session_goes_on_and_is_consolidated(process: Process, 
     done = await restore(lab.bus, old.memories, source(half), lambda: parts(raws[half:]))
     new = MemoryLab(old.process, lab, model, session=done.session)
     await new.talk(6)
-    report = await new.consolidator.consolidate(done.session, Want(at="now"))
+    report = await new.consolidator.consolidate(done.session, ConsolidationRequest(at="now"))
 
     assert report.outcome == "settled"
     state = await lab.state(done.session)

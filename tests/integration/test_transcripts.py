@@ -15,17 +15,17 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.conversation import Conversation, Said
+from channels.conversation import Conversation, ConversationEntry
 from daemon.archive import Archive, Segment
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from daemon.errors import ArchiveError
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from daemon.transcripts import Hit, Needle, Piece, Transcripts, Unread, search
+from daemon.transcripts import Hit, Piece, SearchWords, Transcripts, UnreadMessages, search
 from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_keys
 from tests.memorylab import MemoryLab, Summaries, small_window
-from workers.consolidation import Want
+from workers.consolidation import ConsolidationRequest
 
 ANN = "web:ann"
 
@@ -192,7 +192,10 @@ async def test_what_a_consolidation_lets_go_of_is_read_as_before(process: Proces
     before = await memory.process.transcripts.read(ANN, 0, 24)
     assert len(before) == 24
 
-    for want in (Want(at="now"), Want()):  # the second one flushes what the first, which somebody awaits, has left
+    for want in (
+        ConsolidationRequest(at="now"),
+        ConsolidationRequest(),
+    ):  # the second one flushes what the first, which somebody awaits, has left
         await memory.consolidator.consolidate(ANN, want)
     base = await memory.process.archive.trim(ANN, (await memory.state()).cursor)
 
@@ -317,12 +320,12 @@ async def test_what_was_said_and_left_while_a_terminal_was_away_is_shown(process
     segments = await shelf.store((0, 5), (5, 7))
     await shelf.trim(7)
     shown = await conversation._new_entries()
-    assert [one.index for one in shown if isinstance(one, Said)] == [2, 3, 4, 5, 6, 7]
+    assert [one.index for one in shown if isinstance(one, ConversationEntry)] == [2, 3, 4, 5, 6, 7]
 
     conversation._next = 4
     segments[1].path(process.data_dir).unlink()
     shown = await conversation._new_entries()
-    assert [one.index if isinstance(one, Said) else one.kind for one in shown] == [4, "aside", 7]
+    assert [one.index if isinstance(one, ConversationEntry) else one.kind for one in shown] == [4, "aside", 7]
     assert await conversation._new_entries() == []
 
 
@@ -334,11 +337,11 @@ async def test_a_session_of_forty_thousand_messages_is_searched_with_little_memo
         await shelf.store((first, len(shelf.raws)))
         await shelf.trim(len(shelf.raws) - 100)
     held = sum(map(len, shelf.raws))
-    found = list[Hit | Unread]()
+    found = list[Hit | UnreadMessages]()
 
     tracemalloc.start()
     try:
-        async with aclosing(search(shelf.transcripts, [ANN], Needle("消息 39"), limit=5)) as hits:
+        async with aclosing(search(shelf.transcripts, [ANN], SearchWords("消息 39"), limit=5)) as hits:
             found += [hit async for hit in hits]
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from daemon.errors import ContextOverflow, InvalidAnswer, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
-from daemon.memory import Home
+from daemon.memory import MemoryLocation
 from daemon.model import LASTS_S, Answer, Model, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
@@ -22,12 +22,12 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab
 from tests.limits import HANG_S, until
-from workers.agent.log_entries import Entries
+from workers.agent.log_entries import LogEntries
 from workers.agent.service import serve
 from workers.agent.turn import Turns
-from workers.agent.turn_tracing import Tracing
-from workers.claim_hold import Hold
-from workers.session_consumer import Consumer
+from workers.agent.turn_tracing import TurnTracing
+from workers.lease_upkeep import ClaimHold
+from workers.session_consumer import SessionConsumer
 
 
 def wire(entry: LogEntry) -> dict[str, Any]:
@@ -151,7 +151,7 @@ async def abandoned(process: Process) -> None:
     sessions = Sessions(process.bus, process.config.queue, worker="dying")
     claim = await sessions.claim("web:ann")
     assert claim is not None
-    await Turns(process, sessions)(Hold(claim, held_until=math.inf), go_on=lambda: False)
+    await Turns(process, sessions)(ClaimHold(claim, held_until=math.inf), go_on=lambda: False)
 
 
 async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatable(process: Process, lab: Lab) -> None:
@@ -160,7 +160,11 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
     kit = await turns.kits.of("pond")
     turn = await turns._begin(
-        claim, claim.begun.waiting[0].inbound, kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
+        claim,
+        claim.begun.waiting[0].inbound,
+        kit,
+        MemoryLocation(scope=claim.begun.scope, is_bare=True),
+        TurnTracing(process.clock),
     )
     calls = (ToolCall(id="r", name="time", arguments="{}"), ToolCall(id="n", name="pay", arguments="{}"))
     entries = [*turn.progress.entries, await turn.entries.calls(Answer(text="", tool_calls=calls))]
@@ -301,13 +305,13 @@ async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(proce
 async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(_self: Entries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
+    async def broken(_self: LogEntries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
         if inbound.id == "poison":
             raise ValueError(inbound.id)
         return await whole(_self, inbound, lines)
 
-    whole = Entries.user
-    monkeypatch.setattr(Entries, "user", broken)
+    whole = LogEntries.user
+    monkeypatch.setattr(LogEntries, "user", broken)
     process = replace_queue(process, attempts_max=1)
     await lab.publish("poison", session="support:eve", delivery="push")
     await lab.publish("next", session="support:eve", delivery="push")
@@ -551,7 +555,7 @@ async def one_turn(process: Process, lab: Lab, message_id: str) -> str:
 async def once(process: Process) -> None:
     """A consumer that works off one wake-up, then gives up as after a crash."""
     sessions = Sessions(process.bus, process.config.queue, worker="one")
-    consumer = Consumer(process, sessions, Turns(process, sessions), slots=1)
+    consumer = SessionConsumer(process, sessions, Turns(process, sessions), slots=1)
     with anyio.fail_after(HANG_S):
         await consumer.work(["web:ann"])
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from channels.web.access import login
 from channels.web.app import application
-from channels.web.request_guard import OPEN, Requests
+from channels.web.request_guard import OPEN, OpenRequests
 from channels.web.service import serve
 from channels.web.site import Site
 from channels.web.static import is_page
@@ -27,7 +27,7 @@ from daemon.cli.root_command import Options, root
 from daemon.clock import SystemClock
 from daemon.config import Secret, WebConfig
 from daemon.errors import BusUnavailable
-from daemon.operators import VISITOR_VALID_S, Audit, Logins, link
+from daemon.operators import VISITOR_VALID_S, LoginCodes, OperatorAudit, link
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
@@ -39,7 +39,7 @@ from tests.weblab import addresses_in, client_of
 TOKEN = "an-operators-token"
 
 AS_EVER = {
-    "/", "/livez", "/login", "/page/{name}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
+    "/", "/livez", "/login", "/page/{name:path}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
     "/system/{rest:path}", "/healthz", "/readyz", "/metrics", "/api/messages", "/api/sessions",
     "/api/sessions/{session:path}/messages", "/api/events", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
 }  # fmt: skip
@@ -65,7 +65,7 @@ class Web:
 
     async def audit(self) -> list[tuple[str, str, str]]:
         """Action, target and outcome of what was done, the newest first."""
-        deeds = await Audit(self.process.bus).newest(limit=100)
+        deeds = await OperatorAudit(self.process.bus).newest(limit=100)
         return [(deed.action, deed.target, deed.outcome) for deed in deeds]
 
 
@@ -173,14 +173,14 @@ async def test_a_link_that_is_too_old_is_none(web: Web, lab: Lab) -> None:
 
 
 async def test_a_link_of_another_channel_is_none_and_used_up(web: Web) -> None:
-    code = await Logins(web.process.bus).offer("other")
+    code = await LoginCodes(web.process.bus).offer("other")
 
     assert error_of(await web.log_in(code), 403) == "bad_login"
-    assert await Logins(web.process.bus).redeem(code, "other") == ""
+    assert await LoginCodes(web.process.bus).redeem(code, "other") == ""
 
 
 async def test_a_visitor_of_another_channel_is_nobody_here(web: Web) -> None:
-    logins = Logins(web.process.bus)
+    logins = LoginCodes(web.process.bus)
     secret = await logins.redeem(await logins.offer("other"), "other")
     port = web.address.rpartition(":")[2]
 
@@ -189,7 +189,7 @@ async def test_a_visitor_of_another_channel_is_nobody_here(web: Web) -> None:
 
 
 async def test_a_login_that_is_sent_twice_by_the_bus_logs_in_once(lab: Lab) -> None:
-    logins = Logins(lab.bus)
+    logins = LoginCodes(lab.bus)
     secret = await logins.redeem(await logins.offer("web"), "web")
 
     assert await lab.bus.repeat("redeem.lua") == 1
@@ -298,7 +298,7 @@ async def test_an_outage_is_no_reason_to_log_in_again(web: Web, monkeypatch: pyt
     async def away(*_args: object) -> None:
         raise BusUnavailable("gone")
 
-    monkeypatch.setattr(Logins, "visit", away)
+    monkeypatch.setattr(LoginCodes, "visit", away)
     assert error_of(await web.browser.get("/api/me"), 503) == "unavailable"
 
 
@@ -308,7 +308,7 @@ def asked_of(path: str) -> str:
 
 def routes_of(process: Process) -> list[Route]:
     site = Site(process=process, name="web", config=WebConfig(), address="http://127.0.0.1:1")
-    return [route for route in application(site, Requests()).routes if isinstance(route, Route)]
+    return [route for route in application(site, OpenRequests()).routes if isinstance(route, Route)]
 
 
 @pytest.mark.parametrize(("options", "status"), [({}, 401), ({"open": True}, 0), ({"member_token": Secret(TOKEN)}, 0)])
@@ -409,7 +409,7 @@ async def test_who_did_what_is_written_down(web: Web) -> None:
 
 async def test_the_audit_is_bounded(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("daemon.operators.operator_audit.KEPT", 10)
-    audit = Audit(lab.bus)
+    audit = OperatorAudit(lab.bus)
     for number in range(400):
         await audit.note(who="token", action="drop", target="x" * 5_000, outcome=str(number))
 
@@ -425,7 +425,7 @@ async def test_an_outage_of_the_audit_does_not_undo_what_was_done(web: Web, monk
     async def away(*_args: object, **_more: object) -> None:
         raise BusUnavailable("gone")
 
-    monkeypatch.setattr(Audit, "note", away)
+    monkeypatch.setattr(OperatorAudit, "note", away)
     done = await web.browser.post("/api/dead/drop", json={"reason": "x"}, headers={"Origin": web.address})
     assert done.status_code == 200
 

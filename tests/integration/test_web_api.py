@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.http import FIRST_PORT, listen, request_body
-from channels.live_display.text_preview import Preview
-from channels.web import event_streams, event_viewer
+from channels.http import FIRST_PORT, listen, server_socket
+from channels.live_display.draft_message import TextPreview
+from channels.web import event_streams
 from channels.web.request_guard import host_in
 from channels.web.request_params import session_of
 from channels.web.service import serve
@@ -34,7 +34,7 @@ from daemon.events import Live, LogEntry, Notice, ToolEvent
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import Address
-from daemon.server.server_files import Layout, read_state
+from daemon.server.server_files import ServerFiles, read_state
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey, encode_part
 from tests.api_token import header_of
@@ -61,7 +61,7 @@ def data_dir() -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
         yield folder / "data"
-        layout = Layout(folder / "data")
+        layout = ServerFiles(folder / "data")
         state = read_state(layout)
         assert state is not None
         shut_down(Address(Path(state.socket), state.port, Secret(state.password), state.pid), layout)
@@ -265,7 +265,7 @@ async def test_a_body_above_the_bound_is_refused_before_it_is_read(data_dir: Pat
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(request_body.read_body.__kwdefaults__, "within_s", 0.05)
+    monkeypatch.setitem(server_socket.read_body.__kwdefaults__, "within_s", 0.05)
 
     answer = await sent(web, "POST /api/messages HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9", "{")
 
@@ -661,7 +661,7 @@ async def test_an_archive_that_cannot_be_read_at_all_keeps_nobody_from_what_is_i
 
 
 async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_viewer, "POLL_S", 0.05)
+    monkeypatch.setattr(event_streams, "POLL_S", 0.05)
     monkeypatch.setattr(event_streams, "KEEP_ALIVE_S", 0.1)
 
     async with web.client.stream("GET", "/api/events?session=silent") as response:
@@ -701,7 +701,7 @@ async def test_a_viewer_who_goes_is_forgotten(web: Web) -> None:
 
 
 def test_a_preview_shows_each_piece_of_the_newest_writer_once() -> None:
-    preview = Preview()
+    preview = TextPreview()
     judged = [
         preview.judge(live("s", *piece), upto=0)
         for piece in [

@@ -19,10 +19,10 @@ from daemon.errors import ConfigError, InboundError
 from daemon.events import LogEntry
 from daemon.job_handlers import job_runner
 from daemon.memory import Note
-from daemon.operators import Logins
+from daemon.operators import LoginCodes
 from daemon.people import operator_sender
 from daemon.process import Process
-from daemon.session import Labels, pending_of, title_of
+from daemon.session import SessionLabels, pending_of, title_of
 from tests.conftest import Lab
 from tests.forgetlab import ANN, BOB, BOBS, SCOPE, Pond, pond
 from tests.integration.test_web_access import Web, web_of
@@ -90,7 +90,7 @@ async def test_all_conversations_of_an_operator_share_one_memory(web: Web, lab: 
 async def test_a_link_names_the_person_who_logs_in(process: Process, lab: Lab) -> None:
     people = {"ann": PersonConfig(identities=("web:ann", "tg:7"))}
     async with web_of(process) as web:
-        code = await Logins(lab.bus).offer("web", "小明")
+        code = await LoginCodes(lab.bus).offer("web", "小明")
         assert (await web.log_in(code)).status_code == 204
         me = (await web.browser.get("/api/me")).json()
 
@@ -136,7 +136,7 @@ def test_a_title_is_one_line_of_the_first_words(text: str, title: str) -> None:
 async def test_a_list_is_read_page_by_page_with_pinned_sessions_first(page: Page, lab: Lab) -> None:
     names = [f"web:s{number}" for number in range(9)]
     await placed(lab, *names)
-    labels = Labels(lab.bus)
+    labels = SessionLabels(lab.bus)
     await labels.mark("web:s2", "pinned", 1)
     await labels.mark("web:s5", "pinned", 2)
     await labels.mark("web:s7", "archived", 3)
@@ -160,7 +160,7 @@ async def test_a_line_has_a_title_and_the_last_message(page: Page, process: Proc
     await MemoryLab(process, lab).talk(1)
     assert (await line())["title"] != ""
     assert (await line())["last_role"] == "assistant"
-    await Labels(lab.bus).rename(ANN, "The mill")
+    await SessionLabels(lab.bus).rename(ANN, "The mill")
     assert (await line())["title"] == "The mill"
 
 
@@ -185,7 +185,7 @@ async def test_a_session_is_renamed_pinned_and_archived(page: Page, lab: Lab) ->
 
 async def test_a_deleted_session_is_forgotten_with_its_labels(page: Page, process: Process, lab: Lab) -> None:
     await MemoryLab(process, lab).talk(1)
-    labels = Labels(lab.bus)
+    labels = SessionLabels(lab.bus)
     await labels.rename(ANN, "The mill")
     await labels.mark(ANN, "pinned", 1)
 
@@ -235,7 +235,7 @@ async def test_a_search_finds_what_was_said_and_noted_in_all_conversations(
     opened = await world.memories.open(BOBS, BOB, fence=lock.fence, nonce=lock.nonce)
     note = Note(time="2026-11-20T09:00:00.000Z", date="2026-11-20", session=BOB, cycle=0, text="A grey heron came by.")
     await world.memories.append(opened, None, cycle=1, notes=[note])
-    await Labels(lab.bus).rename(ANN, "Birds")
+    await SessionLabels(lab.bus).rename(ANN, "Birds")
 
     async with page_of(world.process) as page:
         found = await page.get("/api/search", q="heron Otto")

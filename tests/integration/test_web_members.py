@@ -13,11 +13,11 @@ from structlog.testing import capture_logs
 from channels.inbound import accept, make_inbound
 from channels.web import service
 from channels.web.service import serve
-from daemon.cli.api_checks import examine_tokens
+from daemon.cli.doctor.machine_checks import examine_tokens
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config, Secret, TestingConfig, WebConfig, WebLimitsConfig
 from daemon.operators import local_token
-from daemon.people import Link, People
+from daemon.people import Link, LinkIndex
 from daemon.process import Process
 from tests.api_token import header_of
 from tests.conftest import Lab
@@ -104,7 +104,7 @@ async def test_a_session_gives_a_member_no_rights_of_another_person(
     clients: dict[str, httpx2.AsyncClient], lab: Lab, message: dict[str, str], code: str
 ) -> None:
     link = Link(home="pond:person:web:home", by="code", time="2026-11-20T09:00:00.000Z")
-    await People(lab.bus).note("pond:person:web:linked", link)
+    await LinkIndex(lab.bus).note("pond:person:web:linked", link)
     await lab.bus.call("HSET", lab.bus.keys.memory("pond:person:web:linked"), "joined", link.home)
 
     answer = await clients["member"].post("/api/messages", json={"text": "x", **message})

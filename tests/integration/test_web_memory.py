@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from channels.web.memory.memory_scope import scope_of
+from channels.web.memory.memory_endpoints import scope_of
 from daemon.archive import Shelf
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process

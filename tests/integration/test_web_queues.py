@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from daemon.events import Attachment, Reply
-from daemon.operators import Audit
+from daemon.operators import OperatorAudit
 from daemon.overview import Contents
 from daemon.process import Process
 from daemon.session import Sessions
@@ -105,7 +105,7 @@ async def test_a_text_is_shown_on_request_and_the_request_is_audited(page: Page,
 
     assert (shown["session"], shown["text"]) == ("web:ann", SECRET)
     assert dead["text"] == "text of dead"
-    actions = [(deed.action, deed.target, deed.outcome) for deed in await Audit(lab.bus).newest(limit=4)]
+    actions = [(deed.action, deed.target, deed.outcome) for deed in await OperatorAudit(lab.bus).newest(limit=4)]
     assert actions == [
         ("queue.text", "backlog nonsense", "refused: 404"),
         ("queue.text", "backlog 1-1", "refused: 404"),

@@ -1,6 +1,6 @@
 """Reminders over the API: listed, added, changed, paused, resumed and deleted by operators, each change audited."""
 
-from daemon.operators import Audit
+from daemon.operators import OperatorAudit
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.remindlab import RemindLab
@@ -29,7 +29,7 @@ async def test_an_operator_lists_pauses_resumes_and_deletes_reminders(process: P
     assert after_pause == [f"web:ann {sooner.id}".encode()]
     assert (deleted, gone, stranger.status_code) == ({"reminder": None}, "no_reminder", 401)
     assert [reminder.id for reminder in await remind.kept()] == [later.id]
-    actions = [entry.action for entry in await Audit(lab.bus).newest(limit=10)]
+    actions = [entry.action for entry in await OperatorAudit(lab.bus).newest(limit=10)]
     assert sorted(actions) == ["reminder.delete", "reminder.pause", "reminder.resume"]
 
 

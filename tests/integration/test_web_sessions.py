@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.web import message_endpoints as messages_module
-from channels.web.session import prompt_endpoints
+from channels.web.session import session_endpoints
 from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.process import Process
@@ -20,8 +20,8 @@ from daemon.transcripts import transcripts
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from tests.weblab import Page, page_of
-from workers.agent.prompt_preview import preview
-from workers.consolidation import Want
+from workers.agent.prompt.prompt_preview import preview
+from workers.consolidation import ConsolidationRequest
 
 ANN = "/api/sessions/web:ann"
 
@@ -46,7 +46,7 @@ async def page(memory: MemoryLab) -> AsyncIterator[Page]:
 async def consolidated(memory: MemoryLab) -> None:
     """A session of which older messages were consolidated, and newer ones were not."""
     await memory.talk(6)
-    await memory.consolidator.consolidate(memory.session, Want(at="now"))
+    await memory.consolidator.consolidate(memory.session, ConsolidationRequest(at="now"))
     await memory.talk(2)
 
 
@@ -230,7 +230,7 @@ def test_memories_beside_the_newest_message_are_a_part_of_the_prompt() -> None:
     system = [{"part": "recalled", "tokens": 2, "text": "Of herons."}]
     stretches = {"continuity": (1, 1), "history": (1, 2), "current": (2, 3)}
 
-    parts = prompt_endpoints._parts({"system": system, "parts": sizes, "stretches": stretches})
+    parts = session_endpoints._parts({"system": system, "parts": sizes, "stretches": stretches})
 
     assert sum(part["tokens"] for part in parts) == sum(sizes.values())
     assert [part["tokens"] for part in parts if part["name"] == "recalled"] == [2, 5]

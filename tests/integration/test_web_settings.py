@@ -12,9 +12,9 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from daemon.access import Access, Pairing, Stranger
+from daemon.access import Access, PairingCodes, Stranger
 from daemon.config import AccessConfig, TelegramConfig
-from daemon.people import People
+from daemon.people import LinkIndex
 from daemon.process import Launch, Process
 from daemon.setup.bot_sections import with_bot
 from daemon.setup.config_editor import Editor
@@ -453,7 +453,7 @@ async def test_a_webhook_is_checked_like_the_file_and_saved(desk: Desk) -> None:
 async def test_people_are_approved_banned_and_linked_at_once(desk: Desk) -> None:
     bus = desk.page.process.bus
     stranger = Stranger(id="42", name="Ann", session="telegram:42")
-    code = await Pairing(bus, "telegram").offer(stranger)
+    code = await PairingCodes(bus, "telegram").offer(stranger)
     at = {"channel": "telegram"}
 
     assert (await desk.post("/people/approve", {**at, "code": "ABCD-EFGH"}, 409))["code"] == "code_wrong"
@@ -472,7 +472,7 @@ async def test_people_are_approved_banned_and_linked_at_once(desk: Desk) -> None
     actions = [(action, target) for action, target, _ in await desk.audit()]
     assert ("people.ban", "telegram: 44") in actions
     assert ("people.link", "pond:person:telegram:42, pond:person:web:ann") in actions
-    assert await People(bus).links() == {}
+    assert await LinkIndex(bus).links() == {}
 
 
 @each_row(

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from channels.leader_election import Lease, Terms
+from channels.leader_election import Lease, LeaseTerms
 from channels.web import event_streams
 from channels.web.app import application
-from channels.web.request_guard import Requests
+from channels.web.request_guard import OpenRequests
 from channels.web.site import Site
-from channels.web.system import system_endpoints, system_snapshots
-from channels.web.system.system_snapshots import without_ages
+from channels.web.system import system_endpoints
+from channels.web.system.system_endpoints import without_ages
 from daemon.access import Pauses
 from daemon.bus import DeadLetters, excerpt_of
 from daemon.config import (
@@ -38,7 +38,7 @@ from daemon.config import (
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.heartbeat import beat
 from daemon.model import Answer, Request, note_failure, read_failures
-from daemon.operators import Audit, Logins
+from daemon.operators import LoginCodes, OperatorAudit
 from daemon.process import Process
 from daemon.server import Address
 from daemon.session import Sessions
@@ -50,7 +50,7 @@ from tests.integration.test_publish import waiting_ids
 from tests.integration.test_turns import Bot
 from tests.limits import HANG_S, until
 from tests.weblab import TOKEN, Page, page_of
-from workers.failure_log import Noted
+from workers.failure_log import LoggedModel
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ async def page(process: Process) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_snapshots, "FRESH_S", 0.0)
-    monkeypatch.setattr(system_snapshots, "SHARE", 0)
+    monkeypatch.setattr(system_endpoints, "FRESH_S", 0.0)
+    monkeypatch.setattr(system_endpoints, "SHARE", 0)
     monkeypatch.setattr(system_endpoints, "FRESH_S", 0.02)
 
 
@@ -120,15 +120,15 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
     channels = {"support": TestingConfig(url="http://127.0.0.1:9")}
     config = msgspec.structs.replace(process.config, channels=channels)
     keys = [lab.bus.keys.leader(0, "support"), lab.bus.keys.poller("support")]
-    leases = [Lease(bus=lab.bus, terms=Terms(key=key, lease_s=5.0, renew_s=1.0, worker="w-1")) for key in keys]
+    leases = [Lease(bus=lab.bus, terms=LeaseTerms(key=key, lease_s=5.0, renew_s=1.0, worker="w-1")) for key in keys]
     for lease in leases:
         await lease.ask()
     await lab.bus.call("XADD", lab.bus.keys.out(0, "support"), "*", "reply", "{}")
     served = replace(process, config=config)
 
-    system = system_snapshots.form_of(await system_snapshots.read_system(served.bus, served.config, served.clock))
+    system = system_endpoints.form_of(await system_endpoints.read_system(served.bus, served.config, served.clock))
     await leases[0].resign(channel="c", said="s")
-    later = system_snapshots.form_of(await system_snapshots.read_system(served.bus, served.config, served.clock))
+    later = system_endpoints.form_of(await system_endpoints.read_system(served.bus, served.config, served.clock))
 
     assert [(one["does"], one["partition"], one["worker"]) for one in system["leaders"]] == [
         ("asks", None, "w-1"), ("sends", 0, "w-1"),
@@ -139,14 +139,14 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
 
 
 async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_snapshots, "FRESH_S", 60.0)
-    read, computed = system_snapshots.read_system, list[None]()
+    monkeypatch.setattr(system_endpoints, "FRESH_S", 60.0)
+    read, computed = system_endpoints.read_system, list[None]()
 
     async def counting(*args: Any) -> Any:
         computed.append(None)
         return await read(*args)
 
-    monkeypatch.setattr(system_snapshots, "read_system", counting)
+    monkeypatch.setattr(system_endpoints, "read_system", counting)
     async with anyio.create_task_group() as tg:
         for _ in range(50):
             tg.start_soon(page.get, "/api/system")
@@ -157,11 +157,11 @@ async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: py
 async def test_wherever_redis_goes_away_it_is_one_outage_for_all_who_look(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     counting = FailingBus(lab.bus, at=0)
-    await system_snapshots.Snapshots(replace(process, bus=counting)).get()
+    await system_endpoints.SystemSnapshots(replace(process, bus=counting)).get()
 
     for at in range(1, counting.calls + 1):
         failing = FailingBus(lab.bus, at=at)
-        lookers, refused = system_snapshots.Snapshots(replace(process, bus=failing)), 0
+        lookers, refused = system_endpoints.SystemSnapshots(replace(process, bus=failing)), 0
         for _ in range(3):
             try:
                 await lookers.get()
@@ -229,7 +229,7 @@ async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, 
 @pytest.mark.usefixtures("_at_once")
 async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(event_streams, "KEEP_ALIVE_S", 0.05)
-    read = system_snapshots.read_system
+    read = system_endpoints.read_system
     gone = True
 
     async def away(*args: Any) -> Any:
@@ -244,7 +244,7 @@ async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: L
             assert await anext(lines) == "retry: 1000"
             while await anext(lines) != "event: system":  # on a slow machine, comments come before it
                 pass
-            monkeypatch.setattr(system_snapshots, "read_system", away)
+            monkeypatch.setattr(system_endpoints, "read_system", away)
             while await anext(lines) != ": keep-alive":
                 pass
             refused = await page.client.get("/api/system")
@@ -326,7 +326,7 @@ async def test_chosen_letters_are_replayed_once_and_in_their_place(page: Page, l
     assert [ids["a"] in again["refused"][0], ids["c"] in again["refused"][1]] == [True, True]
     assert await waiting_ids(lab) == ["a", "c"]
     assert [letter["message"] for letter in (await page.get("/api/dead"))["dead"]] == ["b"]
-    deeds = await Audit(lab.bus).newest(limit=2)
+    deeds = await OperatorAudit(lab.bus).newest(limit=2)
     assert [(deed.action, deed.outcome) for deed in deeds] == [
         ("dead.replay", "0 done, 2 refused"), ("dead.replay", "2 done, 0 refused"),
     ]  # fmt: skip
@@ -417,7 +417,7 @@ async def test_a_turn_that_a_model_fails_is_counted(process: Process, lab: Lab, 
 
 
 async def test_a_summary_that_a_model_fails_is_counted(process: Process) -> None:
-    model = Noted(ScriptedModel(ModelTimeout("slow"), "fine"), ModelConfig(), process)
+    model = LoggedModel(ScriptedModel(ModelTimeout("slow"), "fine"), ModelConfig(), process)
     request = Request(messages=[], tokens=1, max_completion_tokens=10)
 
     with pytest.raises(ModelTimeout):
@@ -439,11 +439,11 @@ async def test_no_secret_stands_in_any_answer(process: Process, lab: Lab, addres
     process = replace(process, config=msgspec.structs.replace(process.config, bots={"pond": BotConfig(model=model)}))
     await die(lab, "a")
     await lab.publish("b")
-    logins = Logins(lab.bus)
+    logins = LoginCodes(lab.bus)
     code, secret = await logins.offer("web"), await logins.redeem(await logins.offer("web"), "web")
     secrets = [TOKEN, API_KEY, address.password.reveal(), code, secret]
     site = Site(process=process, name="web", config=WebConfig(), address="")
-    routes = [route for route in application(site, Requests()).routes if isinstance(route, Route)]
+    routes = [route for route in application(site, OpenRequests()).routes if isinstance(route, Route)]
     looked: list[str] = []
 
     async with page_of(process) as page:

@@ -20,10 +20,10 @@ from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import worked_off
 from tests.tables import each_row
 from tests.unit.test_web_search import KEY, RESULTS
-from workers.agent.prompt_sections import identity
-from workers.agent.workspace_checks import examine
-from workers.tools.web.cache import WebCache
-from workers.tools.web_fetch import PART_MAX_CHARS
+from workers.agent.bot_checks import examine
+from workers.agent.prompt.system_prompt import identity
+from workers.tools.web.web_access import WebCache
+from workers.tools.web_tools import PART_MAX_CHARS
 
 LONG = "a heron stands in the water. " * 1_000
 SITE = {

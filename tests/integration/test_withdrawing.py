@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from channels.intake.group_context import Overhearing
+from channels.intake.group_messages import GroupContext
 from daemon import metrics
 from daemon.bus import reap
 from daemon.process import Process
-from daemon.session import Amendments
+from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
 from tests.conftest import Lab, an_entry
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, with_channel
@@ -19,11 +19,11 @@ ANN = "web:ann"
 
 
 @pytest.fixture
-def amendments(lab: Lab) -> Amendments:
-    return Amendments(lab.bus, lab.queue)
+def amendments(lab: Lab) -> MessageEdits:
+    return MessageEdits(lab.bus, lab.queue)
 
 
-async def withdraw(amendments: Amendments, message_id: str, **more: Any) -> str:
+async def withdraw(amendments: MessageEdits, message_id: str, **more: Any) -> str:
     return await amendments.withdraw(ANN, message_id, **more)
 
 
@@ -33,7 +33,7 @@ async def deadlines(lab: Lab) -> tuple[Any, Any]:
     return await lab.bus.call("ZSCORE", keys.ready(0), ANN), await lab.bus.call("ZSCORE", keys.due(0), ANN)
 
 
-async def test_a_message_that_was_taken_back_is_answered_by_nobody(lab: Lab, amendments: Amendments) -> None:
+async def test_a_message_that_was_taken_back_is_answered_by_nobody(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b", "c"):
         await lab.publish(message_id)
 
@@ -48,7 +48,7 @@ async def test_a_message_that_was_taken_back_is_answered_by_nobody(lab: Lab, ame
     assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
 
 
-async def test_a_session_in_which_nothing_waits_any_more_has_no_deadline(lab: Lab, amendments: Amendments) -> None:
+async def test_a_session_in_which_nothing_waits_any_more_has_no_deadline(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
 
     assert await withdraw(amendments, "a") == "withdrawn"
@@ -61,7 +61,7 @@ async def test_a_session_in_which_nothing_waits_any_more_has_no_deadline(lab: La
     assert given(await lab.claim()) == [("b", "text of b")]
 
 
-async def test_what_the_platform_says_again_does_not_come_back(lab: Lab, amendments: Amendments) -> None:
+async def test_what_the_platform_says_again_does_not_come_back(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await withdraw(amendments, "a")
 
@@ -70,7 +70,7 @@ async def test_what_the_platform_says_again_does_not_come_back(lab: Lab, amendme
     assert (again.status, await lab.sessions.claim(ANN)) == ("duplicate", None)
 
 
-async def test_taking_it_back_again_and_a_late_copy_change_nothing(lab: Lab, amendments: Amendments) -> None:
+async def test_taking_it_back_again_and_a_late_copy_change_nothing(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id)
     await withdraw(amendments, "a")
@@ -84,7 +84,7 @@ async def test_taking_it_back_again_and_a_late_copy_change_nothing(lab: Lab, ame
     assert (await lab.state()).waiting == 0
 
 
-async def test_what_was_answered_or_never_came_is_unknown(lab: Lab, amendments: Amendments) -> None:
+async def test_what_was_answered_or_never_came_is_unknown(lab: Lab, amendments: MessageEdits) -> None:
     assert await withdraw(amendments, "a") == "unknown"
     await lab.publish("a")
     await lab.commit(await lab.claim(), go_on=False)
@@ -93,14 +93,14 @@ async def test_what_was_answered_or_never_came_is_unknown(lab: Lab, amendments: 
     assert (await lab.state()).head == 2
 
 
-async def test_nobody_takes_back_what_another_said(lab: Lab, amendments: Amendments) -> None:
+async def test_nobody_takes_back_what_another_said(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
 
     assert await withdraw(amendments, "a", sender_id="mallory") == "unknown"
     assert await withdraw(amendments, "a", sender_id="ann") == "withdrawn"
 
 
-async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(lab: Lab, amendments: Amendments):
+async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(lab: Lab, amendments: MessageEdits):
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()
@@ -113,7 +113,7 @@ async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(
     assert await deadlines(lab) == (None, None)
 
 
-async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments: Amendments) -> None:
+async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id, debounce_s=5.0)
     await shift_debounce(lab)
@@ -122,7 +122,7 @@ async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments
     assert await withdraw(amendments, "b") == "late"
 
 
-async def test_commands_and_what_a_stop_ends_are_left_alone(lab: Lab, amendments: Amendments) -> None:
+async def test_commands_and_what_a_stop_ends_are_left_alone(lab: Lab, amendments: MessageEdits) -> None:
     for message_id in ("a", "b"):
         await lab.publish(message_id)
     await lab.claim()
@@ -131,7 +131,7 @@ async def test_commands_and_what_a_stop_ends_are_left_alone(lab: Lab, amendments
     assert [await withdraw(amendments, message_id) for message_id in ("b", "s")] == ["late", "late"]
 
 
-async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, amendments: Amendments) -> None:
+async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     claim = await lab.claim()
     await lab.sessions.journal(claim, step=0, entries=[an_entry(0, id="a")])
@@ -140,7 +140,7 @@ async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, ame
     assert await withdraw(amendments, "a") == "late"
 
 
-async def test_what_was_tried_is_forgotten_with_what_it_was_tried_with(lab: Lab, amendments: Amendments) -> None:
+async def test_what_was_tried_is_forgotten_with_what_it_was_tried_with(lab: Lab, amendments: MessageEdits) -> None:
     """Else the next message would be given up for what another one did to its workers."""
     await lab.publish("poison")
     await lab.publish("next")
@@ -153,7 +153,7 @@ async def test_what_was_tried_is_forgotten_with_what_it_was_tried_with(lab: Lab,
     assert (claim.begun.attempts, given(claim)) == (1, [("next", "text of next")])
 
 
-async def test_what_rests_and_is_taken_back_leaves_no_rest_behind(lab: Lab, amendments: Amendments) -> None:
+async def test_what_rests_and_is_taken_back_leaves_no_rest_behind(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     await lab.sessions.park(await lab.claim(), delay_s=60.0)
 
@@ -233,7 +233,7 @@ async def test_what_was_overheard_is_forgotten(process: Process) -> None:
 async def test_what_another_said_is_not_forgotten(process: Process) -> None:
     intake, said = intake_of(with_channel(process)), an_arrival("secret", chat="-100", mentioned=False)
     await intake.take(said)
-    overhearing, group = Overhearing(process.bus), str(SessionKey(channel=NAME, chat="-100"))
+    overhearing, group = GroupContext(process.bus), str(SessionKey(channel=NAME, chat="-100"))
     key = process.bus.keys.overheard(group)
 
     assert not await overhearing.forget(group, said.id, sender_id="mallory")

@@ -9,7 +9,7 @@ import pytest
 from anyio import to_thread
 from click.testing import CliRunner
 
-from channels.web.health_endpoints import Health
+from channels.web.health_endpoints import HealthEndpoints
 from daemon.cli.root_command import Options, root
 from daemon.config import QueueConfig
 from daemon.heartbeat import beat, workers
@@ -133,7 +133,7 @@ async def test_the_command_prints_a_table_or_json(
 async def test_metrics_tell_the_same(process: Process, lab: Lab) -> None:
     await one_of_each(lab)
 
-    text = (await Health(process)._gauges()).decode()
+    text = (await HealthEndpoints(process)._gauges()).decode()
 
     values = dict(line.split(" ") for line in text.splitlines() if not line.startswith("#"))
     assert float(values["millpond_in_flight"]) == float(values["millpond_parked"]) == 1

@@ -13,11 +13,10 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from channels.leader_election import Lease, Terms
-from channels.live_display.display_leader import Lead
-from channels.live_display.draft_message import Draft
-from channels.live_display.shown_messages import Begun, Book
-from channels.outbox.delivery_state import Ledger, Place, Step, Word
+from channels.leader_election import Lease, LeaseTerms
+from channels.live_display.draft_message import DraftMessage
+from channels.live_display.shown_messages import Begun, DisplayLeader, ShownMessages
+from channels.outbox.delivery_state import DeliveryState, NextStep, Place, Step
 from daemon.archive import Archive
 from daemon.bus import Bus, Script, show_live
 from daemon.bus.migrations import MIGRATE, SCHEMA
@@ -25,16 +24,16 @@ from daemon.clock import stamp
 from daemon.config import QueueConfig
 from daemon.errors import FenceBehind, JobLost, LeaseLost, LockLost, MillpondError
 from daemon.events import Live, Notice, Reply
-from daemon.forget import Order
+from daemon.forget import ForgetOrder
 from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import HistoryEntry, Memories, Version
-from daemon.memory.memory_merge import Joining
+from daemon.memory.memory_merge import MemoryMerge
 from daemon.memory.scope_lists import ScopeLists
 from daemon.process import Process
-from daemon.reminders import Reminders, Wish, planned
+from daemon.reminders import ReminderRequest, Reminders, planned
 from daemon.reminders import Tenure as Tenancy
-from daemon.session import Asides, Locks, Saying, Sayings, Sessions
+from daemon.session import ConsolidationLocks, ImmediateCommands, Sessions, TurnMessage, TurnMessages
 from daemon.testing import FailingBus, ManualClock
 from tests.apart import Copy, lock_shifted
 from tests.conftest import Lab, an_entry, commit_of, dump, shift
@@ -153,7 +152,7 @@ class OfTurn(Tenure):
     async def take(self, bus: Bus) -> Any:
         sessions = Sessions(bus, self.queue, worker="worker")
         claim = await sessions.claim(SESSION)
-        sayings = Sayings(bus, sessions, self.lab.queue)
+        sayings = TurnMessages(bus, sessions, self.lab.queue)
         return claim and SimpleNamespace(bus=bus, sessions=sessions, sayings=sayings, claim=claim, lab=self.lab)
 
     async def run_out(self) -> None:
@@ -167,7 +166,7 @@ class OfAside(Tenure):
         await self.lab.publish("m1", command="status")
 
     async def take(self, bus: Bus) -> Any:
-        asides = Asides(bus, self.lab.queue)
+        asides = ImmediateCommands(bus, self.lab.queue)
         return SimpleNamespace(asides=asides, aside=(await asides.waiting(0))[0])
 
 
@@ -184,7 +183,7 @@ class OfLock(Tenure):
         await first.locks.give_back(first.lock, again_in_s=None)
 
     async def take(self, bus: Bus) -> Any:
-        locks, memories = Locks(bus, self.queue, worker="worker"), Memories(bus)
+        locks, memories = ConsolidationLocks(bus, self.queue, worker="worker"), Memories(bus)
         lock = await locks.take(SESSION)
         if lock is None:
             return None
@@ -218,11 +217,11 @@ class OfLeader(Tenure):
 
     async def take(self, bus: Bus) -> Any:
         key = self.keys.leader(0, "web")
-        lease = Lease(bus=bus, terms=Terms(key=key, lease_s=self.lease_s(), renew_s=0.0, worker="worker"))
+        lease = Lease(bus=bus, terms=LeaseTerms(key=key, lease_s=self.lease_s(), renew_s=0.0, worker="worker"))
         assert await lease.ask() == 0.0
         [(stream_id, fields)] = await bus.call("XRANGE", self.keys.out(0, "web"), "-", "+")
         place = Place(stream_id=stream_id, reply=msgspec.json.decode(fields[b"reply"], type=Reply), part=0, last=True)
-        ledger = Ledger(bus, partition=0, channel="web", nonce=lease.nonce, attempts_max=5)
+        ledger = DeliveryState(bus, partition=0, channel="web", nonce=lease.nonce, attempts_max=5)
         return SimpleNamespace(bus=bus, key=key, lease=lease, place=place, ledger=ledger)
 
     async def run_out(self) -> None:
@@ -249,7 +248,7 @@ class OfMark(Tenure):
     """A job has marked a memory, and then cannot go on."""
 
     async def take(self, bus: Bus) -> Any:
-        joining = Joining(bus, ScopeLists(bus, None), job="a")
+        joining = MemoryMerge(bus, ScopeLists(bus, None), job="a")
         await joining.mark(SCOPE, "receiving")
         return SimpleNamespace(bus=bus, joining=joining)
 
@@ -307,14 +306,17 @@ async def follow(held: Any) -> bytes:
 
 async def say(held: Any) -> str:
     notice = Notice(kind="message", text="hi", time=TIME)
-    saying = Saying(call="1-0", session=SESSION, scope=SCOPE, notice=notice)
+    saying = TurnMessage(call="1-0", session=SESSION, scope=SCOPE, notice=notice)
     found: str = await held.sayings.say(held.claim, saying)
     return found
 
 
 async def remind(held: Any) -> str:
     reminder = planned(
-        Wish(text="tea", when="20m", zone="UTC"), place_of(SESSION), reminder_id="abc", now=dt.datetime.now(dt.UTC)
+        ReminderRequest(text="tea", when="20m", zone="UTC"),
+        place_of(SESSION),
+        reminder_id="abc",
+        now=dt.datetime.now(dt.UTC),
     )
     tenure = Tenancy(session=SESSION, nonce=held.claim.nonce, turn=held.claim.begun.head)
     reminders = Reminders(held.bus, held.lab.queue)
@@ -342,9 +344,9 @@ async def bury(held: Any) -> int:
 
 async def preview(held: Any) -> Begun:
     async with anyio.create_task_group() as sends:
-        lead = Lead(partition=0, lease=held.lease, sends=sends, holds=lambda _: False)
-        draft = Draft(session=SESSION, turn=0, heard_at=0.0, every_s=1.0, number=1)
-        return await Book(held.bus, "web", looks=False).begin(lead, draft, held.lease.nonce)
+        lead = DisplayLeader(partition=0, lease=held.lease, sends=sends, holds=lambda _: False)
+        draft = DraftMessage(session=SESSION, turn=0, heard_at=0.0, every_s=1.0, number=1)
+        return await ShownMessages(held.bus, "web", looks=False).begin(lead, draft, held.lease.nonce)
 
 
 async def resign(held: Any) -> bool:
@@ -363,7 +365,7 @@ async def expire(held: Any) -> int:
 
 async def unmark(held: Any) -> str:
     await held.joining.unmark(SCOPE, "receiving")
-    return (await Joining(held.bus, ScopeLists(held.bus, None), job="b").mark(SCOPE, "receiving")).status
+    return (await MemoryMerge(held.bus, ScopeLists(held.bus, None), job="b").mark(SCOPE, "receiving")).status
 
 
 async def rewrite(held: Any) -> int:
@@ -408,69 +410,71 @@ class Row:
 
 
 ROWS = {
-    "daemon/session/claim.lua": Row(
+    "daemon/session/lua/claim.lua": Row(
         tenure=OfTurn, step=lambda held: held.sessions.renew(held.claim), refused=None, obeyed=""
     ),
-    "daemon/session/renew.lua": Row(
+    "daemon/session/lua/renew.lua": Row(
         tenure=OfTurn, step=lambda held: held.sessions.renew(held.claim), refused=LeaseLost, obeyed=""
     ),
-    "daemon/session/journal.lua": Row(
+    "daemon/session/lua/journal.lua": Row(
         tenure=OfTurn,
         step=lambda held: held.sessions.journal(held.claim, step=0, entries=[an_entry(0)]),
         refused=LeaseLost,
     ),
-    "daemon/session/commit.lua": Row(
+    "daemon/session/lua/commit.lua": Row(
         tenure=OfTurn,
         step=lambda held: held.sessions.commit(held.claim, commit_of(held.claim), step=0),
         refused=LeaseLost,
     ),
-    "daemon/session/release.lua": Row(
+    "daemon/session/lua/release.lua": Row(
         tenure=OfTurn, step=lambda held: held.sessions.park(held.claim, delay_s=9.0), refused=False, obeyed=True
     ),
-    "daemon/reminders/create.lua": Row(tenure=OfTurn, step=remind, refused="stale", obeyed="created"),
-    "daemon/session/say.lua": Row(tenure=OfTurn, step=say, refused=LeaseLost, obeyed="said"),
-    "daemon/bus/live.lua": Row(tenure=OfTurn, step=show, refused=0, obeyed=1),
-    "daemon/session/aside.lua": Row(tenure=OfAside, step=answer, refused=False, obeyed=True, late=True),
-    "daemon/session/lock.lua": Row(tenure=OfLock, step=lambda held: held.locks.renew(held.lock), refused=None),
-    "daemon/session/relock.lua": Row(tenure=OfLock, step=lambda held: held.locks.renew(held.lock), refused=LockLost),
-    "daemon/session/note.lua": Row(
+    "daemon/reminders/lua/create.lua": Row(tenure=OfTurn, step=remind, refused="stale", obeyed="created"),
+    "daemon/session/lua/say.lua": Row(tenure=OfTurn, step=say, refused=LeaseLost, obeyed="said"),
+    "daemon/bus/lua/live.lua": Row(tenure=OfTurn, step=show, refused=0, obeyed=1),
+    "daemon/session/lua/aside.lua": Row(tenure=OfAside, step=answer, refused=False, obeyed=True, late=True),
+    "daemon/session/lua/lock.lua": Row(tenure=OfLock, step=lambda held: held.locks.renew(held.lock), refused=None),
+    "daemon/session/lua/relock.lua": Row(
+        tenure=OfLock, step=lambda held: held.locks.renew(held.lock), refused=LockLost
+    ),
+    "daemon/session/lua/note.lua": Row(
         tenure=OfLock, step=lambda held: held.locks.note(held.lock, "failures", 1), refused=LockLost
     ),
-    "daemon/session/settle.lua": Row(tenure=OfLock, step=lambda held: settle(held, 4), refused=LockLost),
-    "daemon/session/unlock.lua": Row(tenure=OfLock, step=unlock, refused=True, obeyed=False),
-    "daemon/memory/open.lua": Row(tenure=OfLock, step=lambda held: settle(held, 4), refused=FenceBehind),
-    "daemon/memory/apply.lua": Row(
+    "daemon/session/lua/settle.lua": Row(tenure=OfLock, step=lambda held: settle(held, 4), refused=LockLost),
+    "daemon/session/lua/unlock.lua": Row(tenure=OfLock, step=unlock, refused=True, obeyed=False),
+    "daemon/memory/lua/open.lua": Row(tenure=OfLock, step=lambda held: settle(held, 4), refused=FenceBehind),
+    "daemon/memory/lua/apply.lua": Row(
         tenure=OfLock,
         step=lambda held: status_of(held.memories.apply(held.opened, entry_of(2, 4), mark="m")),
         refused=LockLost,
         obeyed="done",
     ),
-    "daemon/memory/append.lua": Row(
+    "daemon/memory/lua/append.lua": Row(
         tenure=OfLock,
         step=lambda held: status_of(held.memories.append(held.opened, version_of("flush", added="x"), cycle=2)),
         refused=LockLost,
         obeyed="done",
     ),
-    "daemon/memory/digest.lua": Row(
+    "daemon/memory/lua/digest.lua": Row(
         tenure=OfLock,
         step=lambda held: status_of(held.memories.digest(held.opened, index=0, update=version_of("digest", text="x"))),
         refused=LockLost,
         obeyed="done",
     ),
-    "daemon/memory/set_back.lua": Row(
+    "daemon/memory/lua/set_back.lua": Row(
         tenure=OfLock,
         step=lambda held: upto_of(held.memories.set_back(held.opened, head=1)),
         refused=LockLost,
         obeyed=0,
     ),
-    "daemon/memory/followed.lua": Row(tenure=OfLock, step=follow, refused=b"longer than the next", obeyed=b"short"),
-    "daemon/archive/list.lua": Row(tenure=OfArchive, step=archive, refused=4, obeyed=4, late=True),
-    "daemon/archive/trim.lua": Row(
+    "daemon/memory/lua/followed.lua": Row(tenure=OfLock, step=follow, refused=b"longer than the next", obeyed=b"short"),
+    "daemon/archive/lua/list.lua": Row(tenure=OfArchive, step=archive, refused=4, obeyed=4, late=True),
+    "daemon/archive/lua/trim.lua": Row(
         tenure=OfArchive, step=lambda held: held.archive.trim(SESSION, 2), refused=2, obeyed=2, late=True
     ),
-    "daemon/archive/swap.lua": Row(tenure=OfArchive, step=rewrite, refused=2, obeyed=2, late=True),
-    "daemon/archive/expire.lua": Row(tenure=OfArchive, step=expire, refused=0, obeyed=2, late=True),
-    "channels/leader_election/lead.lua": Row(
+    "daemon/archive/lua/swap.lua": Row(tenure=OfArchive, step=rewrite, refused=2, obeyed=2, late=True),
+    "daemon/archive/lua/expire.lua": Row(tenure=OfArchive, step=expire, refused=0, obeyed=2, late=True),
+    "channels/leader_election/lua/lead.lua": Row(
         tenure=OfLeader,
         step=lambda held: held.lease.keep(),
         refused=None,
@@ -478,20 +482,20 @@ ROWS = {
         obeyed=0.0,
         nth=2,
     ),
-    "channels/leader_election/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
-    "channels/outbox/marks.lua": Row(tenure=OfLeader, step=mark, refused=LeaseLost, obeyed=Word.SEND),
-    "channels/outbox/dead.lua": Row(tenure=OfLeader, step=bury, refused=LeaseLost, obeyed=1),
-    "channels/live_display/show.lua": Row(tenure=OfLeader, step=preview, refused=Begun(), obeyed=Begun(send=True)),
-    "daemon/jobs/take.lua": Row(tenure=OfJob, step=lambda held: held.jobs.hush(held.held), refused=None),
-    "daemon/jobs/save.lua": Row(
+    "channels/leader_election/lua/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
+    "channels/outbox/lua/marks.lua": Row(tenure=OfLeader, step=mark, refused=LeaseLost, obeyed=NextStep.SEND),
+    "channels/outbox/lua/dead.lua": Row(tenure=OfLeader, step=bury, refused=LeaseLost, obeyed=1),
+    "channels/live_display/lua/show.lua": Row(tenure=OfLeader, step=preview, refused=Begun(), obeyed=Begun(send=True)),
+    "daemon/jobs/lua/take.lua": Row(tenure=OfJob, step=lambda held: held.jobs.hush(held.held), refused=None),
+    "daemon/jobs/lua/save.lua": Row(
         tenure=OfJob, step=lambda held: held.jobs.save(held.held, {"at": 1}, step=1), refused=JobLost
     ),
-    "daemon/jobs/put_off.lua": Row(
+    "daemon/jobs/lua/put_off.lua": Row(
         tenure=OfJob, step=lambda held: held.jobs.put_off(held.held, delay_s=9.0), refused=JobLost
     ),
-    "daemon/jobs/finish.lua": Row(tenure=OfJob, step=lambda held: held.jobs.finish(held.held, {}), refused=JobLost),
-    "daemon/jobs/hush.lua": Row(tenure=OfJob, step=lambda held: held.jobs.hush(held.held), refused=JobLost),
-    "daemon/memory/join_unmark.lua": Row(
+    "daemon/jobs/lua/finish.lua": Row(tenure=OfJob, step=lambda held: held.jobs.finish(held.held, {}), refused=JobLost),
+    "daemon/jobs/lua/hush.lua": Row(tenure=OfJob, step=lambda held: held.jobs.hush(held.held), refused=JobLost),
+    "daemon/memory/lua/join_unmark.lua": Row(
         tenure=OfMark,
         step=lambda held: held.joining.unmark(SCOPE, "receiving"),
         then=unmark,
@@ -499,7 +503,7 @@ ROWS = {
         obeyed="marked",
         late=True,
     ),
-    "daemon/bus/migrate.lua": Row(
+    "daemon/bus/lua/migrate.lua": Row(
         tenure=OfSchema,
         step=lambda held: ask_for_the_next(held, is_reached=True),
         refused=b"wait",
@@ -580,7 +584,7 @@ def forgets(**order: Any) -> Callable[[Lab, Process, Path], Awaitable[Flow]]:
     async def begin(lab: Lab, process: Process, folder: Path) -> Flow:
         world = Pond(pond(process, folder), lab)
         await a_little(world)
-        job = await world.order(order=Order(scopes=(FORGETFUL,), **order))
+        job = await world.order(order=ForgetOrder(scopes=(FORGETFUL,), **order))
 
         async def ends() -> None:
             assert (await world.done(job)).status == "done"
@@ -603,17 +607,19 @@ forgets_text, forgets_session = (
 )
 
 FLOWS = {
-    "daemon/memory/join_mark.lua": joins, "daemon/memory/join_take.lua": joins, "daemon/memory/join_text.lua": joins,
-    "daemon/memory/join_sessions.lua": joins, "daemon/memory/join_switch.lua": joins,
-    "daemon/memory/join_point.lua": joins, "daemon/memory/join_end.lua": joins, "daemon/memory/part_give.lua": parts,
-    "daemon/memory/part_switch.lua": parts, "daemon/forget/current.lua": forgets_text,
-    "daemon/forget/replace.lua": forgets_text, "daemon/forget/strike.lua": forgets_text,
-    "daemon/forget/swap.lua": forgets_text, "daemon/jobs/tell.lua": forgets_text,
-    "daemon/forget/skip.lua": forgets_session, "daemon/forget/leave.lua": forgets_session,
+    "daemon/memory/lua/join_mark.lua": joins, "daemon/memory/lua/join_take.lua": joins,
+    "daemon/memory/lua/join_text.lua": joins,
+    "daemon/memory/lua/join_sessions.lua": joins, "daemon/memory/lua/join_switch.lua": joins,
+    "daemon/memory/lua/join_point.lua": joins, "daemon/memory/lua/join_end.lua": joins,
+    "daemon/memory/lua/part_give.lua": parts,
+    "daemon/memory/lua/part_switch.lua": parts, "daemon/forget/lua/current.lua": forgets_text,
+    "daemon/forget/lua/replace.lua": forgets_text, "daemon/forget/lua/strike.lua": forgets_text,
+    "daemon/forget/lua/swap.lua": forgets_text, "daemon/jobs/lua/tell.lua": forgets_text,
+    "daemon/forget/lua/skip.lua": forgets_session, "daemon/forget/lua/leave.lua": forgets_session,
 }  # fmt: skip
 """Scripts that only a whole job runs."""
 
-LOCKED = ("daemon/forget/skip.lua", "daemon/forget/leave.lua")
+LOCKED = ("daemon/forget/lua/skip.lua", "daemon/forget/lua/leave.lua")
 """Of these, those that are refused to whoever has lost the session's lock."""
 
 
@@ -642,6 +648,6 @@ def test_every_script_is_a_lease_holders_with_a_zombie_of_its_own_or_nobodys() -
         for path in (ROOT / room).rglob("*.lua")
         if not path.name.endswith(".part.lua")
     }
-    nobodys = [f"{folder}/{name}.lua" for folder, names in NOBODYS.items() for name in names.split()]
+    nobodys = [f"{folder}/lua/{name}.lua" for folder, names in NOBODYS.items() for name in names.split()]
 
     assert sorted([*ROWS, *FLOWS, *nobodys]) == sorted(found)

@@ -8,7 +8,7 @@ _TAKEN = "test_members_of_a_group_take_no_memory_that_is_not_the_groups"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/access/access.part.lua",
+        "daemon/access/lua/access.part.lua",
         "integration/test_admitting.py",
         (
             "A decision that comes late changes nothing.",
@@ -18,7 +18,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/pause.lua",
+        "daemon/access/lua/pause.lua",
         "integration/test_admitting.py",
         (
             "A pause that comes late changes nothing.",
@@ -28,7 +28,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/command_access.py",
+        "daemon/access/access_rule.py",
         "integration/test_admitting.py",
         (
             "Administrators may use every command.",
@@ -63,7 +63,7 @@ MUTANTS = (
         ("Each member is told.", 'f"command-{arrival.sender.id}"', '"command"', _GROUPS),
     ),
     *mutants_of(
-        "workers/agent/immediate_answers.py",
+        "workers/agent/commands/immediate_answers.py",
         "integration/test_admitting.py",
         (
             "Help in a group lists what the member may use.",

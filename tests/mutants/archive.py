@@ -13,7 +13,7 @@ def _row(rule: str, file: str, old: str, new: str, caught_by: str) -> Mutant:
 MUTANTS = (
     _row(
         "A segment that the log does not hold is not listed.",
-        "daemon/archive/list.lua",
+        "daemon/archive/lua/list.lua",
         "if redis.sha1hex(table.concat(held, '\\n')) ~= ARGV[5] then return '' end",
         "",
         "archive.py::test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it",
@@ -27,7 +27,7 @@ MUTANTS = (
     ),
     _row(
         "Messages leave Redis only under the list that was looked at.",
-        "daemon/archive/trim.lua",
+        "daemon/archive/lua/trim.lua",
         "if redis.sha1hex(table.concat(seen, '\\n')) ~= ARGV[3] then return {'moved', base} end",
         "",
         "archive_trim.py::test_a_list_that_is_another_one_by_then_stops_the_trimming",
@@ -157,13 +157,13 @@ MUTANTS = (
         ),
         (
             "An archive whose note cannot be read is one.",
-            'found[archive.decode()] = Noted(kind="local",',
+            'found[archive.decode()] = KnownArchive(\n                kind="local",',
             'dict(kind="local",',
             "test_an_archive_that_a_hand_has_spoilt_the_note_of_keeps_everything_in_redis",
         ),
     ),
     *mutants_of(
-        "daemon/archive/list.lua",
+        "daemon/archive/lua/list.lua",
         _COMPARED,
         (
             "The same range of another archive is listed anew.",
@@ -239,7 +239,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/archive/trim.lua",
+        "daemon/archive/lua/trim.lua",
         _COMPARED,
         ("A log leaves Redis up to the cursor.", "tonumber(fields[2] or 0), ", "", _NEEDED),
         (

@@ -17,7 +17,7 @@ MUTANTS = tuple(
         (
             "a group member",
             "Only administrators give the commands of administrators.",
-            "workers/agent/admin_commands.py",
+            "workers/agent/commands/admin_commands.py",
             "if not is_admin(bot, inbound):",
             "if is_admin(bot, inbound) is None:",
         ),

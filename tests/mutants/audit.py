@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/text_comparison.py",
+        "workers/consolidation/audit/fact_extraction.py",
         "unit/test_audit.py",
         (
             "A number within a longer one is another number.",
@@ -132,7 +132,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/audit/kept_requests.py",
+        "workers/consolidation/audit/pinned_statements.py",
         "integration/test_audits.py",
         (
             "A request that could not be read is passed on to the next audit.",
@@ -206,7 +206,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt_sections.py",
+        "workers/agent/prompt/system_prompt.py",
         "unit/test_sections.py",
         (
             "A bot is told only of its own tools.",

@@ -104,7 +104,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/append_only.py",
+        "daemon/server/redis_program.py",
         "integration/test_server_files.py",
         (
             "No server starts without files that its manifest has lost.",
@@ -146,7 +146,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/file_rules.py",
+        "daemon/data/storage_rules.py",
         "integration/test_damage_files.py",
         (
             "A memory file that cannot be read is told.",

@@ -5,28 +5,28 @@ from tests.mutants.mutant import Mutant, mutants_of
 MUTANTS = (
     Mutant(
         rule="A platform id that was seen is not accepted again.",
-        file="daemon/bus/publish.lua",
+        file="daemon/bus/lua/publish.lua",
         old="if seen then",
         new="if false then",
         caught_by="integration/test_publish.py::test_a_duplicate_names_the_id_it_was_accepted_under",
     ),
     Mutant(
         rule="A session whose deadline has passed is woken.",
-        file="daemon/bus/reap.lua",
+        file="daemon/bus/lua/reap.lua",
         old="wake(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, most))",
         new="",
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
     ),
     Mutant(
         rule="A session that is woken is ready.",
-        file="daemon/bus/reap.lua",
+        file="daemon/bus/lua/reap.lua",
         old="redis.call('ZADD', KEYS[2], 'LT', now, session)",
         new="",
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
     ),
     Mutant(
         rule="A session that is woken keeps a deadline.",
-        file="daemon/bus/reap.lua",
+        file="daemon/bus/lua/reap.lua",
         old="redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), session)",
         new="redis.call('ZREM', KEYS[1], session)",
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
@@ -150,7 +150,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/sentinel_address.py",
+        "daemon/config/address.py",
         "unit/test_sentinel_address.py",
         (
             "An address of sentinels has no option that is not read.",
@@ -180,7 +180,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/bus/failover.py",
+        "daemon/bus/replication.py",
         "integration/test_sentinel.py",
         (
             "Messages that a new master lacks are kept for doctor.",

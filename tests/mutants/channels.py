@@ -14,7 +14,7 @@ _OLD = "abs(self._clock.now().timestamp() - int(stamped)) > OLD_S"
 
 MUTANTS = (
     *mutants_of(
-        "channels/leader_election/lease.py",
+        "channels/leader_election/leader.py",
         "unit/test_leases.py",
         (
             "A leader's lease counts from the question.",
@@ -124,7 +124,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/lead.lua",
+        "channels/leader_election/lua/lead.lua",
         "integration/test_leading.py",
         (
             "A renewed lease of a leader lasts longer.",
@@ -152,7 +152,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/lease_balance.py",
+        "channels/leader_election/leader.py",
         "integration/test_leading.py",
         (
             "Nobody gives away what would leave him with less.",
@@ -168,7 +168,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/webhook/webhook_signature.py",
+        "channels/webhook/webhook_receiver.py",
         "contract/test_webhook.py",
         (
             "A request of a webhook is signed with the secret.",

@@ -9,7 +9,7 @@ _NO = "test_the_no_of_either_side_is_the_end_of_a_link"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/access/offer.lua",
+        "daemon/access/lua/offer.lua",
         "integration/test_codes.py",
         (
             "A code that is over is not given again.",
@@ -43,7 +43,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/redeem.lua",
+        "daemon/access/lua/redeem.lua",
         "integration/test_codes.py",
         (
             "A pairing code that is over lets nobody in.",
@@ -135,7 +135,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/offer.lua",
+        "daemon/people/lua/offer.lua",
         "integration/test_codes.py",
         ("A link code ends.", "redis.call('PEXPIRE', KEYS[1], ARGV[7])\n", "", _ONCE),
         ("The pointer to a link code ends.", "redis.call('PEXPIRE', KEYS[2], ARGV[7])\n", "", _ONCE),
@@ -153,7 +153,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/redeem.lua",
+        "daemon/people/lua/redeem.lua",
         "integration/test_codes.py",
         ("A link code is used once.", "or used or redis", "or redis", _ONCE),
         ("A link code that was used says so.", "'used', ARGV[2], ", "", _ONCE),
@@ -202,7 +202,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/redeem.lua",
+        "daemon/people/lua/redeem.lua",
         "integration/test_link_commands.py",
         (
             "A code of an earlier version is refused with a sentence.",
@@ -212,7 +212,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/people/answer.lua",
+        "daemon/people/lua/answer.lua",
         "integration/test_link_commands.py",
         (
             "An answer from before a request is none to it.",
@@ -271,7 +271,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/slash_link.py",
+        "workers/agent/commands/slash_link.py",
         "integration/test_link_commands.py",
         (
             "The maker is asked.",
@@ -287,7 +287,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/chat_notice.py",
+        "daemon/jobs/job_runner.py",
         "integration/test_link_commands.py",
         ("A thing is said once.", 'said = f"{to.session}#{name}"', 'said = f"{to.session}#{name}{id(host.bus)}"', _TWO),
     ),

@@ -196,7 +196,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/model_breaker.py",
+        "workers/consolidation/summary/summary_calls.py",
         "unit/test_breaker.py",
         (
             "A breaker opens after five failures.",
@@ -230,7 +230,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/model_breaker.py",
+        "workers/consolidation/summary/summary_calls.py",
         "unit/test_boundaries.py",
         (
             "Each model of a server has a breaker of its own.",
@@ -340,7 +340,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/paid_parts.py",
+        "workers/consolidation/summary/summary_calls.py",
         "integration/test_consolidation.py",
         (
             "The finished parts of a turn are not paid for again.",
@@ -350,7 +350,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/summary/paid_parts.py",
+        "workers/consolidation/summary/summary_calls.py",
         "integration/test_summaries.py",
         (
             "The finished parts of another text are of no use.",
@@ -398,7 +398,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/lock_yield.py",
+        "workers/consolidation/lock_holder.py",
         "integration/test_awaited.py",
         (
             "A flush gives way to a turn that waits.",
@@ -450,7 +450,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/overdue_sessions.py",
+        "workers/consolidation/grew_reader.py",
         "integration/test_consolidation_rules.py",
         (
             "An agent stands in for a consolidation worker.",

@@ -6,7 +6,7 @@ _READS = "test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
 
 MUTANTS = (
     *mutants_of(
-        "workers/agent/history_cache.py",
+        "workers/agent/prompt/prompt_history.py",
         "integration/test_histories.py",
         (
             "A kept history is not used after another worker's turn.",
@@ -34,7 +34,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/replace.lua",
+        "daemon/forget/lua/replace.lua",
         "integration/test_histories.py",
         (
             "The session tells workers that messages of its log were replaced.",
@@ -44,7 +44,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/history_trim.py",
+        "workers/agent/prompt/history.py",
         "unit/test_boundaries.py",
         (
             "A smaller context budget counts as 500.",
@@ -72,7 +72,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/history_trim.py",
+        "workers/agent/prompt/history.py",
         "unit/test_context.py",
         (
             "The first call of a turn is its first iteration.",
@@ -82,7 +82,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/bootstrap.py",
+        "workers/agent/prompt/workspace.py",
         "unit/test_bootstrap.py",
         (
             "The joins of bootstrap files count.",
@@ -116,7 +116,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/bootstrap.py",
+        "workers/agent/prompt/workspace.py",
         "unit/test_boundaries.py",
         (
             "A bootstrap file needs the least room and no more.",
@@ -126,7 +126,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/message_shortening.py",
+        "workers/agent/prompt/message_shortening.py",
         "unit/test_boundaries.py",
         (
             "What is said now gives way last.",
@@ -142,7 +142,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/result_trimming.py",
+        "workers/message_format.py",
         "unit/test_boundaries.py",
         (
             "Results are cut from the least prompt on.",
@@ -164,7 +164,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/result_trimming.py",
+        "workers/message_format.py",
         "unit/test_micro.py",
         (
             "A result that no call has contained is not cut.",
@@ -174,7 +174,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/result_trimming.py",
+        "workers/message_format.py",
         "unit/test_context.py",
         (
             "An old result keeps 200 characters.",
@@ -190,7 +190,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt_builder.py",
+        "workers/agent/prompt/prompt_builder.py",
         "unit/test_context.py",
         (
             "The last exchange is never trimmed away.",
@@ -206,7 +206,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/backoff.py",
+        "workers/session_consumer.py",
         "unit/test_boundaries.py",
         (
             "A first rest is the shortest.",

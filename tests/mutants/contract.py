@@ -70,35 +70,35 @@ MUTANTS = (
     ),
     Mutant(
         rule="What was sent is found.",
-        file="channels/testing/looking_channel.py",
+        file="channels/testing/channel.py",
         old="        return (await self._ask(asked, timeout_s)).id",
         new='        return ""',
         caught_by=CONTRACT + "test_what_nobody_knows_is_found_out_by_looking",
     ),
     Mutant(
         rule="A part is found by its number.",
-        file="channels/testing/looking_channel.py",
-        old="part=part.number,",
-        new="part=0,",
+        file="channels/testing/channel.py",
+        old="        asked = _Find(session=str(chat), reply=part.reply, part=part.number,",
+        new="        asked = _Find(session=str(chat), reply=part.reply, part=0,",
         caught_by=CONTRACT + "test_what_was_not_sent_is_not_found",
     ),
     Mutant(
         rule="A text that is being written is not found as the part.",
-        file="channels/testing/looking_channel.py",
+        file="channels/testing/channel.py",
         old="preview=part.preview)",
         new="preview=True)",
         caught_by=CONTRACT + "test_a_text_that_is_being_written_is_found_as_that_and_not_as_the_part",
     ),
     Mutant(
         rule="A search that fails is never in doubt.",
-        file="channels/testing/looking_channel.py",
+        file="channels/testing/channel.py",
         old='            raise SendRefused(f"the test platform did not answer a query: {error}") from error',
         new='            raise SendUnknown(f"the test platform did not answer a query: {error}") from error',
         caught_by=CONTRACT + "test_who_cannot_look_is_never_in_doubt",
     ),
     Mutant(
         rule="Outside of threads nothing is looked back at.",
-        file="channels/testing/looking_channel.py",
+        file="channels/testing/channel.py",
         old="        if not inbound.thread:",
         new="        if False:",
         caught_by=CONTRACT + "test_outside_of_threads_there_is_nothing_to_look_back_at",
@@ -137,7 +137,7 @@ MUTANTS = (
     ),
     Mutant(
         rule="What was only read is not confirmed.",
-        file="channels/testing/updates.py",
+        file="channels/testing/channel.py",
         old="            found.append((update.number, self._arrival(update)))",
         new=(
             "            found.append((update.number, self._arrival(update)))\n            await "

@@ -118,7 +118,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/session_rows.py",
+        "channels/web/session/session_list.py",
         _TESTS,
         (
             "A session that waits for its first answer has a title.",
@@ -148,11 +148,11 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/session_removal.py",
+        "daemon/forget/log_removal.py",
         _TESTS,
         (
             "A forgotten session loses its labels.",
-            "    await Labels(bus).remove(session)\n",
+            "    await SessionLabels(bus).remove(session)\n",
             "",
             _DELETED,
         ),
@@ -168,7 +168,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/prompt_endpoints.py",
+        "channels/web/session/session_endpoints.py",
         "integration/test_web_sessions.py",
         (
             "Memories beside the newest message are a part of the prompt.",
@@ -178,7 +178,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session/pending_endpoint.py",
+        "channels/web/session/session_endpoints.py",
         _TESTS,
         (
             "A parked session says so.",

@@ -53,7 +53,7 @@ MUTANTS = (
         _GATEWAY,
         (
             "Without the privileged intent the bot connects without it.",
-            "            self._login = Login(token=self._login.token, intents=INTENTS)\n",
+            "            self._login = GatewayLogin(token=self._login.token, intents=INTENTS)\n",
             "",
             "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
         ),

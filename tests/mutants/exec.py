@@ -28,7 +28,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/approve.lua",
+        "daemon/operators/lua/approve.lua",
         "integration/test_exec.py",
         (
             "A command whose worker died is not run again.",
@@ -38,7 +38,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/shell.py",
+        "workers/tools/command_sandbox.py",
         "integration/test_exec.py",
         (
             "Only administrators have commands run by default.",

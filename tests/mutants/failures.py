@@ -10,7 +10,7 @@ OF_CONVERSATIONS = "test_administrators_are_told_when_the_messages_of_several_co
 
 MUTANTS = (
     *mutants_of(
-        "daemon/session/release.lua",
+        "daemon/session/lua/release.lua",
         TESTS,
         (
             "An outage is announced when it lasts.",
@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/failing.lua",
+        "daemon/model/lua/failing.lua",
         TESTS,
         (
             "An outage that nobody has noticed for long is another one.",
@@ -42,7 +42,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/probe.lua",
+        "daemon/model/lua/probe.lua",
         TESTS,
         (
             "One caller at a time asks a model that fails.",
@@ -91,7 +91,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/failure_attribution.py",
+        "workers/agent/model_calls.py",
         TESTS,
         (
             "A status may be about one message.",
@@ -214,7 +214,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/turn_requests.py",
+        "workers/agent/prompt/turn_requests.py",
         TESTS,
         (
             "A message is sent without older ones before it is given up.",
@@ -224,7 +224,7 @@ MUTANTS = (
         ),
         (
             "Recall does not bring back the messages that were left out.",
-            "Shown(past=self.past, first=sys.maxsize)",
+            "PromptMessages(past=self.past, first=sys.maxsize)",
             "None",
             OF_HISTORY,
         ),
@@ -240,7 +240,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/claim.lua",
+        "daemon/session/lua/claim.lua",
         TESTS,
         (
             "Messages behind a parked one are counted.",

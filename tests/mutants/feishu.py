@@ -20,7 +20,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/feishu/api_outcome.py",
+        "channels/feishu/api_types.py",
         "integration/test_feishu.py",
         (
             "Feishu's wish for a rest is kept.",
@@ -126,7 +126,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/feishu/event_signature.py",
+        "channels/feishu/events_endpoint.py",
         "unit/test_feishu_wire.py",
         (
             "An old signature is not accepted.",

@@ -64,7 +64,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/forget_report.py",
+        "daemon/forget/forget_requests.py",
         "integration/test_forgetting_archive_away.py",
         (
             "A chat is not told technical reasons.",

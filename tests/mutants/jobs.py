@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "integration/test_job_leases.py",
         (
             "A job that is taken is held.",
@@ -14,7 +14,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/save.lua",
+        "daemon/jobs/lua/save.lua",
         "integration/test_job_leases.py",
         (
             "A job that is renewed is held longer.",
@@ -24,7 +24,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/put_off.lua",
+        "daemon/jobs/lua/put_off.lua",
         "integration/test_job_leases.py",
         (
             "A job has no fewer attempts than none.",
@@ -34,7 +34,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/finish.lua",
+        "daemon/jobs/lua/finish.lua",
         "integration/test_job_leases.py",
         (
             "Jobs that ended long ago are forgotten.",
@@ -44,7 +44,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "integration/test_jobs.py",
         (
             "A job that is taken counts an attempt.",
@@ -60,7 +60,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/finish.lua",
+        "daemon/jobs/lua/finish.lua",
         "integration/test_jobs.py",
         (
             "The secret of a job goes with its end.",
@@ -76,7 +76,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/put_off.lua",
+        "daemon/jobs/lua/put_off.lua",
         "integration/test_jobs.py",
         (
             "A job rests after a failure.",
@@ -86,7 +86,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/save.lua",
+        "daemon/jobs/lua/save.lua",
         "integration/test_jobs.py",
         (
             "A job that got on starts its attempts afresh.",
@@ -96,7 +96,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/jobs/tell.lua",
+        "daemon/jobs/lua/tell.lua",
         "integration/test_jobs.py",
         (
             "What a job says is said once.",

@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "daemon/usage/bucket.lua",
+        "daemon/usage/lua/bucket.lua",
         "integration/test_usage.py",
         (
             "A clock that was set back fills no bucket.",
@@ -50,7 +50,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/reserve.lua",
+        "daemon/usage/lua/reserve.lua",
         "integration/test_usage.py",
         (
             "Tokens are used up when their limit is reached.",
@@ -114,7 +114,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/note.lua",
+        "daemon/usage/lua/note.lua",
         "integration/test_usage.py",
         (
             "A noted call releases what it had reserved.",
@@ -124,7 +124,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/reserved.part.lua",
+        "daemon/usage/lua/reserved.part.lua",
         "integration/test_usage.py",
         (
             "Nothing stays of a reservation that was released.",
@@ -134,7 +134,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/allowance.py",
+        "daemon/usage/usage_limits.py",
         "integration/test_usage.py",
         (
             "The share for memory is kept from all others.",
@@ -200,7 +200,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/note.lua",
+        "daemon/usage/lua/note.lua",
         "integration/test_usage.py",
         (
             "Accounts end.",
@@ -232,7 +232,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/cost_meter.py",
+        "daemon/model/usage_counts.py",
         "integration/test_daily_limits.py",
         (
             "A call that timed out counts as its prompt.",
@@ -288,7 +288,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/refused_turns.py",
+        "workers/message_format.py",
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is no material of a summary.",
@@ -298,7 +298,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/history.py",
+        "workers/agent/prompt/history.py",
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is in no later prompt.",
@@ -328,7 +328,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/consolidation_usage.py",
+        "workers/consolidation/consolidation_kits.py",
         "integration/test_daily_limits.py",
         (
             "Consolidations may use what is reserved for memory.",
@@ -344,7 +344,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/search_payer.py",
+        "daemon/recall/reranking.py",
         "integration/test_daily_limits.py",
         (
             "Vectors and reranked searches take from limits.",
@@ -400,7 +400,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/session_commands.py",
+        "workers/agent/commands/session_commands.py",
         "integration/test_limits.py",
         (
             "A stop carries out no command for which there is no room.",
@@ -410,7 +410,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/immediate_answers.py",
+        "workers/agent/commands/immediate_answers.py",
         "integration/test_limits.py",
         (
             "A search by a command needs room.",
@@ -420,7 +420,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/usage/bucket.lua",
+        "daemon/usage/lua/bucket.lua",
         "integration/test_limits.py",
         (
             "A command aside takes no message for counted that waits before it.",
@@ -450,7 +450,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/config/limit_rules.py",
+        "daemon/config/bot_rules.py",
         "unit/test_config.py",
         (
             "A limit of costs needs prices.",

@@ -82,7 +82,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/cache_marks.py",
+        "daemon/model/adaptation.py",
         "unit/test_dialect.py",
         (
             "A result of a tool has no mark at OpenRouter.",
@@ -130,7 +130,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/cost_meter.py",
+        "daemon/model/usage_counts.py",
         "integration/test_openai_model.py",
         (
             "Tokens that are written to a cache have a price of their own.",

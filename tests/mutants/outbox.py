@@ -7,7 +7,7 @@ _OLD_LEADER = "test_a_leader_whose_lease_went_to_another_marks_and_buries_nothin
 
 MUTANTS = (
     *mutants_of(
-        "channels/outbox/marks.lua",
+        "channels/outbox/lua/marks.lua",
         _OUTBOX,
         (
             "A leader whose lease went to another marks nothing.",
@@ -29,7 +29,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/dead.lua",
+        "channels/outbox/lua/dead.lua",
         _OUTBOX,
         (
             "A leader whose lease went to another buries nothing.",

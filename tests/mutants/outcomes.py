@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "channels/telegram/api_outcome.py",
+        "channels/telegram/api_types.py",
         "unit/test_outcomes.py",
         (
             "Telegram's wish for a rest is kept.",
@@ -50,7 +50,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/api_outcome.py",
+        "channels/slack/api_types.py",
         "unit/test_outcomes.py",
         (
             "Slack's code for too many is one.",

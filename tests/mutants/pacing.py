@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/send_rate/pace.lua",
+        "channels/send_rate/lua/pace.lua",
         "integration/test_pacing.py",
         (
             "A rate of one lets one through.",

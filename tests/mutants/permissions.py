@@ -33,7 +33,7 @@ MUTANTS = (
         ("What a script was refused is told, too.", " or _FORBIDDEN.search(str(error))", "", _REFUSAL),
     ),
     *mutants_of(
-        "daemon/cli/database_checks.py",
+        "daemon/cli/doctor/database_checks.py",
         "integration/test_permissions.py",
         ("The doctor names the nearest role.", "nearest = min(found", "nearest = max(found", _NEAREST),
     ),
@@ -51,7 +51,7 @@ MUTANTS = (
     *mutants_of(
         "channels/web/health_endpoints.py",
         "integration/test_permissions.py",
-        ("/readyz names what is missing.", "refusing or self._process.shared(Forbidden).reason", "refusing", _READY),
+        ("/readyz names what is missing.", "refusing or self._process.shared(RedisRights).reason", "refusing", _READY),
     ),
     *mutants_of(
         "channels/live_display/live_display.py",

@@ -31,7 +31,7 @@ if TASK["record"] is not None:
     _coverage = Coverage(data_file=None, include=[str(ROOT / file) for file in TASK["record"]], config_file=False)
     _coverage.set_option("run:disable_warnings", ["no-data-collected"])  # some files run in other processes only
     _coverage.start()
-    from daemon.bus.script import Script
+    from daemon.bus.script_batch import Script
 
     def _noting(script: Script, name: str) -> Any:
         """Every call of a script asks for its hash."""

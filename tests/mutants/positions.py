@@ -9,15 +9,15 @@ def _row(rule: str, file: str, old: str, new: str, caught_by: str) -> Mutant:
     return Mutant(rule=rule, file=file, old=old, new=new, caught_by=f"{_AT}{caught_by}")
 
 
-_CLAIM, _COMMIT, _RELEASE = (f"daemon/session/{name}.lua" for name in ("claim", "commit", "release"))
-_BEGIN, _WAITS, _JOURNAL = (f"daemon/session/{name}.lua" for name in ("begin.part", "waits.part", "journal"))
-_PUBLISH, _REAP, _REPLAY = (f"daemon/bus/{name}.lua" for name in ("publish", "reap", "replay"))
-_LOCK, _SETTLE, _UNLOCK = (f"daemon/session/{name}.lua" for name in ("lock", "settle", "unlock"))
-_APPLY, _APPEND, _SET_BACK = (f"daemon/memory/{name}.lua" for name in ("apply", "append", "set_back"))
+_CLAIM, _COMMIT, _RELEASE = (f"daemon/session/lua/{name}.lua" for name in ("claim", "commit", "release"))
+_BEGIN, _WAITS, _JOURNAL = (f"daemon/session/lua/{name}.lua" for name in ("begin.part", "waits.part", "journal"))
+_PUBLISH, _REAP, _REPLAY = (f"daemon/bus/lua/{name}.lua" for name in ("publish", "reap", "replay"))
+_LOCK, _SETTLE, _UNLOCK = (f"daemon/session/lua/{name}.lua" for name in ("lock", "settle", "unlock"))
+_APPLY, _APPEND, _SET_BACK = (f"daemon/memory/lua/{name}.lua" for name in ("apply", "append", "set_back"))
 _MARKS, _LEAD, _SHOW = (
-    "channels/outbox/marks.lua",
-    "channels/leader_election/lead.lua",
-    "channels/live_display/show.lua",
+    "channels/outbox/lua/marks.lua",
+    "channels/leader_election/lua/lead.lua",
+    "channels/live_display/lua/show.lua",
 )
 
 MUTANTS = (
@@ -313,14 +313,14 @@ MUTANTS = (
     ),
     _row(
         "A session without messages is not made ready.",
-        "daemon/bus/wake.lua",
+        "daemon/bus/lua/wake.lua",
         "if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then return 0 end",
         "",
         "wakeups.py::test_a_session_without_messages_is_not_given_back",
     ),
     _row(
         "A session whose deadline was lost is given one.",
-        "daemon/bus/mend.lua",
+        "daemon/bus/lua/mend.lua",
         "redis.call('ZADD', KEYS[2], 'NX', now, entry[2][2])",
         "0",
         "wakeups.py::test_a_session_whose_deadline_was_deleted_by_hand_is_given_one",
@@ -447,14 +447,14 @@ MUTANTS = (
     ),
     _row(
         "A person's edit names the text that it changes.",
-        "daemon/memory/write.lua",
+        "daemon/memory/lua/write.lua",
         " or fields.checksum ~= ARGV[2] then",
         " then",
         "positions.py::test_an_edit_of_a_text_that_another_has_taken_the_number_of_is_refused",
     ),
     _row(
         "What another program remembered goes in where nothing came meanwhile.",
-        "daemon/memory/take_over.lua",
+        "daemon/memory/lua/take_over.lua",
         "entries ~= tonumber(ARGV[3])",
         "false",
         "take_over.py::test_an_entry_or_a_note_that_came_meanwhile_is_noticed",
@@ -462,21 +462,21 @@ MUTANTS = (
     # The archive
     _row(
         "What of a log is not consolidated stays in Redis.",
-        "daemon/archive/trim.lua",
+        "daemon/archive/lua/trim.lua",
         "upto = math.min(upto, tonumber(fields[2] or 0), tonumber(fields[3] or 0))",
         "",
         "positions.py::test_what_is_not_consolidated_any_more_is_not_trimmed",
     ),
     _row(
         "Messages beyond the head are not listed.",
-        "daemon/archive/list.lua",
+        "daemon/archive/lua/list.lua",
         "if ARGV[7] ~= '' and upto > tonumber(redis.call('HGET', KEYS[1], ARGV[7]) or 0) then return '' end",
         "",
         "archive.py::test_messages_beyond_the_head_are_not_listed",
     ),
     _row(
         "While files are deleted nothing is listed.",
-        "daemon/archive/list.lua",
+        "daemon/archive/lua/list.lua",
         "if redis.call('EXISTS', KEYS[4]) == 1 then return 'busy' end",
         "",
         "archive_trim.py::test_while_files_are_deleted_nothing_is_listed",
@@ -554,7 +554,7 @@ MUTANTS = (
     ),
     _row(
         "A reply that was buried leaves out.",
-        "channels/outbox/dead.lua",
+        "channels/outbox/lua/dead.lua",
         "redis.call('XDEL', KEYS[2], ARGV[2])",
         "",
         "outbox.py::test_what_is_rejected_becomes_a_dead_letter_and_the_chat_goes_on",
@@ -590,42 +590,42 @@ MUTANTS = (
     # Jobs, accounts, transcripts, forgetting
     _row(
         "A job that rests is not taken before its time.",
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "if ARGV[6] == '' then return {'resting', deadline - now} end",
         "",
         "jobs.py::test_attempts_count_what_died_without_getting_on",
     ),
     _row(
         "A job that has ended is not taken.",
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "if fields.status == 'done' or fields.status == 'failed' then",
         "if false then",
         "jobs.py::test_a_job_is_made_once_and_known_until_long_after_its_end",
     ),
     _row(
         "What a claim has used is noted once.",
-        "daemon/usage/note.lua",
+        "daemon/usage/lua/note.lua",
         "if redis.call('HSETNX', KEYS[1], ARGV[1], '1') == 0 then return 'over' end",
         "",
         "usage.py::test_a_note_that_comes_twice_or_late_counts_once",
     ),
     _row(
         "A session is not restored over another.",
-        "daemon/transcripts/restore.lua",
+        "daemon/transcripts/lua/restore.lua",
         "if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 'taken' end",
         "",
         "transcript_restore.py::test_two_at_a_time_get_names_of_their_own",
     ),
     _row(
         "A part of a restored session stands there once.",
-        "daemon/transcripts/keep.lua",
+        "daemon/transcripts/lua/keep.lua",
         "if there ~= at and there ~= at + count then return 'elsewhere' end\nif there == at then",
         "do",
         "positions.py::test_a_restored_session_whose_scripts_all_arrive_twice_is_made_once",
     ),
     _row(
         "A record that is another by now is not replaced.",
-        "daemon/forget/replace.lua",
+        "daemon/forget/lua/replace.lua",
         "redis.sha1hex(stored) == ARGV[at + 1] and ",
         "",
         "forgetting.py::test_a_late_tombstone_buries_no_other_message",
@@ -669,28 +669,28 @@ MUTANTS = (
     ),
     _row(
         "Each holder of a job has a higher fence.",
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "fence, attempts = fence + 1, attempts + 1",
         "attempts = attempts + 1",
         "jobs.py::test_one_process_at_a_time_has_a_job_and_the_next_goes_on_from_what_was_saved",
     ),
     _row(
         "What nobody holds any more under a clock that was set back is due.",
-        "daemon/jobs/due.lua",
+        "daemon/jobs/lua/due.lua",
         "found[#found + 1] = id",
         "",
         "jobs.py::test_a_clock_that_was_set_back_holds_up_nothing",
     ),
     _row(
         "A job is taken whose deadline is further off than any can be.",
-        "daemon/jobs/take.lua",
+        "daemon/jobs/lua/take.lua",
         "deadline > now and deadline <= now + ARGV[5] then",
         "deadline > now then",
         "jobs.py::test_a_clock_that_was_set_back_holds_up_nothing",
     ),
     _row(
         "A session is looked at whose time is further off than any can be.",
-        "daemon/session/sweep.lua",
+        "daemon/session/lua/sweep.lua",
         "for _, session in ipairs(lost) do found[#found + 1] = session end",
         "",
         "locks.py::test_a_session_put_off_before_the_clock_went_back_is_found",
@@ -756,58 +756,58 @@ MUTANTS = (
     # Jobs that join, part and forget
     _row(
         "A job that marks a memory twice counts once.",
-        "daemon/memory/join_mark.lua",
+        "daemon/memory/lua/join_mark.lua",
         "if (joining or receiving) == ARGV[2] then return {'marked'} end",
         "if (joining or receiving) == ARGV[2] then ARGV[3] = joins end",
         "zombies.py::test_a_call_of_a_job_that_arrives_in_a_successors_time_changes_nothing"
-        "[daemon/memory/join_mark.lua]",
+        "[daemon/memory/lua/join_mark.lua]",
     ),
     _row(
         "Two MEMORY.md are made one once.",
-        "daemon/memory/join_text.lua",
+        "daemon/memory/lua/join_text.lua",
         "if link.text then return 'done' end",
         "if link.text then ARGV[3], ARGV[4] = fields.version, fields.checksum end",
         "zombies.py::test_a_call_of_a_job_that_arrives_in_a_successors_time_changes_nothing"
-        "[daemon/memory/join_text.lua]",
+        "[daemon/memory/lua/join_text.lua]",
     ),
     _row(
         "A part that another job has made is not pointed elsewhere.",
-        "daemon/memory/join_point.lua",
+        "daemon/memory/lua/join_point.lua",
         "if by ~= ARGV[3] then return 'stale' end",
         "",
         "positions.py::test_a_part_is_pointed_elsewhere_only_from_where_its_own_job_has_put_it",
     ),
     _row(
         "A part that points elsewhere by now stays.",
-        "daemon/memory/join_point.lua",
+        "daemon/memory/lua/join_point.lua",
         "if joined == ARGV[1] then redis",
         "if true then redis",
         "positions.py::test_a_part_is_pointed_elsewhere_only_from_where_its_own_job_has_put_it",
     ),
     _row(
         "A field that is another by now is not replaced.",
-        "daemon/forget/swap.lua",
+        "daemon/forget/lua/swap.lua",
         "if not stored or redis.sha1hex(stored) ~= ARGV[2] then return 'moved' end",
         "",
         "positions.py::test_what_is_another_by_now_is_not_forgotten",
     ),
     _row(
         "A MEMORY.md that is another by now is not replaced.",
-        "daemon/forget/current.lua",
+        "daemon/forget/lua/current.lua",
         " or fields.checksum ~= ARGV[2] then",
         " then",
         "positions.py::test_what_is_another_by_now_is_not_forgotten",
     ),
     _row(
         "A stream that was put together anew never gives an id twice.",
-        "daemon/forget/strike.lua",
+        "daemon/forget/lua/strike.lua",
         "redis.call('XSETID', KEYS[1], last)",
         "",
         "positions.py::test_a_stream_that_is_put_together_anew_never_gives_an_id_twice",
     ),
     _row(
         "What is said to be forgotten up to a place leaves no later message out.",
-        "daemon/forget/skip.lua",
+        "daemon/forget/lua/skip.lua",
         "if fields.upto < tonumber(ARGV[4]) then",
         "if true then",
         "positions.py::test_what_is_another_by_now_is_not_forgotten",

@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/server/private_files.py",
+        "daemon/server/server_files.py",
         "unit/test_private_files.py",
         (
             "A folder of one's own is no link.",
@@ -172,7 +172,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/tool_sandbox.py",
+        "workers/tools/file_access.py",
         "unit/test_private_files.py",
         (
             "The folders of a scope's files are their owner's alone.",
@@ -188,7 +188,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/tool_sandbox.py",
+        "workers/tools/file_access.py",
         "unit/test_tools_files.py",
         (
             "Tools follow no link that is swapped in.",
@@ -292,7 +292,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/rich_messages.py",
+        "channels/telegram/text_forms.py",
         "unit/test_telegram_seen.py",
         ("An escaped backtick begins no code.", 'rf"\\\\.|{_ADDRESS}|(`+)', 'rf"{_ADDRESS}|(`+)', _SEEN),
         ("A backtick in an address begins no code.", "|{_ADDRESS}|(`+)", "|(`+)", _SEEN),
@@ -342,7 +342,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/telegram/api_outcome.py",
+        "channels/telegram/api_types.py",
         "unit/test_outcomes.py",
         (
             "Words of the Bot API are in no log.",
@@ -352,7 +352,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/slack/api_outcome.py",
+        "channels/slack/api_types.py",
         "unit/test_outcomes.py",
         (
             "Words of the Web API are in no log.",
@@ -362,7 +362,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/machine_checks.py",
+        "daemon/cli/doctor/machine_checks.py",
         "unit/test_private_files.py",
         (
             "A data directory that others can enter is reported.",

@@ -6,7 +6,7 @@ _INDEXED = "test_archived_messages_are_searched_in_the_search_index_if_it_contai
 
 MUTANTS = (
     *mutants_of(
-        "workers/agent/prompt_builder.py",
+        "workers/agent/prompt/prompt_builder.py",
         "unit/test_context.py",
         (
             "A prompt that was shortened is put together again with more room.",
@@ -16,7 +16,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt_messages.py",
+        "workers/agent/prompt/prompt_history.py",
         "unit/test_context.py",
         (
             "Recall may find the messages that did not fit into the prompt.",
@@ -38,7 +38,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/turn_requests.py",
+        "workers/agent/prompt/turn_requests.py",
         "integration/test_recall_turns.py",
         (
             "A turn searches again when a later call shows less.",
@@ -84,7 +84,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/message_index.py",
+        "daemon/recall/index/indexes.py",
         "integration/test_cli_transcript.py",
         ("A search uses no index from before a deletion.", "found == (forgets,) and ", "", _INDEXED),
         ("A search uses no index that lacks messages.", "fed is not None and fed[0] >= upto", "True", _INDEXED),
@@ -188,7 +188,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/name_terms.py",
+        "daemon/recall/index/ranking.py",
         "unit/test_recall_names.py",
         (
             "A name in pinyin finds the name in Chinese characters.",
@@ -322,7 +322,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/recall/index/expansion.py",
+        "daemon/recall/index/ranking.py",
         "unit/test_recall_ranking.py",
         (
             "The words of results find further rows.",

@@ -7,7 +7,7 @@ _TIMES = "unit/test_reminder_times.py"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/reminders/fire.lua",
+        "daemon/reminders/lua/fire.lua",
         _REMINDERS,
         (
             "An occurrence that has fired does not fire again.",
@@ -29,7 +29,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/reminders/create.lua",
+        "daemon/reminders/lua/create.lua",
         _REMINDERS,
         (
             "A call that is repeated sets no second reminder.",
@@ -45,17 +45,17 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/reminders/create.lua",
+        "daemon/reminders/lua/create.lua",
         "integration/test_zombies.py",
         (
             "A worker that lost its lease sets no reminder.",
             "if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1] then return 'stale' end",
             "",
-            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[daemon/reminders/create.lua-expired]",
+            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[daemon/reminders/lua/create.lua-expired]",
         ),
     ),
     *mutants_of(
-        "workers/agent/reminder_bounds.py",
+        "workers/agent/reminder_sweep.py",
         _REMINDERS,
         (
             "A person who wants no reminders gets none.",
@@ -71,7 +71,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/command_outcome.py",
+        "workers/agent/commands/command_outcome.py",
         _REMINDERS,
         (
             "A stop does not take a pending reminder back.",
@@ -87,7 +87,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/reminder_desk.py",
+        "workers/agent/commands/reminder_desk.py",
         _REMINDERS,
         (
             "A reminder cannot set reminders.",
@@ -103,7 +103,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/reminders/local_times.py",
+        "daemon/reminders/recurrence.py",
         _TIMES,
         (
             "A time that has passed is refused.",

@@ -6,7 +6,7 @@ _TESTS = "integration/test_web_settings.py"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/setup/editable_settings.py",
+        "daemon/setup/config_editor.py",
         _TESTS,
         (
             "Only listed settings can be changed.",
@@ -58,7 +58,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/settings/settings_file.py",
+        "channels/web/settings/settings_endpoints.py",
         _TESTS,
         (
             "A file that was changed meanwhile is not overwritten.",

@@ -14,7 +14,7 @@ MUTANTS = (
         ("The proxies are checked before a port opens.", "            proxy_of(each.base_url)\n", "", _FAULTS),
     ),
     *mutants_of(
-        "workers/agent/tool_checks.py",
+        "workers/agent/bot_checks.py",
         "integration/test_cli.py",
         (
             "The names of tools are checked before a port opens.",
@@ -98,7 +98,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/claim.lua",
+        "daemon/session/lua/claim.lua",
         "integration/test_damage.py",
         ("A log shorter than its head is told.", "if missing > 0 then return", "if false then return", _DAMAGE),
         ("A field that is no number is told.", "'^%d+$') then return name", "'') then return name", _DAMAGE),
@@ -115,7 +115,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/mend.lua",
+        "daemon/data/lua/mend.lua",
         "integration/test_damage.py",
         ("Lost messages are replaced.", "    for _ = first, head - 1 do", "    for _ = first, first - 1 do", _DAMAGE),
         ("A repaired session is answered at once.", "  redis.call('HDEL', KEYS[1], 'retry_at')\n", "", _DAMAGE),

@@ -11,7 +11,7 @@ _RIGHTS = "test_operators_may_ask_everything_and_members_a_part"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/rates/recorder.py",
+        "daemon/rates/rate_history.py",
         _RATES,
         ("A quiet process writes nothing.", "if done != self._saved:", "if True:", _QUIET),
         ("Each minute has its own numbers.", "if now != self._minute:", "if False:", _MINUTE),
@@ -27,7 +27,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/rates/save.lua",
+        "daemon/rates/lua/save.lua",
         _RATES,
         ("The numbers of an hour expire.", "redis.call('PEXPIRE', KEYS[1], ARGV[3])", "local _ = 1", _QUIET),
     ),
@@ -51,10 +51,10 @@ MUTANTS = (
     *mutants_of(
         "channels/web/app.py",
         "integration/test_web_access.py",
-        ("The history is for operators.", "only(HistoryPages(site).read)", "HistoryPages(site).read", _RIGHTS),
+        ("The history is for operators.", "only(RateEndpoints(site).read)", "RateEndpoints(site).read", _RIGHTS),
         ("Queues are for operators.", "only(queues.read)", "queues.read", _RIGHTS),
         ("Texts are for operators.", "only(queues.text)", "queues.text", _RIGHTS),
-        ("Log lines are for operators.", "only(LogPages(site).read)", "LogPages(site).read", _RIGHTS),
+        ("Log lines are for operators.", "only(LogEndpoints(site).read)", "LogEndpoints(site).read", _RIGHTS),
     ),
     *mutants_of(
         "channels/web/system/log_endpoints.py",

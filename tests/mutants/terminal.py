@@ -55,7 +55,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/terminal/screen_draft.py",
+        "channels/terminal/screen.py",
         "unit/test_terminal_markdown.py",
         ("The last block of a draft is plain.", "starts[-1]], rest[starts[-1] :]", 'len(rest)], ""', _DRAFT),
         ("A draft of a successor begins anew.", "or not text.startswith(self._done)", "", _DRAFT),
@@ -77,7 +77,7 @@ MUTANTS = (
         ("Joiners in names of ASCII are seen.", r"(?<=[^\x00-\x7f])[\u200c", r"[\u200c", _INVISIBLE),
     ),
     *mutants_of(
-        "channels/conversation/answer_delay.py",
+        "channels/conversation/conversation.py",
         "unit/test_terminal_markdown.py",
         ("A message that a worker answers does not wait.", " or state.lease_ms > now_ms", "", _REASON),
         (

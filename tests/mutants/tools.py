@@ -6,7 +6,7 @@ _OUT = "test_no_path_leads_out"
 
 MUTANTS = (
     *mutants_of(
-        "workers/tools/tool_sandbox.py",
+        "workers/tools/file_access.py",
         "unit/test_tools_files.py",
         ("A path leads to no parent folder.", 'if name == "..":', "if False:", _OUT),
         (

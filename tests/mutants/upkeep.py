@@ -27,13 +27,13 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/session/renew.lua",
+        "daemon/session/lua/renew.lua",
         "integration/test_claims.py",
         ("A renewed claim lasts longer in Redis.", "redis.call('HSET', KEYS[1], 'lease', deadline)", "", _RENEWED),
         ("A renewed claim is due later.", "redis.call('ZADD', KEYS[2], deadline, ARGV[1])", "", _RENEWED),
     ),
     *mutants_of(
-        "daemon/session/relock.lua",
+        "daemon/session/lua/relock.lua",
         "integration/test_locks.py",
         ("A renewed lock lasts longer in Redis.", "redis.call('HSET', KEYS[1], 'lease', deadline)", "", _RELOCKED),
         ("A renewed lock is looked at later.", "redis.call('ZADD', KEYS[2], deadline, ARGV[1])", "", _RELOCKED),

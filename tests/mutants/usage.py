@@ -5,13 +5,13 @@ from tests.mutants.mutant import Mutant, mutants_of
 MUTANTS = (
     Mutant(
         rule="A message takes its part of a bucket once, however often it is asked for.",
-        file="daemon/usage/bucket.lua",
+        file="daemon/usage/lua/bucket.lua",
         old="or (taken and before_or_at(ARGV[1], taken))",
         new="",
         caught_by="integration/test_usage.py::test_room_is_taken_out_of_all_buckets_or_none_and_once_for_a_message",
     ),
     *mutants_of(
-        "daemon/usage/warn.lua",
+        "daemon/usage/lua/warn.lua",
         "integration/test_limit_warnings.py",
         (
             "One worker tells the administrators of a limit.",
@@ -21,7 +21,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/limit_warnings.py",
+        "workers/admin_messages.py",
         "integration/test_limit_warnings.py",
         (
             "A service tells of a limit once.",
@@ -37,7 +37,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/consolidation_usage.py",
+        "workers/consolidation/consolidation_kits.py",
         "integration/test_limit_warnings.py",
         (
             "Administrators are told after consolidations, too.",
@@ -47,7 +47,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/cache_checks.py",
+        "daemon/cli/doctor/model_checks.py",
         "integration/test_learnt.py",
         (
             "The doctor does not judge a few calls.",

@@ -98,7 +98,7 @@ MUTANTS = (
         ("All bytes of a token count.", 'encode("latin-1")', 'encode("ascii", "ignore")', _NEAR_TOKEN),
     ),
     *mutants_of(
-        "channels/web/json_body.py",
+        "channels/web/request_params.py",
         _GUARD_TESTS,
         (
             "A type that begins like JSON is another one.",
@@ -178,7 +178,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/access/cookies.py",
+        "channels/web/access/browser_headers.py",
         "integration/test_web_access.py",
         ("No script reads the cookie.", " HttpOnly;", "", _COOKIE),
         ("No other site sends the cookie.", " SameSite=Strict;", "", _COOKIE),
@@ -198,7 +198,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/access/origin.py",
+        "channels/web/access/browser_headers.py",
         "unit/test_web_origin.py",
         (
             "A page of another port of this host is another's.",
@@ -220,7 +220,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/redeem.lua",
+        "daemon/operators/lua/redeem.lua",
         "integration/test_web_access.py",
         (
             "A link logs in once.",
@@ -242,7 +242,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/operators/visit.lua",
+        "daemon/operators/lua/visit.lua",
         "integration/test_web_access.py",
         (
             "A visitor is known for longer once half of the time is over.",
@@ -334,7 +334,7 @@ MUTANTS = (
         ("The same token is no conflict.", "tokens.get(each, token) != token", "True", _CONFLICTS),
     ),
     *mutants_of(
-        "channels/web/start_message.py",
+        "channels/web/service.py",
         "integration/test_web_members.py",
         ("No token is shown at a start.", "if site.header_file is None:", "if False:", _START),
         ("An open channel is announced without a token.", "if site.config.open:", "if False:", _START),
@@ -354,7 +354,7 @@ MUTANTS = (
         ("Endpoints for operators are for nobody else.", "if await self.of(request.scope) is None:", "if False:", _ASK),
     ),
     *mutants_of(
-        "channels/web/member_limits.py",
+        "channels/web/rate_limit.py",
         "integration/test_web_members.py",
         ("Members read no other channel.", "is_member(request) and key.channel != channel", "False", _FOREIGN),
         ("A member acts as no other user.", 'owner not in ("", scope)', "False", _PERSON),
@@ -374,7 +374,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/session_events.py",
+        "channels/web/event_streams.py",
         "integration/test_web_members.py",
         (
             "Members follow sessions of their channel.",
@@ -429,7 +429,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/http/peers.py",
+        "channels/http/server_socket.py",
         "unit/test_peers.py",
         (
             "All addresses of this machine are one peer.",

@@ -8,7 +8,7 @@ _BOUNDED = "test_of_a_body_without_end_only_a_bounded_part_is_taken"
 
 MUTANTS = (
     *mutants_of(
-        "workers/tools/web/target.py",
+        "workers/tools/web/fetch.py",
         "unit/test_web_fetch.py",
         ("An address that stands for an IPv4 address is judged by it.", "if inner is not None:", "if False:", _PUBLIC),
         ("An address of a tunnel is not public.", "if ip.sixtofour or ip.teredo or", "if", _PUBLIC),
@@ -72,7 +72,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/tools/web/cache.py",
+        "workers/tools/web/web_access.py",
         "integration/test_web_tools.py",
         (
             "A bot is not given what another bot may read.",
@@ -82,12 +82,12 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/web_cache.py",
+        "daemon/forget/side_data_removal.py",
         "integration/test_web_tools.py",
         (
             "Forgetting removes the results of the web tools.",
-            "if not work.looks:",
-            "if False:",
+            ('    """Remove all of it, unless ``work`` only looks. Raises BusUnavailable."""\n    if not work.looks:'),
+            '    """Remove all of it, unless ``work`` only looks. Raises BusUnavailable."""\n    if False:',
             "test_forgetting_removes_all_kept_results",
         ),
     ),

@@ -46,7 +46,7 @@ RULES = (
     _rule(r"\bwhat is there without\b", "the default"),
 )
 
-QUOTING = frozenset({"docs/style.md", "daemon/recall/synonyms.py"})
+QUOTING = frozenset({"docs/style.md", "daemon/recall/word_forms.py"})
 """A page that quotes the habits to warn of them, and a list of words."""
 
 ALLOWED: tuple[tuple[str, str], ...] = (

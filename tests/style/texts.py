@@ -18,13 +18,13 @@ WORDINGS = (
 NOT_READ = (
     "daemon/bus/permissions.py",
     "daemon/model/offline_consolidation.py",
-    "daemon/model/offline_words.py",
-    "daemon/recall/index/index_schema.py",
+    "daemon/model/offline_consolidation.py",
+    "daemon/recall/index/index_files.py",
     "daemon/recall/other_dates.py",
-    "daemon/recall/synonyms.py",
-    "daemon/recall/stopwords.py",
-    "daemon/session/synthetic_text.py",
-    "workers/consolidation/audit/text_comparison.py",
+    "daemon/recall/word_forms.py",
+    "daemon/recall/word_forms.py",
+    "daemon/session/artificial_session.py",
+    "workers/consolidation/audit/fact_extraction.py",
 )
 """Modules with lists of words, commands, SQL or made-up messages, which are no text of Millpond."""
 

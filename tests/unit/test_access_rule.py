@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.intake.group_addressing import place_of
-from daemon.access import Entry, Speaker, verdict
+from channels.intake.group_messages import place_of
+from daemon.access import AccessEntry, Speaker, verdict
 from daemon.config import AccessConfig
 from tests.intakelab import an_arrival
 
@@ -12,7 +12,7 @@ IDS = ["ann", "bob", "-1", "-2"]
 policies = st.sampled_from([None, "closed", "allow", "pairing", "open"])
 configs = st.builds(AccessConfig, policy=policies, allow=st.lists(st.sampled_from(IDS), max_size=2).map(tuple))
 entries = st.dictionaries(
-    st.sampled_from(IDS), st.builds(Entry, state=st.sampled_from(["paired", "banned", "free"])), max_size=4
+    st.sampled_from(IDS), st.builds(AccessEntry, state=st.sampled_from(["paired", "banned", "free"])), max_size=4
 )
 speakers = st.one_of(
     st.builds(
@@ -69,7 +69,7 @@ def test_a_channel_that_says_nothing_of_access_is_closed_to_strangers(decided, w
 
 
 def test_a_group_that_was_let_in_opens_no_direct_chat() -> None:
-    decided = {"-1": Entry(state="paired")}
+    decided = {"-1": AccessEntry(state="paired")}
     direct = Speaker(sender="ann", chat="ann", in_group=False, is_admin=False)
     there = Speaker(sender="ann", chat="-1", in_group=True, is_admin=False)
     elsewhere = Speaker(sender="ann", chat="-2", in_group=True, is_admin=False)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import anyio
 
-from daemon.bus.activity_index import Activity
+from daemon.bus.activity_index import ActivityIndex
 from daemon.errors import BusUnavailable
 
 
 class Index:
     def __init__(self) -> None:
-        self.activity = Activity(self._write)
+        self.activity = ActivityIndex(self._write)
         self.allowed = anyio.Event()
         self.written: list[list[str]] = []
         self.fails = False

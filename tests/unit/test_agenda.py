@@ -5,8 +5,7 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.outbox.chat_agenda import Agenda
-from channels.outbox.leader_term import REST_MAX_S, rest_s
+from channels.outbox.leader_term import REST_MAX_S, ChatAgenda, rest_s
 from daemon.config import QueueConfig
 from daemon.events import Reply
 
@@ -15,7 +14,7 @@ steps = st.lists(st.tuples(st.sampled_from(["add", "next", "done", "park", "wait
 
 @given(steps)
 def test_each_chat_is_in_order_in_one_hand_and_none_is_forgotten(script: list[tuple[str, int]]) -> None:
-    agenda, now = Agenda(), 0.0
+    agenda, now = ChatAgenda(), 0.0
     added: dict[str, list[bytes]] = defaultdict(list)
     dealt: dict[str, list[bytes]] = defaultdict(list)
     hands, resting = [], {}
@@ -52,7 +51,7 @@ def test_each_chat_is_in_order_in_one_hand_and_none_is_forgotten(script: list[tu
 
 def test_the_text_is_kept_of_a_reply_that_is_first_and_not_resting_alone() -> None:
     reply = Reply(id="a#0", session="a", turn=0, text="long", correlation="c")
-    agenda = Agenda()
+    agenda = ChatAgenda()
     agenda.add("a", b"1", reply)
     agenda.add("a", b"2", reply)
 

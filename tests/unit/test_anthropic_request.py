@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from daemon.config.schema import ThinkingConfig
 from daemon.config.secret import Secret
-from daemon.model.adaptation import Form, with_own
+from daemon.model.adaptation import MessageForm, with_own
 from daemon.model.answer_parts import AnswerParts
-from daemon.model.anthropic_events import Events
+from daemon.model.anthropic_events import AnthropicEvents
 from daemon.model.anthropic_request import BEGINNING, CONTINUE, NO_RESULT, body
 from daemon.model.chat_model import Answer, CutOff, Request
 from daemon.model.dialect import Dialect
-from daemon.model.event_lines import EventLines
+from daemon.model.event_stream import EventLines
 from daemon.model.model_errors import Endpoint
 from tests.fakes.anthropic_server import Said, event, events, message, problem, signature
 from tests.fakes.openai_server import Call
@@ -55,7 +55,7 @@ def result(identity: str, content: Any = "nine") -> dict[str, Any]:
 def sent(
     *messages: dict[str, Any] | bytes,
     thinking: ThinkingConfig = THINKING,
-    dialect: Dialect = Dialect(form=Form(own="window")),  # noqa: B008 - a value
+    dialect: Dialect = Dialect(form=MessageForm(own="window")),  # noqa: B008 - a value
     tools: tuple[Any, ...] = (TOOL,),
     **more: Any,
 ) -> dict[str, Any]:
@@ -234,7 +234,10 @@ def test_what_is_the_same_at_the_next_call_is_marked_to_be_cached() -> None:
 
 
 def read(pieces: list[bytes]) -> Answer:
-    lines, parts = EventLines(), AnswerParts(Endpoint(model="claude", host="host", key=Secret("")), read=Events().read)
+    lines, parts = (
+        EventLines(),
+        AnswerParts(Endpoint(model="claude", host="host", key=Secret("")), read=AnthropicEvents().read),
+    )
     for payload in [payload for piece in pieces for payload in lines.feed(piece)] + lines.end():
         parts.feed(payload)
     return parts.finished(marked=lines.done)
@@ -277,7 +280,7 @@ def test_an_answer_can_be_sent_back_as_it_came(answer) -> None:
     request = Request(messages=[b'{"role":"user","content":"hi"}', said, *results], max_completion_tokens=10)
 
     written = msgspec.json.decode(
-        body("claude", request, Dialect(form=Form(own="window")), of=of, thinking=ThinkingConfig())
+        body("claude", request, Dialect(form=MessageForm(own="window")), of=of, thinking=ThinkingConfig())
     )
 
     assert written["messages"][1]["content"] == message(answer)["content"]

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from daemon.archive import archive_breaker as breakers
-from daemon.archive.archive_breaker import PAUSE_MAX_S, PAUSE_MIN_S, SLOW_S, Breaker
+from daemon.archive.archive_breaker import PAUSE_MAX_S, PAUSE_MIN_S, SLOW_S, ArchiveBreaker
 from daemon.archive.local_storage import LocalStorage
 from daemon.errors import ArchiveMissing, ArchiveUnavailable
 from daemon.testing import ManualClock
@@ -36,7 +36,7 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.clock = ManualClock()
         self.store = Store(root)
-        self.breaker = Breaker(self.store, self.clock)
+        self.breaker = ArchiveBreaker(self.store, self.clock)
 
     async def fails(self, *, after_s: float) -> None:
         """A call that fails after so long."""

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall import Said
+from daemon.recall import QuotedMessage
 from tests.tables import each_row
 from workers.consolidation.audit import pinned_statements as pinned_part
-from workers.consolidation.audit.fact_extraction import items_of, requests_of
+from workers.consolidation.audit.fact_extraction import Texts, items_of, requests_of
 from workers.consolidation.audit.pinned_statements import asked_lines, is_asked, pinned_lines, with_pinned
-from workers.consolidation.audit.text_comparison import Texts
 
 
-def said(*texts: str, speaker: str = "ann", first: int = 0) -> list[Said]:
+def said(*texts: str, speaker: str = "ann", first: int = 0) -> list[QuotedMessage]:
     return [
-        Said(session="web:ann", index=at, time="", speaker=speaker, text=text) for at, text in enumerate(texts, first)
+        QuotedMessage(session="web:ann", index=at, time="", speaker=speaker, text=text)
+        for at, text in enumerate(texts, first)
     ]
 
 

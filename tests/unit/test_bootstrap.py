@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from daemon.config import BootstrapConfig
 from tests.tables import each_row
-from workers.agent.bootstrap import JOIN, Part, bootstrap
+from workers.agent.prompt.workspace import JOIN, Part, bootstrap
 from workers.tools import BOOTSTRAP_FILES
 
 MARKER = re.compile(r"\n\[\.\.\.truncated (\d+) chars, read ([A-Z]+\.md) for full content\.\.\.\]\n")

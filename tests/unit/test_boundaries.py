@@ -9,16 +9,15 @@ import pytest
 from daemon.config import BootstrapConfig, ConsolidationConfig, MicroCompactConfig, ModelConfig, QueueConfig
 from daemon.events import LogEntry
 from tests.tables import each_row
-from workers import backoff
-from workers.agent.bootstrap import JOIN, bootstrap
-from workers.agent.history_trim import history_room
-from workers.agent.message_shortening import Piece, Shares, fitted
+from workers import session_consumer
+from workers.agent.prompt.history import history_room
+from workers.agent.prompt.message_shortening import Piece, Shares, fitted
+from workers.agent.prompt.workspace import JOIN, bootstrap
 from workers.consolidation.consolidation_plan import Thresholds, Unsettled, boundaries, plan
 from workers.consolidation.summary.flush_request import newest
 from workers.consolidation.summary.log_rendering import Line
-from workers.consolidation.summary.model_breaker import breaker_of
-from workers.message_format import message
-from workers.result_trimming import old_upto
+from workers.consolidation.summary.summary_calls import breaker_of
+from workers.message_format import message, old_upto
 
 
 def entry(turn: int, role: str, tokens: int = 10) -> LogEntry:
@@ -132,7 +131,7 @@ def test_a_flush_is_shown_a_mark_for_a_line_above_half_of_the_room(tokens: int, 
 
 @pytest.fixture
 def evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_jittered", float)
+    monkeypatch.setattr(session_consumer, "_jittered", float)
 
 
 QUEUE = QueueConfig(backoff_min_s=1.0, backoff_max_s=30.0)
@@ -140,7 +139,7 @@ QUEUE = QueueConfig(backoff_min_s=1.0, backoff_max_s=30.0)
 
 @each_row("attempts, rest_s", [(0, 1), (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 30), (60, 30)])
 def test_a_rest_doubles_with_each_attempt_up_to_the_longest(evenly: None, attempts: int, rest_s: float) -> None:
-    assert backoff.after_attempts(attempts, QUEUE) == rest_s
+    assert session_consumer.after_attempts(attempts, QUEUE) == rest_s
 
 
 @each_row(
@@ -150,11 +149,11 @@ def test_a_rest_doubles_with_each_attempt_up_to_the_longest(evenly: None, attemp
 def test_a_parked_message_rests_for_a_quarter_of_its_time_or_as_long_as_told(
     evenly: None, parked_s: float, at_least_s: float, rest_s: float
 ) -> None:
-    assert backoff.after_waiting(parked_s, QUEUE, at_least_s=at_least_s) == rest_s
+    assert session_consumer.after_waiting(parked_s, QUEUE, at_least_s=at_least_s) == rest_s
 
 
 def test_a_rest_is_no_shorter_than_half_and_no_longer_than_meant() -> None:
-    rests = [backoff.after_attempts(3, QUEUE) for _ in range(100)]
+    rests = [session_consumer.after_attempts(3, QUEUE) for _ in range(100)]
 
     assert all(2 <= rest_s <= 4 for rest_s in rests)
     assert len(set(rests)) > 1

@@ -6,11 +6,11 @@ from daemon.config import ConsolidationConfig, ModelConfig
 from daemon.errors import CallSkipped
 from daemon.testing import ManualClock
 from tests.tables import each_row
-from workers.consolidation.summary.model_breaker import Breaker, breaker_of
+from workers.consolidation.summary.summary_calls import ModelBreaker, breaker_of
 
 
-def opened(clock: ManualClock, failures: int = 5) -> Breaker:
-    breaker = Breaker(failures_max=5, probe_s=30.0, model="m", now=clock.monotonic)
+def opened(clock: ManualClock, failures: int = 5) -> ModelBreaker:
+    breaker = ModelBreaker(failures_max=5, probe_s=30.0, model="m", now=clock.monotonic)
     for _ in range(failures):
         breaker.enter()
         breaker.failed()
@@ -86,7 +86,7 @@ def test_a_probe_that_fails_or_is_cancelled_leaves_it_open_for_another_rest(prob
 @given(st.lists(st.sampled_from(["call", "fail", "succeed", "wait"])))
 def test_it_skips_only_after_five_failures_without_a_success(steps):
     clock = ManualClock()
-    breaker = Breaker(failures_max=5, probe_s=30.0, now=clock.monotonic)
+    breaker = ModelBreaker(failures_max=5, probe_s=30.0, now=clock.monotonic)
     in_a_row = 0
     for step in steps:
         match step:

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from daemon.access.access_cache import Cached
+from daemon.access.access import AccessCache
 from daemon.errors import BusError, BusUnavailable
 from tests.limits import HANG_S
 
@@ -14,7 +14,7 @@ class Source:
     """Something that changes: it says how often it was read."""
 
     def __init__(self, *, fresh_s: float = LONG_S) -> None:
-        self.cached = Cached(self._read, fresh_s=fresh_s)
+        self.cached = AccessCache(self._read, fresh_s=fresh_s)
         self.reads = 0
         self.free = anyio.Event()
         self.free.set()

@@ -30,15 +30,14 @@ from daemon.config import (
     load,
     transcription_of,
 )
-from daemon.config.config_keys import all_keys, fields_of, is_name, join, members_of
-from daemon.config.config_loader import Loaded
+from daemon.config.config_keys import all_keys, bare, fields_of, is_name, join, members_of
+from daemon.config.config_loader import LoadedConfig
 from daemon.config.config_rules import is_loopback
 from daemon.config.environment import value_of, variable_of
 from daemon.config.memory_settings import EmbeddingsConfig, MemorySearchConfig
+from daemon.config.model_servers import summary_model_of
 from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig, ThinkingConfig
 from daemon.config.secret import masked_url, read_secret_file
-from daemon.config.summary_model import summary_model_of
-from daemon.config.type_descriptions import bare
 from daemon.errors import ConfigError
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -59,7 +58,7 @@ def file(tmp_path):
     return tmp_path / "millpond.toml"
 
 
-def load_text(file: Path, text: str, **environ: str) -> Loaded:
+def load_text(file: Path, text: str, **environ: str) -> LoadedConfig:
     file.touch(mode=0o600)
     file.write_text(text, encoding="utf-8")
     return load(file, environ=environ)
@@ -1402,7 +1401,7 @@ def test_the_web_tools_are_checked(file, text, problem):
 
 
 def test_pages_without_their_package_are_an_error_that_says_what_to_install(file, monkeypatch):
-    monkeypatch.setattr("daemon.config.web_tools_rules.find_spec", lambda name: None)
+    monkeypatch.setattr("daemon.config.bot_rules.find_spec", lambda name: None)
 
     (line,) = problems(file, "[bots.pond]\ntools = ['web_fetch']\n")
 

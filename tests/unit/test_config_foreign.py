@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from channels.push import connect
-from daemon.config import Loaded, PushConfig, Secret, channel_plugins, config_output, load
+from daemon.config import LoadedConfig, PushConfig, Secret, channel_plugins, config_output, load
 from daemon.errors import ConfigError
 from tests.tables import each_row
 
@@ -53,7 +53,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     sys.modules.pop("horn", None)
 
 
-def loaded(tmp_path: Path, text: str, **environ: str) -> Loaded:
+def loaded(tmp_path: Path, text: str, **environ: str) -> LoadedConfig:
     file = tmp_path / "millpond.toml"
     file.write_text(text)
     return load(file, environ=environ)
@@ -144,7 +144,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
     line = problem(tmp_path, "[channels.fog]\ntype = 'hornet'")
 
     assert "'hornet' is not a type of this version of Millpond (terminal, web, testing" in line
-    assert "telegram, slack, webhook, horn), and no installed package provides it" in line
+    assert "telegram, slack, discord, feishu, webhook, horn), and no installed package provides it" in line
 
 
 @each_row(

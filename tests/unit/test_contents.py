@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from channels.base import Limits
-from channels.outbox.reply_parts import Content, Contents
+from channels.outbox.delivery import PartContent, ReplyParts
 from daemon.events import Attachment, Reply
 from tests.tables import each_row
 
@@ -25,9 +25,11 @@ class Platform:
         return len(text)
 
 
-def contents(text: str, *, send_max_bytes: int, part_max: int = 10, files: Sequence[Attachment] = ()) -> list[Content]:
+def contents(
+    text: str, *, send_max_bytes: int, part_max: int = 10, files: Sequence[Attachment] = ()
+) -> list[PartContent]:
     reply = Reply(id="x:1#1", session="x:1", turn=1, text=text, correlation="c", attachments=tuple(files))
-    made = Contents(Platform(part_max, send_max_bytes), parts_max=3, language="en")  # type: ignore[arg-type]
+    made = ReplyParts(Platform(part_max, send_max_bytes), parts_max=3, language="en")  # type: ignore[arg-type]
     return anyio.run(made.of, reply)
 
 
@@ -61,4 +63,4 @@ def test_each_file_is_a_part_of_its_own_and_one_that_is_too_large_is_said() -> N
 def test_a_spoken_answer_that_cannot_be_sent_is_not_mentioned() -> None:
     speech = Attachment(kind="voice", name="answer.ogg", size_bytes=500)
 
-    assert contents("Soon.", send_max_bytes=0, files=[speech]) == [Content(text="Soon.")]
+    assert contents("Soon.", send_max_bytes=0, files=[speech]) == [PartContent(text="Soon.")]

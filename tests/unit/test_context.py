@@ -18,13 +18,11 @@ from daemon.events import LogEntry
 from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.history import REMEMBERED_S, History, Remembered, View
-from workers.agent.message_shortening import Piece, Shares, shortened
-from workers.agent.prompt_builder import Prompt, Rules, Scene, prompt
-from workers.agent.prompt_history import Past, whole_turns
-from workers.agent.prompt_messages import shown
-from workers.message_format import message, shown_result, text_of
-from workers.result_trimming import MARK
+from workers.agent.prompt.history import REMEMBERED_S, History, HistoryMemo, View
+from workers.agent.prompt.message_shortening import Piece, Shares, shortened
+from workers.agent.prompt.prompt_builder import Prompt, Rules, Scene, prompt
+from workers.agent.prompt.prompt_history import PromptHistory, shown, whole_turns
+from workers.message_format import MARK, message, shown_result, text_of
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 SYSTEM = message("system", "You are a bot.")
@@ -66,7 +64,7 @@ def rules(budget: int = 5_000, *, later: int = 0, micro: MicroCompactConfig | No
         context_budget_tokens=later,
         micro=compact,
         shares=Shares(),
-        view=View(count=TOKENIZER.count_message, max_chars=compact.max_chars, remembered=Remembered()),
+        view=View(count=TOKENIZER.count_message, max_chars=compact.max_chars, remembered=HistoryMemo()),
     )
 
 
@@ -208,7 +206,9 @@ def test_a_message_that_recall_need_not_find_stands_whole_in_the_prompt(history:
     stage, current = scene(history), now[: data.draw(st.sampled_from([1, 3]))]
     built = prompt(limits, stage, current)
 
-    found = shown(Past(history=History(history), first=50), stage, built, memory="", max_chars=limits.view.max_chars)
+    found = shown(
+        PromptHistory(history=History(history), first=50), stage, built, memory="", max_chars=limits.view.max_chars
+    )
 
     whole = [each for at, each in enumerate(history, 50) if at >= found.first and at not in found.hidden]
     sent = "\n".join(texts(built))
@@ -235,7 +235,9 @@ def test_recall_is_told_which_messages_the_prompt_does_not_show_whole(
     stage, current = scene(history), [user(100, "now?"), calls(100, "n"), result(100, "n", "late")]
     limits = rules(budget, later=later)
 
-    found = shown(Past(history=History(history)), stage, prompt(limits, stage, current), memory="", max_chars=200)
+    found = shown(
+        PromptHistory(history=History(history)), stage, prompt(limits, stage, current), memory="", max_chars=200
+    )
 
     assert (found.first, found.hidden) == (first, hidden)
 
@@ -539,7 +541,7 @@ def test_the_rest_of_a_turn_whose_beginning_was_not_read_is_left_out() -> None:
 
 
 def test_what_is_remembered_takes_a_bounded_room() -> None:
-    remembered = Remembered(most_bytes=10_000)
+    remembered = HistoryMemo(most_bytes=10_000)
     made: list[int] = []
     view = View(count=counting(made), max_chars=200, remembered=remembered)
     many = [[user(n, f"text {n} " * 20, "Ann"), answer(n, "ok")] for n in range(50)]
@@ -554,7 +556,7 @@ def test_what_is_remembered_takes_a_bounded_room() -> None:
 
 def test_a_turn_that_nobody_is_shown_for_long_is_let_go() -> None:
     now, made = [0.0], list[int]()
-    view = View(count=counting(made), max_chars=200, remembered=Remembered(now=lambda: now[0]))
+    view = View(count=counting(made), max_chars=200, remembered=HistoryMemo(now=lambda: now[0]))
     shown_on, left, new = ([user(n, f"text {n}", "Ann"), answer(n, "ok")] for n in range(3))
     view.shown(left, old=0, names=True)
     for now[0] in (0.0, 0.6 * REMEMBERED_S, 1.2 * REMEMBERED_S):
@@ -571,7 +573,7 @@ def test_a_turn_that_nobody_is_shown_for_long_is_let_go() -> None:
 def test_what_is_counted_for_one_turn_alone_pushes_no_other_turn_out() -> None:
     # Each turn left its first message and its runtime context among those that are shown again: they filled it.
     made: list[int] = []
-    view = View(count=counting(made), max_chars=200, remembered=Remembered(most_bytes=10_000))
+    view = View(count=counting(made), max_chars=200, remembered=HistoryMemo(most_bytes=10_000))
     group = [user(0, "text " * 20, "Ann"), answer(0, "ok")]
     view.shown(group, old=0, names=True)
 
@@ -585,8 +587,8 @@ def test_what_is_counted_for_one_turn_alone_pushes_no_other_turn_out() -> None:
 
 def test_counts_are_remembered_in_a_bounded_room() -> None:
     made: list[int] = []
-    counts = Remembered(most_bytes=10_000)
-    view = View(count=counting(made), max_chars=200, remembered=Remembered(), counts=counts)
+    counts = HistoryMemo(most_bytes=10_000)
+    view = View(count=counting(made), max_chars=200, remembered=HistoryMemo(), counts=counts)
     wires = [bytes(user(0, f"word {n} " * 40).wire) for n in range(50)]
 
     for wire in (*wires, *wires[-5:]):

@@ -8,7 +8,7 @@ import msgspec
 from daemon.bus import Keys
 from daemon.bus.migrations import SCHEMA
 from daemon.data.backup_records import Fields, ScopeTaken, SessionTaken
-from daemon.data.key_names import Name
+from daemon.data.key_names import KeyName
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
@@ -205,25 +205,25 @@ ANNS = Keys(prefix="mp", partitions=4).partition(ANN)
 @each_row(
     "name, kind, rules",
     [
-        (Name(kind="log", partition=ANNS, rest=ANN), "list", []),
-        (Name(kind="log", partition=ANNS, rest=ANN), "none", []),
-        (Name(kind="log", partition=(ANNS + 1) % 4, rest=ANN), "list", ["key.partition"]),
-        (Name(kind="in", partition=3, rest=""), "stream", []),
-        (Name(kind="in", partition=4, rest=""), "stream", ["key.partition"]),
-        (Name(kind="log", partition=ANNS, rest=ANN), "hash", ["key.type"]),
-        (Name(kind="mine", partition=None, rest=""), "string", ["key.known"]),
-        (Name(kind="log", partition=None, rest=ANN), "list", ["key.known"]),
-        (Name(kind="seen", partition=ANNS, rest=f"{ANN}:m"), "string", ["key.ttl"]),
-        (Name(kind="login", partition=None, rest="x"), "string", ["key.ttl"]),
+        (KeyName(kind="log", partition=ANNS, rest=ANN), "list", []),
+        (KeyName(kind="log", partition=ANNS, rest=ANN), "none", []),
+        (KeyName(kind="log", partition=(ANNS + 1) % 4, rest=ANN), "list", ["key.partition"]),
+        (KeyName(kind="in", partition=3, rest=""), "stream", []),
+        (KeyName(kind="in", partition=4, rest=""), "stream", ["key.partition"]),
+        (KeyName(kind="log", partition=ANNS, rest=ANN), "hash", ["key.type"]),
+        (KeyName(kind="mine", partition=None, rest=""), "string", ["key.known"]),
+        (KeyName(kind="log", partition=None, rest=ANN), "list", ["key.known"]),
+        (KeyName(kind="seen", partition=ANNS, rest=f"{ANN}:m"), "string", ["key.ttl"]),
+        (KeyName(kind="login", partition=None, rest="x"), "string", ["key.ttl"]),
     ],
 )
-async def test_each_rule_of_a_key_is_looked_at(name: Name, kind: str, rules: list[str]) -> None:
+async def test_each_rule_of_a_key_is_looked_at(name: KeyName, kind: str, rules: list[str]) -> None:
     bus: Any = Stored(kind)
 
     assert [flaw.rule for flaw in await flaws_of_key(bus, name)] == rules
 
 
-IN, OUT, DEAD = (Name(kind=kind, partition=0, rest="") for kind in ("in", "out", "dead"))
+IN, OUT, DEAD = (KeyName(kind=kind, partition=0, rest="") for kind in ("in", "out", "dead"))
 REPLY = text(Reply(id="r", session=ANN, turn=0, text="x", correlation="c"))
 
 
@@ -237,5 +237,5 @@ REPLY = text(Reply(id="r", session=ANN, turn=0, text="x", correlation="c"))
         (OUT, ["reply", REPLY], []), (OUT, ["reply", "{}"], ["out.entry"]), (OUT, [], ["out.entry"]),
     ],
 )  # fmt: skip
-def test_each_field_of_an_entry_is_looked_at(name: Name, words: list[Any], rules: list[str]) -> None:
+def test_each_field_of_an_entry_is_looked_at(name: KeyName, words: list[Any], rules: list[str]) -> None:
     assert [flaw.rule for flaw in flaws_of_entry(name, "1-1", words)] == rules

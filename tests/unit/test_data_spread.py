@@ -6,11 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from daemon.data.backup_records import SessionTaken, StreamTaken, bytes_of, name_bytes, name_text, text_of
-from daemon.data.key_names import Name, key_of, name_of
-from daemon.data.record_writer import pieces
-from daemon.data.repartition import Spread, renamed
+from daemon.data.key_names import KeyName, key_of, name_of
+from daemon.data.record_writer import Repartition, pieces, renamed
 from daemon.data.scope_rules import covered
-from daemon.data.snapshot_filter import position
+from daemon.data.snapshot import position
 
 NAMES = [f"web:{letter}" for letter in "abcdefgh"]
 ids = st.builds(lambda ms, number: f"{ms}-{number}", st.integers(1, 3), st.integers(0, 2))
@@ -18,8 +17,10 @@ sessions = st.dictionaries(st.sampled_from(NAMES), st.lists(ids, max_size=6, uni
 values = st.one_of(st.binary(max_size=20), st.text(max_size=20).map(lambda text: text.encode("utf-8", "replace")))
 
 
-def spread_of(found: dict[str, list[str]], partitions: int) -> tuple[Spread, list[SessionTaken]]:
-    spread = Spread(partition=lambda name: zlib.crc32(name.encode()) % partitions, partitions=partitions, before=64)
+def spread_of(found: dict[str, list[str]], partitions: int) -> tuple[Repartition, list[SessionTaken]]:
+    spread = Repartition(
+        partition=lambda name: zlib.crc32(name.encode()) % partitions, partitions=partitions, before=64
+    )
     taken = [
         SessionTaken(
             name=name,
@@ -75,13 +76,13 @@ def test_where_nothing_meets_nothing_is_called_otherwise(found: dict[str, list[s
 
 
 def test_what_nobody_can_tell_of_whom_it_is_stays_where_it_was_as_far_as_it_can() -> None:
-    spread = Spread(partition=lambda _name: 0, partitions=4, before=8)
+    spread = Repartition(partition=lambda _name: 0, partitions=4, before=8)
     spread.add_stream(StreamTaken(kind="out", rest="support", partition=6, entries=[("1-1", ["reply", "{"])]))
     spread.add_stream(StreamTaken(kind="dead", rest="", partition=6, entries=[("1-1", ["session", "web:a"])]))
 
     assert [name for name, _ in spread.streams()] == [
-        Name(kind="dead", partition=0, rest=""),
-        Name(kind="out", partition=2, rest="support"),
+        KeyName(kind="dead", partition=0, rest=""),
+        KeyName(kind="out", partition=2, rest="support"),
     ]
 
 
@@ -103,7 +104,7 @@ def test_pieces_hold_all_in_order(words: list[list[bytes]]) -> None:
     st.text("abc:%#{}.~-", max_size=12),
 )
 def test_a_name_is_taken_apart_and_put_together_again(kind: str, partition: int | None, rest: str) -> None:
-    name = Name(kind=kind, partition=partition, rest=rest)
+    name = KeyName(kind=kind, partition=partition, rest=rest)
 
     assert name_of("mp", key_of("mp", name).encode()) == name
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from daemon.config.schema import ModelConfig
-from daemon.model.adaptation import Form, with_own
+from daemon.model.adaptation import MessageForm, with_own
 from daemon.model.chat_model import Request
 from daemon.model.dialect import PROVIDERS, Dialect, changes, dialect_of, host_of, known_of, server_of
 
@@ -82,11 +82,11 @@ def test_a_refusal_teaches_what_it_names() -> None:
 
 def test_what_was_learnt_is_not_tried_again() -> None:
     refusals = {
-        "does not support tools": {"tools": False, "force": False, "form": Form(own="none")},
+        "does not support tools": {"tools": False, "force": False, "form": MessageForm(own="none")},
         "Streaming is not supported": {"stream": False},
-        "The reasoning_content must be passed back": {"form": Form(own="none", foreign="text", content="null")},
+        "The reasoning_content must be passed back": {"form": MessageForm(own="none", foreign="text", content="null")},
         "Unknown parameter: 'max_tokens'": {"limit": "max_tokens"},
-        "messages.1.content: Input should be valid": {"form": Form(content="null", own="none")},
+        "messages.1.content: Input should be valid": {"form": MessageForm(content="null", own="none")},
     }
 
     assert {refusal for refusal, known in refusals.items() if learnt(refusal, **known)} == set()

@@ -12,7 +12,7 @@ from channels.discord.api_types import Deleted, Interaction, Message, order_of, 
 from channels.discord.attachments import attachments_of
 from channels.discord.discord_events import Me, Place, deleted, read, read_command
 from channels.discord.markdown import discord_markdown, length
-from channels.discord.message_lookup import Wanted, found_in
+from channels.discord.message_lookup import LookupRequest, found_in
 from channels.discord.message_sender import PART_MAX, nonce_of, shown
 from channels.text import split
 from daemon.events import Attachment, Quote
@@ -214,9 +214,9 @@ def test_attempts_share_a_nonce_and_nothing_else_does() -> None:
     assert max(map(len, nonces)) <= 25
 
 
-def wanted(part: Part, now_s: float) -> Wanted:
+def wanted(part: Part, now_s: float) -> LookupRequest:
     preview = msgspec.structs.replace(part, preview=True)
-    return Wanted(part=part, nonce=nonce_of(CHAT, part), preview_nonce=nonce_of(CHAT, preview), now_s=now_s)
+    return LookupRequest(part=part, nonce=nonce_of(CHAT, part), preview_nonce=nonce_of(CHAT, preview), now_s=now_s)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def key_sections():
 def hash_fields_in_scripts():
     """Fields of the session hash that the Lua scripts read or write."""
     fields = set()
-    rooms = ("bus/*", "session/*", "transcripts/*", "forget/replace")
+    rooms = ("bus/lua/*", "session/lua/*", "transcripts/lua/*", "forget/lua/replace")
     for script in sorted(script for room in rooms for script in (ROOT / "daemon").glob(f"{room}.lua")):
         if script.name == "migrate.lua":
             continue  # it is about `mp:meta`

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.feishu.event_signature import decrypted, problem_of, signature_of
+from channels.feishu.events_endpoint import decrypted, problem_of, signature_of
 from channels.feishu.long_connection import endpoint_of, ping_s_of
 from daemon.config import Secret
 from daemon.errors import SendRefused

@@ -14,7 +14,7 @@ from daemon.tokens import load
 from tests.tables import each_row
 from workers.consolidation.summary.flush_request import Flush, newest, parts_of
 from workers.consolidation.summary.log_rendering import Line
-from workers.consolidation.summary.model_breaker import Breaker
+from workers.consolidation.summary.summary_calls import ModelBreaker
 
 NOW = dt.datetime(2026, 3, 1, 20, 0, tzinfo=dt.UTC)
 
@@ -80,14 +80,16 @@ def entry(text: str, role: str = "user", *, tokens: int = 0) -> LogEntry:
 TALK = [entry("Remember that I like tea."), entry("I will.", "assistant")]
 
 
-async def flush_of(model: ScriptedModel, *, breaker: Breaker | None = None, window: ModelConfig | None = None) -> Flush:
+async def flush_of(
+    model: ScriptedModel, *, breaker: ModelBreaker | None = None, window: ModelConfig | None = None
+) -> Flush:
     window = window or ModelConfig()
     return Flush(
         model=model,
         window=window,
         tokenizer=await load("gpt-5"),
         config=Config(),
-        breaker=breaker or Breaker(failures_max=5, probe_s=30.0),
+        breaker=breaker or ModelBreaker(failures_max=5, probe_s=30.0),
         bot=BotConfig(time_zone="Asia/Shanghai"),
     )
 
@@ -146,7 +148,7 @@ async def test_messages_that_limits_refused_are_no_reason_for_a_silent_turn():
 
 
 async def test_a_model_that_failed_too_often_is_not_asked():
-    breaker = Breaker(failures_max=1, probe_s=30.0)
+    breaker = ModelBreaker(failures_max=1, probe_s=30.0)
     breaker.enter()
     model = ScriptedModel()
     flush = await flush_of(model, breaker=breaker)

@@ -18,7 +18,7 @@ from daemon.cli.table_output import say, table
 from daemon.config import Config
 from daemon.errors import BadSessionKey
 from daemon.events import Attachment, Quote
-from daemon.jobs import Tell
+from daemon.jobs import NotifiedChat
 from daemon.people import Party
 from daemon.printable import INVISIBLE
 from daemon.testing import ManualClock
@@ -72,7 +72,7 @@ def told(error: str) -> None:
         ("a name on Slack", lambda _: name_in(HIDDEN)),
         (
             "the name of who is to be linked",
-            lambda _: Party(scope="pond:person:web:a", chat=Tell(session=""), name=HIDDEN).called,
+            lambda _: Party(scope="pond:person:web:a", chat=NotifiedChat(session=""), name=HIDDEN).called,
         ),
     ],
 )

@@ -130,6 +130,7 @@ def test_a_module_is_one_noun_and_no_catch_all() -> None:
     forbidden = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 
     assert [path for path in SOURCES if path.stem in forbidden] == []
+    assert [path for path in SCRIPTS if path.parent.name != "lua"] == []
     assert [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 400] == []
 
 

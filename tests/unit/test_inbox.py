@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from daemon.events import Attachment, Inbound
 from daemon.inbox import FOLDER, MARK, mark_of, path_of
 from tests.tables import each_row
-from workers.agent.inbox_files import keep, kept
-from workers.tools import Folders
+from workers.agent.file_intake import keep, kept
+from workers.tools import FileAccess
 
 NAMES = st.one_of(
     st.text(max_size=300),
@@ -38,7 +38,7 @@ def test_any_name_becomes_one_that_can_be_written_and_found(name, kind):
     assert "/" not in leaf
     assert len(leaf.encode()) < 240  # `.txt` of what was heard comes behind it
     assert MARK.findall(leaf)[-1] == mark_of("phone:7", "m")
-    place = Folders(Path("/nowhere"), "pond:person:phone:ann").place(path)
+    place = FileAccess(Path("/nowhere"), "pond:person:phone:ann").place(path)
     assert place.writable
     assert place.path == path
 
@@ -77,7 +77,7 @@ def test_a_name_stays_as_people_know_it(given_name, kind, stem, ending):
 
 
 def test_what_was_kept_is_found_and_a_link_is_not_followed(tmp_path):
-    folders, path = Folders(tmp_path / "pond", "pond:person:phone:ann"), path_of(message(file()), 0)
+    folders, path = FileAccess(tmp_path / "pond", "pond:person:phone:ann"), path_of(message(file()), 0)
     assert kept(folders, path, 100) is None
 
     keep(folders, path, b"plan")

@@ -7,16 +7,16 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.leader_election import Leader, Lease, Terms, lease
+from channels.leader_election import Leader, Lease, LeaseTerms
+from channels.leader_election import leader as lease
 from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, LockLost
 from daemon.testing import ManualClock
 from tests.limits import HANG_S
 from tests.tables import each_row
 from workers import lease_upkeep
-from workers.claim_hold import Hold
 from workers.consolidation import lock_holder
-from workers.lease_upkeep import Upkeep
+from workers.lease_upkeep import ClaimHold, LeaseUpkeep
 
 LEASE_S = 15.0
 AWAY = BusUnavailable("away")
@@ -74,7 +74,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> ManualClock:
 
 def a_lease(bus: Any) -> Lease:
     bus.look = lambda: made.left_s
-    made = Lease(bus=bus, terms=Terms(key="leader", lease_s=LEASE_S, renew_s=0.001, worker="w"))
+    made = Lease(bus=bus, terms=LeaseTerms(key="leader", lease_s=LEASE_S, renew_s=0.001, worker="w"))
     return made
 
 
@@ -170,9 +170,9 @@ async def test_a_leader_renews_often_enough_for_its_longest_step(longest_s: floa
 async def test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_question(clock: ManualClock) -> None:
     claim: Any = SimpleNamespace(session="web:ann", begun=SimpleNamespace(waiting=()))
     sessions: Any = Asked(clock, "", *[AWAY] * 2, "", *[AWAY] * 3)
-    hold = Hold(claim, held_until=LEASE_S)
+    hold = ClaimHold(claim, held_until=LEASE_S)
     process: Any = SimpleNamespace(config=SimpleNamespace(queue=SimpleNamespace(lease_s=LEASE_S)))
-    keeper = Upkeep(process, sessions, {})
+    keeper = LeaseUpkeep(process, sessions, {})
     clock.advance(-clock.monotonic())
 
     lost: list[bool] = []
@@ -186,10 +186,10 @@ async def test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_questio
 
 async def test_a_claim_that_somebody_else_has_is_lost_at_once(clock: ManualClock) -> None:
     claim: Any = SimpleNamespace(session="web:ann", begun=SimpleNamespace(waiting=()))
-    hold = Hold(claim, held_until=LEASE_S)
+    hold = ClaimHold(claim, held_until=LEASE_S)
     process: Any = SimpleNamespace(config=SimpleNamespace(queue=SimpleNamespace(lease_s=LEASE_S)))
     sessions: Any = Asked(clock, "", LeaseLost("lost"))
-    keeper = Upkeep(process, sessions, {})
+    keeper = LeaseUpkeep(process, sessions, {})
 
     await keeper._renew_one(hold)
     assert not hold._lost

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from daemon.shared_timeout import Limit
+from daemon.shared_timeout import SharedTimeout
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward, run_fast
 
@@ -22,7 +22,7 @@ async def fast() -> AsyncIterator[None]:
 
 
 async def test_what_takes_too_long_is_cancelled() -> None:
-    limit = Limit(SHORT_S)
+    limit = SharedTimeout(SHORT_S)
 
     with limit() as scope:
         await anyio.sleep_forever()
@@ -33,7 +33,7 @@ async def test_what_takes_too_long_is_cancelled() -> None:
 
 
 async def test_what_ends_in_time_is_left_alone_and_so_is_all_that_comes_after() -> None:
-    limit = Limit(HANG_S)
+    limit = SharedTimeout(HANG_S)
 
     with limit() as scope:
         await checkpoint()
@@ -45,7 +45,7 @@ async def test_what_ends_in_time_is_left_alone_and_so_is_all_that_comes_after() 
 
 
 async def test_each_of_many_has_its_own_time() -> None:
-    limit, took = Limit(5 * SHORT_S), list[float]()
+    limit, took = SharedTimeout(5 * SHORT_S), list[float]()
 
     async def wait(pause_s: float) -> None:
         await anyio.sleep(pause_s)
@@ -64,7 +64,7 @@ async def test_each_of_many_has_its_own_time() -> None:
 
 
 async def test_a_limit_can_be_used_again_after_it_rang() -> None:
-    limit = Limit(SHORT_S)
+    limit = SharedTimeout(SHORT_S)
     for _ in range(3):
         with limit() as scope:
             await anyio.sleep_forever()
@@ -72,7 +72,7 @@ async def test_a_limit_can_be_used_again_after_it_rang() -> None:
 
 
 async def test_a_shielded_wait_within_is_not_cut_short() -> None:
-    limit, over = Limit(SHORT_S), False
+    limit, over = SharedTimeout(SHORT_S), False
 
     with limit() as scope:
         with anyio.CancelScope(shield=True):
@@ -84,7 +84,7 @@ async def test_a_shielded_wait_within_is_not_cut_short() -> None:
 
 
 async def test_who_is_cancelled_from_outside_is_cancelled_there() -> None:
-    limit = Limit(5 * SHORT_S)
+    limit = SharedTimeout(5 * SHORT_S)
 
     with anyio.move_on_after(SHORT_S) as outer, limit() as scope:
         await anyio.sleep_forever()

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from daemon.errors import ToolError
-from daemon.model.unicode_repair import whole_json
+from daemon.model.event_stream import whole_json
 from tests.tables import each_row
 from workers.tools import Tool
-from workers.tools.argument_check import Checker
-from workers.tools.mcp.schema_repair import SCHEMA_MAX_BYTES, mended
-from workers.tools.mcp.tool_names import PROPERTY_NAME, TOOL_NAME, named
+from workers.tools.argument_check import ArgumentCheck
+from workers.tools.mcp.schema_repair import PROPERTY_NAME, SCHEMA_MAX_BYTES, TOOL_NAME, mended, named
 
 
 async def nothing(*_: object) -> str:
@@ -189,9 +188,9 @@ def test_properties_that_strict_servers_refuse_are_renamed_at_every_depth_and_se
         "free": {"field": {"type": 4}},
         "map": {"type": {"type": "t"}},
     }
-    Checker(found.parameters).read(json.dumps(written))
+    ArgumentCheck(found.parameters).read(json.dumps(written))
     with pytest.raises(ToolError):
-        Checker(found.parameters).read('{"user name": "ann"}')
+        ArgumentCheck(found.parameters).read('{"user name": "ann"}')
     assert found.arguments(written) == {
         "user name": "ann",
         "user_name": 1,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.memory.edit_merge import edited
+from daemon.memory.text_diff import edited
 from tests.tables import each_row
 
 texts = st.lists(st.sampled_from(["# Ann", "- tea", "- Rome", "- a cat", "- a dog", "", "  ", "- a cat "])).map(

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
-from workers.message_format import encode, message
-from workers.result_trimming import MARK, cut_result, least_tokens, old_upto
+from workers.message_format import MARK, cut_result, encode, least_tokens, message, old_upto
 
 
 def result(content: object) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from daemon.forget.text_matcher import FORGOTTEN, Needle, core, folded, group_of
+from daemon.forget.text_matcher import FORGOTTEN, TextMatcher, core, folded, group_of
 from tests.tables import each_row
 
 PIECES = st.sampled_from(
@@ -29,18 +29,18 @@ NEEDLES = st.sampled_from(
 @example("moved to.\n- Berlin", "moved to Berlin")
 @example("Berlin\u0338", "berlin")
 def test_what_is_left_of_a_text_holds_nothing_of_what_was_looked_for(text: str, needle: str) -> None:
-    left = Needle(needle).redacted(text)
+    left = TextMatcher(needle).redacted(text)
 
-    assert Needle(needle).hits(left) == []
-    assert Needle(needle).phrase not in folded(left.replace(FORGOTTEN, ""))
-    assert Needle(needle).redacted(left) == left
+    assert TextMatcher(needle).hits(left) == []
+    assert TextMatcher(needle).phrase not in folded(left.replace(FORGOTTEN, ""))
+    assert TextMatcher(needle).redacted(left) == left
 
 
 @given(TEXTS, NEEDLES)
 def test_a_text_without_it_stays_as_it_is(text: str, needle: str) -> None:
-    if not Needle(needle).stands_in(text):
-        assert Needle(needle).redacted(text) is text
-        assert Needle(needle).hits(text) == []
+    if not TextMatcher(needle).stands_in(text):
+        assert TextMatcher(needle).redacted(text) is text
+        assert TextMatcher(needle).hits(text) == []
 
 
 @given(TEXTS, NEEDLES, st.booleans())
@@ -50,14 +50,14 @@ def test_json_that_is_not_worth_decoding_holds_it_in_no_text(text: str, needle: 
     if is_within:  # as what a tool is called with, JSON in a text of JSON
         raw = msgspec.json.encode({"arguments": json.dumps({"text": text})})
 
-    if Needle(needle).hits(text):
-        assert Needle(needle).may_stand_in(raw)
+    if TextMatcher(needle).hits(text):
+        assert TextMatcher(needle).may_stand_in(raw)
 
 
 def test_plain_json_without_it_is_not_worth_decoding() -> None:
-    assert not Needle("in Berlin").may_stand_in(b'{"text":"in Bern"}')
-    assert not Needle("\u67cf\u6797").may_stand_in(b'{"text":"in Bern"}')
-    assert Needle("in Berlin").may_stand_in(b'{"text":"BERLIN"}')
+    assert not TextMatcher("in Berlin").may_stand_in(b'{"text":"in Bern"}')
+    assert not TextMatcher("\u67cf\u6797").may_stand_in(b'{"text":"in Bern"}')
+    assert TextMatcher("in Berlin").may_stand_in(b'{"text":"BERLIN"}')
 
 
 @given(
@@ -66,7 +66,7 @@ def test_plain_json_without_it_is_not_worth_decoding() -> None:
 def test_lines_that_do_not_hold_it_are_left_as_they_are(lines: list[str]) -> None:
     with_it = [piece for line in lines for piece in (line, "I moved to Berlin.")]
 
-    assert Needle("berlin").redacted("\n".join(with_it)).splitlines() == lines
+    assert TextMatcher("berlin").redacted("\n".join(with_it)).splitlines() == lines
 
 
 @given(TEXTS)
@@ -76,10 +76,10 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 @given(TEXTS, NEEDLES)
 def test_choosing_every_unit_leaves_none(text: str, needle: str) -> None:
-    chosen = {group_of(hit) for hit in Needle(needle).hits(text)}
-    left = Needle(needle, chosen).redacted(text)
+    chosen = {group_of(hit) for hit in TextMatcher(needle).hits(text)}
+    left = TextMatcher(needle, chosen).redacted(text)
 
-    assert not {group_of(hit) for hit in Needle(needle).hits(left)} & chosen
+    assert not {group_of(hit) for hit in TextMatcher(needle).hits(left)} & chosen
 
 
 @each_row(
@@ -101,13 +101,13 @@ def test_choosing_every_unit_leaves_none(text: str, needle: str) -> None:
     ],
 )
 def test_units_go_as_a_whole(needle: str, text: str, left: str) -> None:
-    assert Needle(needle).redacted(text) == left
+    assert TextMatcher(needle).redacted(text) == left
 
 
 def test_of_several_that_hold_it_those_go_that_were_chosen() -> None:
     text = "- lives in Berlin\n- Berlin is cold\n- likes tea"
 
-    assert Needle("berlin", {group_of("Berlin is cold.")}).redacted(text) == "- lives in Berlin\n- likes tea"
+    assert TextMatcher("berlin", {group_of("Berlin is cold.")}).redacted(text) == "- lives in Berlin\n- likes tea"
 
 
 @each_row(
@@ -121,4 +121,4 @@ def test_copies_of_a_sentence_are_known_as_one(same: str) -> None:
 def test_letters_made_of_several_signs_are_found_however_they_are_made() -> None:
     composed, apart = "café", unicodedata.normalize("NFD", "café")
 
-    assert Needle(composed).redacted(f"the {apart}") == Needle(apart).redacted(f"the {composed}") == ""
+    assert TextMatcher(composed).redacted(f"the {apart}") == TextMatcher(apart).redacted(f"the {composed}") == ""

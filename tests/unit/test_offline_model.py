@@ -9,8 +9,7 @@ from daemon.config.schema import ModelConfig
 from daemon.config.secret import Secret
 from daemon.model import RUNTIME_CONTEXT, Answer, OfflineModel, Request, TextChunk, connect
 from daemon.model import offline_model as offline_module
-from daemon.model.offline_consolidation import consolidation
-from daemon.model.offline_words import best, is_question, language_of, sentences, terms
+from daemon.model.offline_consolidation import best, consolidation, is_question, language_of, sentences, terms
 from daemon.wording import text
 from tests.steps import calls_of, grows_evenly
 from tests.tables import each_row

@@ -27,16 +27,16 @@ PLACES = {
     "channels/feishu/api.py": {"http_client"},  # base_url
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
     "channels/telegram/api.py": {"http_client"},  # base_url
-    "channels/testing/connector.py": {"AsyncClient"},  # the channel's url
+    "channels/testing/channel.py": {"AsyncClient"},  # the channel's url
     "channels/websocket_client.py": {"ClientSession", "ws_connect"},  # at the platform's alone
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic_model.py": {"http_client"},  # base_url
-    "daemon/model/openai_sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
+    "daemon/model/openai_model.py": {"AsyncOpenAI", "http_client"},  # base_url
     "daemon/model/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
     "daemon/setup/discord_api.py": {"http_client"},  # Discord, or what was typed
-    "daemon/setup/telegram_api.py": {"http_client"},  # Telegram, or what was typed
+    "daemon/setup/telegram_pairing.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
     "daemon/setup/feishu_socket.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed

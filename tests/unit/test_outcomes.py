@@ -6,8 +6,8 @@ import pytest
 
 from channels.discord import api_outcome as discord
 from channels.outbox.leader_term import REST_MAX_S, rest_s
-from channels.slack import api_outcome as slack
-from channels.telegram import api_outcome as telegram
+from channels.slack import api_types as slack
+from channels.telegram import api_types as telegram
 from daemon.config import QueueConfig
 from daemon.errors import SendRefused, SendRejected, SendUnknown, brief
 from tests.tables import each_row

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from daemon.config.secret import Secret
-from daemon.model.adaptation import Form, adapted, nine, with_own
+from daemon.model.adaptation import MessageForm, adapted, nine, with_own
 from daemon.model.answer_parts import AnswerParts
 from daemon.model.model_errors import Endpoint
 from daemon.model.provider_fields import identity
@@ -39,7 +39,7 @@ def sent(
         with_own(msgspec.json.encode(each[0]), each[1]) if isinstance(each, tuple) else msgspec.json.encode(each)
         for each in messages
     ]
-    return [msgspec.json.decode(wire) for wire in adapted(wires, Form(**form), of=of, tools=tools)]
+    return [msgspec.json.decode(wire) for wire in adapted(wires, MessageForm(**form), of=of, tools=tools)]
 
 
 def test_a_text_that_comes_in_pieces_is_one() -> None:

@@ -31,20 +31,20 @@ from channels.slack.event_inlet import payload_of
 from channels.slack.events_endpoint import _challenge, _of_form
 from channels.slack.socket_mode import _read as read_frame
 from channels.telegram.api import _read as read_answer
-from channels.telegram.api_outcome import judged
+from channels.telegram.api_types import judged
 from channels.telegram.event_inlet import chat_of, number_of
 from channels.telegram.updates import Me, read
-from channels.web.access.cookies import cookie_in, new_cookie
+from channels.web.access.browser_headers import cookie_in, new_cookie
 from channels.web.access.login import _Login
-from channels.web.json_body import check_type, decoded
 from channels.web.memory.forget_endpoints import _Body
-from channels.web.memory.memory_edit_endpoints import _Edit, _Restore
-from channels.web.memory.memory_scope import scope_of
+from channels.web.memory.memory_endpoints import _Edit, _Restore, scope_of
 from channels.web.message_endpoints import _decoded, _Post
 from channels.web.request_params import (
     after_of,
     age_of,
     before_of,
+    check_type,
+    decoded,
     limit_of,
     number_in,
     session_in_path,
@@ -52,7 +52,7 @@ from channels.web.request_params import (
     turn_in,
     words_of,
 )
-from channels.web.system.dead_letter_endpoints import _Chosen
+from channels.web.system.queue_endpoints import _Chosen
 from daemon.access import pairing_codes
 from daemon.archive.segment import _epoch, segment_from, unpacked
 from daemon.bus.dead_letters import DeadLetter
@@ -63,14 +63,12 @@ from daemon.data.backup_folder import files_of, manifest_of, records_of
 from daemon.data.backup_records import FileTaken, Manifest, SessionTaken
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
 from daemon.events import Continuity, Inbound, LogEntry, Options, Reply
-from daemon.memory.history_files import is_shown
-from daemon.memory.memory_file import MEMORY, look
-from daemon.memory.sidecar import SIDE_CAR, SideCar, read_side_car
+from daemon.memory.file_sync import is_shown
+from daemon.memory.memory_file import MEMORY, SIDE_CAR, SideCar, look, read_side_car
 from daemon.model.answer_parts import AnswerParts
-from daemon.model.embeddings_client import Embeddings
-from daemon.model.event_lines import EventLines
+from daemon.model.embeddings_client import EmbeddingsClient, Reranker
+from daemon.model.event_stream import EventLines
 from daemon.model.model_errors import Endpoint
-from daemon.model.rerank import Reranker
 from daemon.people import link_codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
 from daemon.setup.foreign_data import history_entries, journal_entries
@@ -91,7 +89,7 @@ SOON = settings(
 ME = Me(id=1, username="pond_bot")
 CLOCK = ManualClock()
 RERANKER = Reranker(RerankerConfig(model="m", base_url="http://h"), CLOCK)
-EMBEDDINGS = Embeddings(EmbeddingsConfig(model="m", base_url="http://h"), CLOCK)
+EMBEDDINGS = EmbeddingsClient(EmbeddingsConfig(model="m", base_url="http://h"), CLOCK)
 ASKED = Endpoint(model="m", host="h", key=Secret("a-key"))
 INBOUND = (
     b'{"id":"m1","bot":"pond","session":"web:ann","chat":"ann","chat_kind":"direct","sender_id":"ann","text":"hi",'

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from channels.http.peers import LOOPBACK, Peers, connections_max, peer_of
+from channels.http.server_socket import LOOPBACK, Peers, connections_max, peer_of
 from channels.web.rate_limit import CLIENTS_MAX, WINDOW_S, RateLimit
 from daemon.testing import ManualClock
 from tests.tables import each_row

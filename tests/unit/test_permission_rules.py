@@ -11,7 +11,7 @@ from redis.exceptions import NoPermissionError, ResponseError
 from daemon.bus.command_batch import asked_by, translated
 from daemon.bus.keys import Keys
 from daemon.bus.permissions import EVERY, OPERATOR, RIGHTS, pattern_of, rights_of, rules_of, users
-from daemon.bus.script import load_script
+from daemon.bus.script_batch import load_script
 from daemon.services import ROLES
 
 ROOT = Path(__file__).parents[2]

@@ -14,9 +14,9 @@ from daemon.config.config_rules import MIN_BUDGET_TOKENS
 from daemon.events import LogEntry
 from daemon.tokens import Calibration, Tokenizer, load
 from tests.tables import each_row
-from workers.agent.history import Remembered, View
-from workers.agent.message_shortening import Piece, Shares
-from workers.agent.prompt_builder import MERGE_TOKENS, Rules, Scene, prompt
+from workers.agent.prompt.history import HistoryMemo, View
+from workers.agent.prompt.message_shortening import Piece, Shares
+from workers.agent.prompt.prompt_builder import MERGE_TOKENS, Rules, Scene, prompt
 from workers.consolidation.consolidation_plan import (
     Estimate,
     Plan,
@@ -29,8 +29,7 @@ from workers.consolidation.consolidation_plan import (
     plan,
     seen_tokens,
 )
-from workers.message_format import message, role_of, shown_result
-from workers.result_trimming import in_steps, old_upto
+from workers.message_format import in_steps, message, old_upto, role_of, shown_result
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 DEFAULT = Thresholds.of(ModelConfig(), MemoryFlushConfig())
@@ -376,7 +375,7 @@ def spoken_logs(draw: st.DrawFn) -> list[LogEntry]:
 @given(spoken_logs(), TEXTS, st.booleans(), st.integers(1, 8), st.booleans())
 def test_an_estimate_counts_every_part_of_the_prompt_that_is_sent(log, said, names, keep, compacted) -> None:
     micro = MicroCompactConfig(keep_messages=keep, max_chars=20)
-    view = View(count=TOKENIZER.count_message, max_chars=micro.max_chars, remembered=Remembered())
+    view = View(count=TOKENIZER.count_message, max_chars=micro.max_chars, remembered=HistoryMemo())
     system, context = message("system", "You are a bot."), "[Runtime context]\n\n"
     head = head_messages("They look for herons." if compacted else "", "transcript_1.jsonl.gz")
     pieces = [Piece(wire, TOKENIZER.count_message(wire)) for wire in head]

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from daemon import cli, durable
-from daemon.cli.machine_checks import data_directory
+from daemon.cli.doctor.machine_checks import data_directory
 from daemon.cli.run_command import introduce
 from daemon.config import Config, McpConfig
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
@@ -21,13 +21,12 @@ from daemon.log import configure
 from daemon.model import untrusted_text
 from daemon.model.answer_parts import AnswerParts
 from daemon.model.model_errors import Endpoint, shows
-from daemon.server import private_files
-from daemon.server.private_files import make_own, socket_path
-from daemon.server.server_files import Layout, try_lock
+from daemon.server import server_files
+from daemon.server.server_files import ServerFiles, make_own, socket_path, try_lock
 from tests.places import TEMPORARY
 from tests.tables import each_row
-from workers.tools.mcp.redaction import Stars
-from workers.tools.tool_sandbox import Folders
+from workers.tools.file_access import FileAccess
+from workers.tools.mcp.redaction import Redaction
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +73,7 @@ def test_logs_are_their_owners_alone_and_those_of_before_become_so(tmp_path: Pat
 
 
 def test_files_that_tools_write_are_their_owners_alone(tmp_path: Path) -> None:
-    folders = Folders(tmp_path, "pond:person:web:ann")
+    folders = FileAccess(tmp_path, "pond:person:web:ann")
     with folders.changing(folders.place("notes/today.md"), make=True) as folder:
         write_whole(folder, "today.md", b"x")
     found = [path for path in tmp_path.rglob("*") if path.is_dir() or path.name == "today.md"]
@@ -97,7 +96,7 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     assert without(said, Secret(key)) == shown
     assert Endpoint(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
     assert shows(ValueError(said), Secret(key)) == (said != shown)
-    assert Stars(McpConfig(env={"API_KEY": Secret(key)}, headers={"X-Key": Secret(key)})).over(said) == shown
+    assert Redaction(McpConfig(env={"API_KEY": Secret(key)}, headers={"X-Key": Secret(key)})).over(said) == shown
 
 
 @each_row(
@@ -229,7 +228,7 @@ def test_files_that_were_not_synced_by_themselves_are_synced_together(
 
 def test_the_folder_of_the_server_and_its_locks_are_their_owners_alone(tmp_path: Path) -> None:
     for there in (False, True):
-        layout = Layout(tmp_path / str(there))
+        layout = ServerFiles(tmp_path / str(there))
         if there:
             layout.folder.mkdir(parents=True)
             layout.folder.chmod(0o755)
@@ -250,7 +249,7 @@ def test_a_folder_of_ones_own_is_no_link_and_nobody_elses(tmp_path: Path, monkey
 
     assert (make_own(own), make_own(open_to_all), make_own(link)) == (True, True, False)
     assert mode(own) == mode(open_to_all) == 0o700
-    monkeypatch.setattr(private_files.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(server_files.os, "geteuid", lambda: os.getuid() + 1)
     assert not make_own(own)
 
 
@@ -259,7 +258,7 @@ def test_the_path_of_a_socket_is_short_enough_wherever_the_runtime_folder_lies()
     deep.mkdir(exist_ok=True)
     try:
         found = socket_path(Path("/data"), str(deep))
-        assert len(os.fsencode(found)) <= private_files.MAX_SOCKET_BYTES
+        assert len(os.fsencode(found)) <= server_files.MAX_SOCKET_BYTES
         assert deep not in found.parents
         found.parent.rmdir()
     finally:
@@ -285,7 +284,7 @@ def test_a_password_with_signs_of_an_address_is_starred_whole(url: str) -> None:
 
 @each_row("length", [1_024, 1_025])
 def test_a_path_of_a_tool_has_a_largest_length(tmp_path: Path, length: int) -> None:
-    folders = Folders(tmp_path, "pond:workspace")
+    folders = FileAccess(tmp_path, "pond:workspace")
     path = ("/".join(["x" * 200] * 6))[:length]
 
     if length <= 1_024:

@@ -6,11 +6,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from daemon.recall.qmd.index_upkeep import DEBOUNCE_S, LATEST_S, REST_MAX_S, REST_MIN_S, RetryPause, UpdateSchedule
+from daemon.recall.qmd.qmd_commands import WORD_MAX_CHARS, WORDS_MAX, QmdResult, asked_words, ranked, typed_lines
 from daemon.recall.qmd.qmd_program import Failed
-from daemon.recall.qmd.qmd_queries import WORD_MAX_CHARS, WORDS_MAX, asked_words, typed_lines
-from daemon.recall.qmd.qmd_results import Ranked, ranked
-from daemon.recall.qmd.retry_pause import REST_MAX_S, REST_MIN_S, Rest
-from daemon.recall.qmd.update_schedule import DEBOUNCE_S, LATEST_S, Wanted
 from tests.fakes import qmd
 from tests.tables import each_row
 
@@ -88,7 +86,11 @@ def row(name: str, *, by: int = 1, **more: Any) -> dict[str, Any]:
 def test_a_search_by_words_scores_how_many_of_them_were_found() -> None:
     rows = [row("a", by=4), row("b", by=2), row("c", by=3)]
 
-    assert ranked(json.dumps(rows).encode(), "search") == [Ranked("a", 1.0), Ranked("b", 0.5), Ranked("c", 0.5)]
+    assert ranked(json.dumps(rows).encode(), "search") == [
+        QmdResult("a", 1.0),
+        QmdResult("b", 0.5),
+        QmdResult("c", 0.5),
+    ]
 
 
 def test_the_line_that_counts_double_does_not_make_others_bad_hits() -> None:
@@ -155,7 +157,7 @@ def test_an_answer_is_understood_or_refused(out: bytes, mode: Any) -> None:
 
 
 def test_what_fails_is_left_alone_for_longer_and_longer_and_told_once() -> None:
-    rest, now = Rest(), 1_000.0
+    rest, now = RetryPause(), 1_000.0
     assert rest.is_over(now)
 
     rests = list[float]()
@@ -174,7 +176,7 @@ def test_what_fails_is_left_alone_for_longer_and_longer_and_told_once() -> None:
 
 
 def test_a_scope_waits_until_it_is_quiet_but_not_for_ever() -> None:
-    wanted = Wanted()
+    wanted = UpdateSchedule()
     wanted.want("ann", 0.0)
     wanted.want("ann", 1.0)
 
@@ -190,7 +192,7 @@ def test_a_scope_waits_until_it_is_quiet_but_not_for_ever() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 1_000))))
 def test_whatever_is_wanted_comes_once(asked: list[tuple[str, float]]) -> None:
-    wanted = Wanted()
+    wanted = UpdateSchedule()
     for scope, now in sorted(asked, key=lambda each: each[1]):
         wanted.want(scope, now)
 

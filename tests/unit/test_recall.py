@@ -8,11 +8,9 @@ from structlog.testing import capture_logs
 
 from daemon.errors import BusUnavailable
 from daemon.model import RUNTIME_CONTEXT
-from daemon.recall import Asked, Found, Hit, found_text
-from daemon.recall.prompt_overlap import Held
+from daemon.recall import Hit, RecallQuery, SearchResults, found_text
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
-from daemon.recall.result_text import hit_text, hits_text
-from daemon.recall.search_results import TURN_SNIPPET_CHARS
+from daemon.recall.search_results import TURN_SNIPPET_CHARS, PromptOverlap, hit_text, hits_text
 from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row
@@ -21,8 +19,8 @@ SCOPE = "pond:person:web:ann"
 LONG = "What is the name of my daughter who plays the cello?"
 
 
-def asked(words: str = LONG, *, before: str = "", held: tuple[str, ...] = (), room: int = 1_000) -> Asked:
-    return Asked(words=words, before=lambda: before, held=lambda: held, count=len, allowance_tokens=room)
+def asked(words: str = LONG, *, before: str = "", held: tuple[str, ...] = (), room: int = 1_000) -> RecallQuery:
+    return RecallQuery(words=words, before=lambda: before, held=lambda: held, count=len, allowance_tokens=room)
 
 
 def test_a_hit_is_written_with_its_name_its_place_and_its_score_and_the_snippet_below() -> None:
@@ -52,8 +50,8 @@ def test_no_line_of_a_snippet_passes_for_something_else(pieces: list[str]) -> No
 
 
 def test_nothing_found_is_said() -> None:
-    assert found_text(Found()) == "No relevant memories found."
-    assert found_text(Found(note="Words only.", hits=(a_hit("x"),))).startswith("Words only.\n\n- **[")
+    assert found_text(SearchResults()) == "No relevant memories found."
+    assert found_text(SearchResults(note="Words only.", hits=(a_hit("x"),))).startswith("Words only.\n\n- **[")
 
 
 @each_row(
@@ -72,14 +70,14 @@ def test_nothing_found_is_said() -> None:
 def test_what_the_prompt_holds_is_known_however_it_is_written_there(snippet: str, held: bool) -> None:
     texts = ["# Memory\n- i live near the OLD MILL in Bern; likes tea", "我喜欢用Python，不用JavaScript。"]
 
-    assert Held(texts).holds(snippet) is held
+    assert PromptOverlap(texts).holds(snippet) is held
 
 
 @given(st.text(min_size=1), st.lists(st.text(), max_size=3))
 def test_a_text_is_held_by_itself_or_too_short_to_tell(text: str, others: list[str]) -> None:
     telling = any(len(piece.encode()) >= 8 and piece.isalpha() for piece in text.split())
 
-    assert Held([*others, text]).holds(text) or not telling or not text.isascii()
+    assert PromptOverlap([*others, text]).holds(text) or not telling or not text.isascii()
 
 
 @each_row(
@@ -111,7 +109,9 @@ async def test_what_few_words_find_comes_first_and_the_last_exchange_fills_the_r
     engine = ScriptedEngine(a_hit("the cello", docid="cello", score=0.5), a_hit("the rest", docid="rest"))
 
     async def only_first() -> None:
-        engine.found = Found(hits=engine.found.hits[:1] if len(engine.asked) == 1 else (rest, *engine.found.hits))
+        engine.found = SearchResults(
+            hits=engine.found.hits[:1] if len(engine.asked) == 1 else (rest, *engine.found.hits)
+        )
 
     rest, engine.before = engine.found.hits[1], only_first
 
@@ -212,7 +212,7 @@ async def test_the_prompt_is_not_looked_at_when_nothing_was_found() -> None:
     def held() -> tuple[str, ...]:
         raise AssertionError("nobody needs to know")
 
-    quiet = Asked(words=LONG, before=str, held=held, count=len, allowance_tokens=100)
+    quiet = RecallQuery(words=LONG, before=str, held=held, count=len, allowance_tokens=100)
 
     with capture_logs() as logs:
         assert await recaller_of(ScriptedEngine()).recalled(SCOPE, quiet) == ""
@@ -241,7 +241,7 @@ async def test_an_engine_that_hangs_is_waited_for_as_long_as_the_configuration_s
         assert await recaller_of(engine, turn_deadline_s=0.01).recalled(SCOPE, asked()) == ""
         found = await recaller_of(engine, timeout_s=0.01).search(SCOPE, "q")
     assert [line["event"] for line in logs] == ["recall.slow", "recall.slow"]
-    assert found == Found(note="The search of the memory took longer than 0.01 s.")
+    assert found == SearchResults(note="The search of the memory took longer than 0.01 s.")
 
 
 async def test_a_cancelled_turn_is_cancelled() -> None:

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from daemon.recall.chunk import Chunk
-from daemon.recall.chunk_splitter import (
+from daemon.recall.chunks import (
     CHUNK_TOKENS,
+    Chunk,
     history_chunks,
     lines_of,
     memory_chunks,

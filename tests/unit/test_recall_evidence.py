@@ -3,10 +3,9 @@
 import datetime as dt
 
 from daemon.clock import stamp
-from daemon.recall.chunk import Chunk
-from daemon.recall.chunk_splitter import message_chunks
+from daemon.recall.chunks import Chunk, message_chunks
 from daemon.recall.evidence import is_empty_answer, is_question
-from daemon.recall.index.index_store import NOWHERE, Fed, Index
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.search_results import Hit, InPrompt
@@ -115,7 +114,7 @@ def _found(query: str, told: list[str], *, in_turn: bool = True) -> list[Hit]:
         speaker = "assistant" if number % 2 else "ann"
         chunks += message_chunks(text, session="web:ann", index=number, time=stamp(time), speaker=speaker)
         time += dt.timedelta(minutes=1)
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     prompt = InPrompt(file="transcript/web:other", first=0) if in_turn else None
 
     scored = index.ask(lambda found: ranked(found, query_terms(query, NOW), limit=30, prompt=prompt))

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall.chunk_splitter import message_chunks
-from daemon.recall.index.index_store import NOWHERE, Fed, Index
+from daemon.recall.chinese_characters import SIMPLIFIED, simplified
+from daemon.recall.chunks import message_chunks
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.ranking import ranked
 from daemon.recall.search_terms import query_terms
-from daemon.recall.traditional_chinese import SIMPLIFIED, simplified
 from tests.tables import each_row
 
 TOLD = (
@@ -39,7 +39,7 @@ TOLD = (
 def test_a_name_finds_the_same_name_in_the_other_script(asked: str, found: list[int]) -> None:
     index = Index.in_memory(forgets=0)
     chunks = [chunk for at, text in enumerate(TOLD) for chunk in message_chunks(text, session="web:ann", index=at)]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
 
     best = index.ask(lambda connection: ranked(connection, query_terms(asked), limit=5))[:1]
 

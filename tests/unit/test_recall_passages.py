@@ -7,8 +7,8 @@ import sqlite3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall.chunk_splitter import message_chunks
-from daemon.recall.index.index_store import NOWHERE, Fed, Index
+from daemon.recall.chunks import message_chunks
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, InPrompt
@@ -30,7 +30,7 @@ def test_nothing_is_shown_beside_one_hit_that_a_better_one_shows(texts: list[lis
             f"{' '.join(text)} number-{number}.", session="web:ann", index=number, time=NOW.isoformat()
         )
     ]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     query = query_terms(" ".join(asked), NOW)
 
     hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=100), limit=100))
@@ -52,7 +52,7 @@ def test_searches_that_find_more_and_less_share_their_statements() -> None:
         for number in range(100)
         for chunk in message_chunks(f"pond {number}", session="web:ann", index=number, time=NOW.isoformat())
     ]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
 
     def search(found: sqlite3.Connection, limit: int, words: str) -> int:
         found.set_trace_callback(lambda sql: asked.add(re.sub(r"'[^']*'|\d+", "?", sql)))
@@ -79,7 +79,7 @@ def test_beside_a_question_stands_its_answer_and_nothing_of_another_day() -> Non
         for number, (time, speaker, text) in enumerate(talk)
         for chunk in message_chunks(text, session="web:ann", index=number, time=time.isoformat(), speaker=speaker)
     ]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
 
     query = query_terms("Which problem did I have at school?", NOW)
     (hit,) = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=10))
@@ -97,7 +97,7 @@ def test_a_turn_shows_more_text_beside_a_hit_than_a_search() -> None:
         for number, text in enumerate(talk)
         for chunk in message_chunks(text, session="web:ann", index=number, time=NOW.isoformat())
     ]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
 
     def shown(prompt: InPrompt | None) -> str:
         query = query_terms("otter", NOW)
@@ -119,7 +119,7 @@ def test_a_turn_is_told_which_hit_shows_the_text_of_another_unless_only_a_part_o
             for number, text in enumerate(texts)
             for chunk in message_chunks(text, session="web:ann", index=number, time=NOW.isoformat())
         ]
-        index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+        index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
         query, prompt = query_terms("heron otter", NOW), InPrompt(file="transcript/web:bob", first=0)
         hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=10), limit=10, prompt=prompt))
         index.close()

@@ -1,6 +1,6 @@
 """Which questions ask for several things, and which for the first time of something."""
 
-from daemon.recall.question import asks_for_first, asks_for_several
+from daemon.recall.evidence import asks_for_first, asks_for_several
 from tests.tables import each_row
 
 

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.recall.chunk import Chunk
-from daemon.recall.chunk_splitter import message_chunks
-from daemon.recall.index.expansion import SHARE, expanded
-from daemon.recall.index.index_store import NOWHERE, Fed, Index
+from daemon.recall.chunks import Chunk, message_chunks
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of
-from daemon.recall.index.ranking import ranked
+from daemon.recall.index.ranking import SHARE, expanded, ranked
 from daemon.recall.search_results import InPrompt
 from daemon.recall.search_terms import query_terms
 
@@ -32,7 +30,7 @@ def test_a_day_that_is_named_is_found_among_hundreds_of_others_with_the_same_wor
         )
     ]
     index = Index.in_memory(forgets=0)
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     wanted = dt.date(2026, 3, 4)
     number = (wanted - first.date()).days
 
@@ -52,7 +50,7 @@ def test_a_rare_name_is_worth_more_than_a_common_phrase_of_chinese_characters() 
     wanted = "以后都用Pusetivo喂Voradogu池的鲤鱼。 " + "carp and reeds return when rain fills the pond again " * 4
     texts = [*told[:16], wanted, *told[16:], *("The pond is deep.",) * 200]
     index = Index.in_memory(forgets=0)
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
     query = query_terms("Voradogu池的鲤鱼用什么喂？", NOW)
 
     hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=5))
@@ -71,7 +69,7 @@ def test_of_what_scores_enough_nothing_is_lost_by_looking_for_no_more(
 ) -> None:
     index = Index.in_memory(forgets=0)
     chunks = said(*(" ".join(text) for text in texts))
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     query, prompt = query_terms(" ".join(asked), NOW), InPrompt(file="transcript/web:bob", first=0, min_score=least)
 
     every = dict(index.ask(lambda found: ranked(found, query, limit=100)))
@@ -92,7 +90,7 @@ def test_what_a_prompt_holds_is_no_hit_and_everything_before_it_or_hidden_in_it_
 ) -> None:
     index = Index.in_memory(forgets=0)
     chunks = said(*(" ".join(text) for text in texts))
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     query = query_terms(" ".join(asked), NOW)
     prompt = InPrompt(file="transcript/web:ann", first=first, hidden=hidden)
 
@@ -114,7 +112,7 @@ def test_what_a_prompt_holds_is_no_hit_among_what_was_said_elsewhere_meanwhile(h
         for number, is_here in enumerate(here)
         for chunk in said("otter and heron", session="web:ann" if is_here else "web:bob", first=number)
     ]
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     query, prompt = query_terms("otter heron", NOW), InPrompt(file="transcript/web:ann", first=first)
 
     found = index.ask(lambda found: ranked(found, query, limit=100, prompt=prompt))
@@ -131,7 +129,7 @@ def test_however_little_is_read_something_is_found_and_two_words_together_come_b
 ) -> None:
     index = Index.in_memory(forgets=0)
     chunks = said(*(" ".join(text) for text in texts))
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     having = {number + 1 for number, text in enumerate(texts) if not set(asked).isdisjoint(text)}
     both = {number + 1 for number, text in enumerate(texts) if set(asked) <= set(text)}
 
@@ -193,7 +191,7 @@ def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
     index, chunks = Index.in_memory(forgets=0), list[Chunk]()
     for number, (time, text) in enumerate(told):
         chunks += message_chunks(text, session="web:ann", index=number, time=time, speaker="ann")
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
     scored = index.ask(lambda found: ranked(found, query_terms(query, NOW), limit=30))
     hits = index.ask(lambda found: hits_of(found, scored, limit=5, query=query))
     index.close()
@@ -203,7 +201,7 @@ def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
 def test_the_words_of_a_few_results_find_further_ones_which_come_last() -> None:
     index = Index.in_memory(forgets=0)
     texts = ("Bob moved to Geneva.", "Geneva has a harbor.", "Cranes stand in the reeds.", "Rain fell.")
-    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(said(*texts)))
     query = query_terms("Where did Bob go?", NOW)
 
     def found(limit: int) -> list[tuple[int, float]]:

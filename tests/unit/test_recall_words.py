@@ -8,11 +8,9 @@ from typing import Literal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from daemon.recall.chunk_splitter import history_chunks, memory_chunks, message_chunks
-from daemon.recall.identifiers import WHOLE_MAX_CHARS, stem
+from daemon.recall.chunks import history_chunks, memory_chunks, message_chunks
 from daemon.recall.search_terms import TERMS_MAX, TOKENIZER, folded, indexed, match_expression, query_terms, terms
-from daemon.recall.synonyms import MAIN_FORM
-from daemon.recall.unspaced_terms import said_otherwise
+from daemon.recall.word_forms import MAIN_FORM, WHOLE_MAX_CHARS, said_otherwise, stem
 from tests.tables import each_row
 
 PIECES = st.sampled_from(

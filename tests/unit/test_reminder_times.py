@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from daemon.reminders import (
     ReminderRefused,
-    Wish,
+    ReminderRequest,
     confirmed,
     following,
     is_late,
@@ -18,11 +18,10 @@ from daemon.reminders import (
     reminder_from,
     resumed,
 )
-from daemon.reminders.local_times import on_clock
-from daemon.reminders.recurrence import WORDS, first_of, occurrences, rule_from
+from daemon.reminders.recurrence import WORDS, first_of, occurrences, on_clock, rule_from
 from tests.remindlab import place_of
 from tests.tables import each_row
-from workers.agent.reminder_bounds import quiet_until, tomorrow
+from workers.agent.reminder_sweep import quiet_until, tomorrow
 
 NOW = dt.datetime(2026, 11, 26, 8, 0, tzinfo=dt.UTC)
 PLACE = place_of("web:ann")
@@ -52,7 +51,7 @@ def plan(**wish: object) -> str:
     """What is confirmed of a wish, or the reason why it is refused."""
     fields = {"text": "tea", "when": "", "zone": "Europe/Berlin", **wish}
     try:
-        reminder = planned(Wish(**fields), PLACE, reminder_id="abc", now=NOW)  # type: ignore[arg-type]
+        reminder = planned(ReminderRequest(**fields), PLACE, reminder_id="abc", now=NOW)  # type: ignore[arg-type]
     except ReminderRefused as error:
         assert error.said("zh") != str(error)
         return str(error)
@@ -169,7 +168,7 @@ def test_every_day_at_a_time_is_that_time_on_the_clock_in_summer_and_in_winter(t
 
 @given(rules, st.integers(0, 400 * 24), st.integers(0, 5))
 def test_the_next_occurrence_lies_ahead_however_long_an_outage_was(text: str, hours: int, count: int) -> None:
-    wish = Wish(text="tea", when="", rule=text, count=count, zone="Europe/Berlin")
+    wish = ReminderRequest(text="tea", when="", rule=text, count=count, zone="Europe/Berlin")
     try:
         reminder = planned(wish, PLACE, reminder_id="abc", now=NOW)
     except ReminderRefused:
@@ -226,7 +225,7 @@ def test_whatever_is_written_after_remind_is_read(text: str) -> None:
 def test_a_command_names_the_time_and_the_text(text: str, when: str, rule: str, said: str, kind: str) -> None:
     wish = parsed(text, zone="UTC").wish
 
-    assert wish == Wish(text=said, when=when, rule=rule, kind=kind, zone="UTC")  # type: ignore[arg-type]
+    assert wish == ReminderRequest(text=said, when=when, rule=rule, kind=kind, zone="UTC")  # type: ignore[arg-type]
 
 
 @each_row(

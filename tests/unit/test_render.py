@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import LogEntry
-from daemon.forget.text_matcher import Needle
+from daemon.forget.text_matcher import TextMatcher
 from daemon.model.offline_consolidation import consolidation
-from daemon.recall.chunk_splitter import history_chunks
+from daemon.recall.chunks import history_chunks
 from daemon.setup.foreign_data import history_entries
 from daemon.tokens import IMAGE_TOKENS, load
 from tests.tables import each_row
@@ -96,7 +96,7 @@ def test_times_in_the_repeated_hour_of_autumn_are_unambiguous_and_are_read_back(
     assert raw == f"[{shown}] [RAW] 1 messages\n[{shown}] USER: Hi"
     assert [chunk.time for chunk in history_chunks(raw, line=1, zone=berlin)] == [time]
     assert list(history_entries(f"# History\n\n{raw}")) == [f"[{shown}] [RAW] 1 messages", f"[{shown}] USER: Hi"]
-    assert Needle("I am Ada").redacted(line.text) == f"[{shown}] USER: [forgotten]"
+    assert TextMatcher("I am Ada").redacted(line.text) == f"[{shown}] USER: [forgotten]"
     request = f"\n## Conversation to Process\n{line.text}"
     assert consolidation(request)["history_entry"].startswith(f"[{shown}] ")
     assert with_time(f"[{shown[:16]}] They met.", [line]) == f"[{shown}] They met."

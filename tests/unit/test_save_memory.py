@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from daemon.errors import InvalidAnswer
 from daemon.model import Answer, ToolCall
 from tests.tables import each_row
-from workers.consolidation.summary.save_memory import DEFINITION, NAME, REQUIRED, Saved, cleaned, saved
+from workers.consolidation.summary.save_memory import DEFINITION, NAME, REQUIRED, SavedMemory, cleaned, saved
 
 GOOD = {"history_entry": "[2026-03-01 10:00] Ann likes tea.", "memory_update": "# Memory\n\n- Ann likes tea."}
-WANTED = Saved(history_entry=GOOD["history_entry"], memory_update=GOOD["memory_update"])
+WANTED = SavedMemory(history_entry=GOOD["history_entry"], memory_update=GOOD["memory_update"])
 TEXT = json.dumps(GOOD)
 
 

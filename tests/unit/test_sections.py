@@ -17,11 +17,10 @@ from daemon.errors import ConfigError
 from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.message_shortening import Shares
-from workers.agent.prompt_sections import FILE_TOOLS, READ, identity, memory_section, of_workspace
-from workers.agent.skills import Skill
-from workers.agent.system_prompt import Prompts, System
-from workers.agent.workspace import Files
+from workers.agent.prompt.message_shortening import Shares
+from workers.agent.prompt.skills import Skill
+from workers.agent.prompt.system_prompt import FILE_TOOLS, READ, Prompts, System, identity, memory_section, of_workspace
+from workers.agent.prompt.workspace import Files
 from workers.tools import BUILTIN
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
@@ -134,7 +133,7 @@ async def test_what_parts_count_adds_up_to_no_less_than_the_message(tmp_path):
 
 
 async def test_a_change_in_the_workspace_changes_the_next_system_message(tmp_path, monkeypatch):
-    monkeypatch.setattr("workers.agent.workspace.CHECK_S", 0.0)
+    monkeypatch.setattr("workers.agent.prompt.workspace.CHECK_S", 0.0)
     made = prompts(tmp_path)
     before = await made.system()
     put(tmp_path / "SOUL.md", "quiet")

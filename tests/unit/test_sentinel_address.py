@@ -3,7 +3,7 @@
 import pytest
 
 from daemon.config import Secret, masked_url
-from daemon.config.sentinel_address import sentinel_address
+from daemon.config.address import sentinel_address
 from tests.tables import each_row
 
 

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from daemon.config import Secret
 from daemon.setup.answers import Answers, ModelAnswer, Owner, SlackAnswer, TelegramAnswer
-from daemon.setup.config_tables import with_answers
+from daemon.setup.config_tables import changed, toml_of, with_answers
 from daemon.setup.foreign_data import find, history_entries, journal_entries
 from daemon.setup.foreign_settings import nanobot_settings, openclaw_settings
 from daemon.setup.json5 import read_json5
-from daemon.setup.machine_defaults import language_here, time_zone_here
-from daemon.setup.toml_editor import changed, toml_of
+from daemon.setup.model_apis import language_here, time_zone_here
 from tests.tables import each_row
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)

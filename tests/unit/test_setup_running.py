@@ -7,7 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from daemon.setup.sync_runner import run
+from daemon.setup.questions import run
 from tests.tables import each_row
 
 

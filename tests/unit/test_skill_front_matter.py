@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.tables import each_row
-from workers.agent import front_matter
-from workers.agent.front_matter import HEAD_MAX_CHARS, FrontMatterError, split
-from workers.agent.skills import skill
-from workers.agent.workspace import Unreadable, Workspace, read_files
+from workers.agent.prompt import skills
+from workers.agent.prompt.skills import HEAD_MAX_CHARS, FrontMatterError, skill, split
+from workers.agent.prompt.workspace import Unreadable, Workspace, read_files
 
 OPENCLAW = """---
 name: github
@@ -125,7 +124,7 @@ def test_a_bomb_is_refused_soon_and_says_where(name):
 
 def test_without_the_library_in_c_the_same_is_read(monkeypatch):
     found = split(OPENCLAW)
-    monkeypatch.setattr(front_matter, "_Loader", front_matter.yaml.SafeLoader)
+    monkeypatch.setattr(skills, "_Loader", skills.yaml.SafeLoader)
 
     assert split(OPENCLAW) == found
     for name, bomb in bombs().items():
@@ -165,7 +164,7 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
 
 
 async def test_a_workspace_tells_what_it_could_not_read_until_it_is_mended(tmp_path, monkeypatch):
-    monkeypatch.setattr("workers.agent.workspace.CHECK_S", 0.0)
+    monkeypatch.setattr("workers.agent.prompt.workspace.CHECK_S", 0.0)
     put(tmp_path / "skills" / "x" / "SKILL.md", "no head")
     workspace = Workspace(tmp_path)
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import each_row
-from workers.agent.front_matter import FrontMatterError, split
-from workers.agent.skills import Skill, in_full, listed, skill
+from workers.agent.prompt.skills import FrontMatterError, Skill, in_full, listed, skill, split
 
 
 def head(text: str) -> object:

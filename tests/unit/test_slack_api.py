@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from channels.slack.api import Api, connect
-from channels.slack.api_outcome import Answer, MissingScope, Rejected, TooMany, Unauthorized, Unreached, judged
+from channels.slack.api_types import Answer, MissingScope, Rejected, TooMany, Unauthorized, Unreached, judged
 from daemon.config.secret import Secret
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_proxy_of

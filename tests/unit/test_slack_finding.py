@@ -8,12 +8,19 @@ import pytest
 from channels.base import Part
 from channels.slack.api import Api, connect
 from channels.slack.api_types import File
-from channels.slack.conversation_history import PAGE
-from channels.slack.message_lookup import SAME_S, Finding, Looking, Metadata, Payload, Said, found_in
+from channels.slack.message_lookup import (
+    SAME_S,
+    FoundMessage,
+    LookupRequest,
+    MessageLookup,
+    Metadata,
+    Payload,
+    found_in,
+)
 from channels.slack.slack_events import Me
 from channels.slack.text_forms import PART, PREVIEW, escaped, metadata_of
-from channels.slack.thread_history import KEPT_MAX, Past
-from channels.slack.user_directory import People
+from channels.slack.thread_history import KEPT_MAX, PAGE, ThreadHistory
+from channels.slack.user_directory import UserDirectory
 from daemon.clock import SystemClock
 from daemon.config.secret import Secret
 from daemon.errors import SendRejected
@@ -48,13 +55,15 @@ def part(text: str = "two metres", **more: Any) -> Part:
     return Part(reply=REPLY, number=0, text=text, attempt="a", **more)
 
 
-def said(text: str = "two metres", *, ago_s: float = 1.0, kind: str = "", reply: str = REPLY, **more: Any) -> Said:
+def said(
+    text: str = "two metres", *, ago_s: float = 1.0, kind: str = "", reply: str = REPLY, **more: Any
+) -> FoundMessage:
     metadata = Metadata(event_type=kind, event_payload=Payload(reply=reply, part=0)) if kind else None
-    return Said(ts=f"{NOW - ago_s:.6f}", user=ME.user, text=text, metadata=metadata, **more)
+    return FoundMessage(ts=f"{NOW - ago_s:.6f}", user=ME.user, text=text, metadata=metadata, **more)
 
 
-def found(*ours: Said, part: Part) -> int | None:
-    ts = found_in(list(ours), Looking(part=part, me=ME, now=NOW))
+def found(*ours: FoundMessage, part: Part) -> int | None:
+    ts = found_in(list(ours), LookupRequest(part=part, me=ME, now=NOW))
     return next((number for number, each in enumerate(ours) if each.ts == ts), None)
 
 
@@ -140,7 +149,7 @@ async def test_a_long_thread_is_read_to_its_end(slack: FakeSlack, api: Api) -> N
         lake.say(f"{number}", thread=chat.thread)
     ts = await post(api, chat, "two metres", metadata=metadata_of(part()))
 
-    found = await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
+    found = await MessageLookup(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
 
     assert found == ts
     assert len(slack.called("conversations.replies")) == 2
@@ -151,7 +160,7 @@ async def test_what_was_said_before_the_question_is_not_looked_at(slack: FakeSla
     await post(api, chat, "two metres", metadata=metadata_of(part()))
     question = lake.say("and now?", thread=chat.thread).ts
 
-    found = await Finding(api, SystemClock()).find(chat, part(reply_to=question), me_on(slack), timeout_s=HANG_S)
+    found = await MessageLookup(api, SystemClock()).find(chat, part(reply_to=question), me_on(slack), timeout_s=HANG_S)
 
     assert found == ""
 
@@ -161,7 +170,7 @@ async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found
     lake.delete(lake.messages[chat.thread])
     ts = await post(api, SessionKey(channel="acme", chat=lake.id), "two metres", metadata=metadata_of(part()))
 
-    assert await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S) == ts
+    assert await MessageLookup(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S) == ts
 
 
 async def test_where_a_channel_keeps_no_metadata_the_text_is_found(slack: FakeSlack, api: Api) -> None:
@@ -170,7 +179,7 @@ async def test_where_a_channel_keeps_no_metadata_the_text_is_found(slack: FakeSl
     lake.say("two metres", thread=chat.thread)
     ts = await post(api, chat, "**two** metres", metadata=metadata_of(part()))
 
-    found = await Finding(api, SystemClock()).find(chat, part("**two** metres"), me_on(slack), timeout_s=HANG_S)
+    found = await MessageLookup(api, SystemClock()).find(chat, part("**two** metres"), me_on(slack), timeout_s=HANG_S)
 
     assert found == ts
 
@@ -180,7 +189,7 @@ async def test_who_may_not_read_is_told_so_for_good(slack: FakeSlack, api: Api) 
     slack.bot.scopes.discard("channels:history")
 
     with pytest.raises(SendRejected, match="channels:history"):
-        await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
+        await MessageLookup(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
 
 
 def asked(chat: SessionKey, ts: str) -> Inbound:
@@ -198,7 +207,7 @@ async def test_a_thread_is_told_with_names_files_and_our_own_words(slack: FakeSl
     await post(api, chat, "two metres")
     question = lake.say(f"{slack.bot.mention} sure?", by=bob, thread=root).ts
     lake.delete(gone)
-    past = Past(api, People(api, channel="acme"))
+    past = ThreadHistory(api, UserDirectory(api, channel="acme"))
 
     before = await past.before(asked(chat, question), me_on(slack), timeout_s=HANG_S)
 
@@ -215,14 +224,16 @@ async def test_of_a_long_thread_the_last_messages_are_told(slack: FakeSlack, api
         lake.say(f"{number}", thread=chat.thread)
     question = lake.say("?", thread=chat.thread).ts
 
-    before = await Past(api, People(api, channel="acme")).before(asked(chat, question), me_on(slack), timeout_s=HANG_S)
+    before = await ThreadHistory(api, UserDirectory(api, channel="acme")).before(
+        asked(chat, question), me_on(slack), timeout_s=HANG_S
+    )
 
     assert [each.text for each in before] == [str(number) for number in range(PAGE + 10 - KEPT_MAX, PAGE + 10)]
 
 
 async def test_of_what_begins_a_thread_or_stands_in_none_nothing_is_asked(slack: FakeSlack, api: Api) -> None:
     _, chat = talk(slack)
-    past = Past(api, People(api, channel="acme"))
+    past = ThreadHistory(api, UserDirectory(api, channel="acme"))
 
     assert await past.before(asked(chat, chat.thread), me_on(slack), timeout_s=HANG_S) == ()
     outside = SessionKey(channel="acme", chat=chat.chat)

@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.arrival import Arrival
-from channels.slack.event_inlet import Inlet, chat_of
+from channels.slack.event_inlet import EventInlet, chat_of
 from channels.slack.slack_events import Me
-from channels.slack.user_directory import People
+from channels.slack.user_directory import UserDirectory
 from daemon.errors import BusUnavailable, SendRefused
 from tests.tables import each_row
 
@@ -71,8 +71,8 @@ def inlet(api, intake):
 
 
 def opened(api, intake, *, everything=False):
-    people = People(api, channel="acme")
-    return Inlet(intake, ME, people, channel="acme", everything=everything, now=lambda: 5.0)
+    people = UserDirectory(api, channel="acme")
+    return EventInlet(intake, ME, people, channel="acme", everything=everything, now=lambda: 5.0)
 
 
 def said(text="hello", *, chat="D1", ts="1.1", **fields):

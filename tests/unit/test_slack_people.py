@@ -4,7 +4,7 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from channels.name_directory import CALL_S, FAILED_S, KEPT_MAX, KEPT_S
-from channels.slack.user_directory import People
+from channels.slack.user_directory import UserDirectory
 from daemon.errors import SendRefused, SendRejected
 from tests.tables import each_row
 
@@ -34,7 +34,7 @@ def api():
 
 @pytest.fixture
 def people(api):
-    return People(api, channel="acme")
+    return UserDirectory(api, channel="acme")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_a_name_is_asked_for_once(api, people):
 async def test_people_are_called_as_they_want_to_be(api, user, name):
     api.answers["U1"] = {"ok": True, "user": user}
 
-    assert (await People(api, channel="acme").names(["U1"])).get("U1") == name
+    assert (await UserDirectory(api, channel="acme").names(["U1"])).get("U1") == name
 
 
 async def test_a_name_is_asked_for_again_after_a_while_and_the_old_one_serves_until_then(api, people, clock):

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from channels.base import Part
 from channels.slack.api import Api, connect
-from channels.slack.emoji_reactions import Signs, name_of
-from channels.slack.files import SHARED_S, Files
-from channels.slack.message_sender import Sending
+from channels.slack.attachments import SHARED_S, Files
+from channels.slack.emoji_reactions import EmojiReactions, name_of
+from channels.slack.message_sender import MessageSender, TextStreams
 from channels.slack.mrkdwn import unescaped
 from channels.slack.slack_events import Me, me_of
 from channels.slack.text_forms import EMPTY, PART, TEXT_MAX, UPDATE_MAX, clean, escaped, forms_of
-from channels.slack.text_streams import Streams
 from daemon.config.secret import Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
@@ -41,8 +40,8 @@ class Room:
     lake: Channel
     ann: Person
     root: str
-    sending: Sending
-    streams: Streams
+    sending: MessageSender
+    streams: TextStreams
     files: Files
 
     @property
@@ -87,9 +86,9 @@ def a_room(slack: FakeSlack, api: Api, workspace: Path, lake: Channel, ann: Pers
     async def who(_deadline: float) -> Me:
         return me_of(await api.call("auth.test", timeout_s=HANG_S))
 
-    streams, files = Streams(api, who, channel="acme"), Files(api, workspace)
+    streams, files = TextStreams(api, who, channel="acme"), Files(api, workspace)
     parts = {"lake": lake, "ann": ann, "root": root, "workspace": workspace}
-    return Room(slack=slack, api=api, sending=Sending(api, files, streams), streams=streams, files=files, **parts)  # type: ignore[arg-type]
+    return Room(slack=slack, api=api, sending=MessageSender(api, files, streams), streams=streams, files=files, **parts)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -472,7 +471,7 @@ async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str
 
 
 async def test_a_mark_is_put_once_and_taken_away_by_its_name(room: Room) -> None:
-    signs = Signs(room.api, usual="")
+    signs = EmojiReactions(room.api, usual="")
     for sign in ("👀", "👀", "", ""):
         await signs.mark(room.lake.id, room.root, sign, timeout_s=HANG_S)
         marks = room.lake.messages[room.root].reactions
@@ -480,15 +479,15 @@ async def test_a_mark_is_put_once_and_taken_away_by_its_name(room: Room) -> None
 
 
 async def test_the_usual_mark_of_another_process_is_taken_away(room: Room) -> None:
-    await Signs(room.api, usual="").mark(room.lake.id, room.root, ":tada:", timeout_s=HANG_S)
+    await EmojiReactions(room.api, usual="").mark(room.lake.id, room.root, ":tada:", timeout_s=HANG_S)
 
-    await Signs(room.api, usual="🎉").mark(room.lake.id, room.root, "", timeout_s=HANG_S)
+    await EmojiReactions(room.api, usual="🎉").mark(room.lake.id, room.root, "", timeout_s=HANG_S)
 
     assert room.lake.messages[room.root].reactions == {}
 
 
 async def test_a_slash_command_is_not_marked(room: Room) -> None:
-    await Signs(room.api, usual="").mark(room.lake.id, "123.456.abcdef", "👀", timeout_s=HANG_S)
+    await EmojiReactions(room.api, usual="").mark(room.lake.id, "123.456.abcdef", "👀", timeout_s=HANG_S)
 
     assert room.slack.called("reactions.") == []
 

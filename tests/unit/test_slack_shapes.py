@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival
-from channels.slack.envelopes import Envelope, Envelopes
-from channels.slack.event_inlet import Inlet
+from channels.slack.event_inlet import EventInlet
 from channels.slack.slack_events import Me
-from channels.slack.user_directory import People
+from channels.slack.socket_mode import Envelope, Envelopes
+from channels.slack.user_directory import UserDirectory
 from channels.slack.workspaces import App
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -67,9 +67,11 @@ class Intake:
         self.taken.append(arrival)
 
 
-def opened() -> tuple[App, Inlet, Intake]:
+def opened() -> tuple[App, EventInlet, Intake]:
     intake = Intake()
-    inlet = Inlet(intake, ME, People(Api(), channel="acme"), channel="acme", everything=True, now=lambda: 5.0)
+    inlet = EventInlet(
+        intake, ME, UserDirectory(Api(), channel="acme"), channel="acme", everything=True, now=lambda: 5.0
+    )
     return App(frozenset({"acme"}), channel="acme"), inlet, intake
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.tables import each_row
 from workers.consolidation.summary.log_rendering import Line
-from workers.consolidation.summary.range_split import (
+from workers.consolidation.summary.summary_request import (
     chunk_ratio,
     chunk_tokens,
     chunks,

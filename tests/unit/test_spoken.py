@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 from daemon.events import Attachment, Inbound, Quote
 from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
 from tests.tables import each_row
-from workers.agent.runtime_context import moment, runtime_context
-from workers.agent.user_messages import RETRY, in_reply_to, named, one_line, own, with_attachments, words_of
+from workers.agent.prompt.user_messages import (
+    RETRY,
+    in_reply_to,
+    moment,
+    named,
+    one_line,
+    own,
+    runtime_context,
+    with_attachments,
+    words_of,
+)
 from workers.message_format import merged, message
 
 NOW = dt.datetime(2026, 11, 20, 16, 30, tzinfo=dt.UTC)

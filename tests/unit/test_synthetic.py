@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from daemon.errors import InboundError
 from daemon.events import LogEntry
-from daemon.session.synthetic_text import LARGEST_TOKENS, Plot, synthetic
+from daemon.session.artificial_session import LARGEST_TOKENS, Plot, synthetic
 from daemon.tokens import Tokenizer, estimate, load
 
 COUNT = Tokenizer("estimate", estimate)  # fast, and as good here

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.telegram import polling
-from channels.telegram.event_inlet import Inlet
-from channels.telegram.polling import Asking
+from channels.telegram.event_inlet import EventInlet
+from channels.telegram.polling import Polling
 from channels.telegram.updates import Me
 from daemon.errors import BusUnavailable, SendUnknown
 from tests.limits import HANG_S
@@ -78,9 +78,9 @@ class Unmoved:
 def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_order(chats: list[int], dice: list[int]):
     async def run() -> list[tuple[int, int]]:
         server = Server(chats, dice)
-        inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
+        inlet = EventInlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
         with anyio.fail_after(HANG_S), server.done:
-            await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
+            await Polling(server, inlet, channel="t").run()  # type: ignore[arg-type]
         return server.taken
 
     with pytest.MonkeyPatch.context() as patch:
@@ -106,9 +106,9 @@ def test_a_busy_bot_asks_again_no_sooner_than_others_had_time_to_speak(monkeypat
             return await Server.call(server, method, params, timeout_s=timeout_s)
 
         monkeypatch.setattr(server, "call", call)
-        inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
+        inlet = EventInlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
         with anyio.fail_after(HANG_S), server.done:
-            await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
+            await Polling(server, inlet, channel="t").run()  # type: ignore[arg-type]
 
     anyio.run(run)
 

@@ -2,10 +2,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
 
-from channels.telegram.markdown import CODE, entities_of, parser
-from channels.telegram.rich_messages import fits, rich_of
-from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX, captions_of, forms_of
-from channels.telegram.utf16 import Units, length
+from channels.telegram.markdown import CODE, Utf16Text, entities_of, length, parser
+from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX, captions_of, fits, forms_of, rich_of
 from tests.tables import each_row
 
 NASTY = ["**", "*", "_", "__", "`", "```", "~~", "[", "](", ")", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|"]
@@ -42,7 +40,7 @@ def test_every_kind_of_markup_has_its_entity():
     text, entities = shown("**b** *i* ~~s~~ `c` [l](https://e.x/)\n\n> q\n\n```py\np\n```\n\n# h")
 
     assert text == "b i s c l\n\nq\n\np\n\nh"
-    units = Units(text)
+    units = Utf16Text(text)
     assert [(each["type"], units.cut(each["offset"], each["offset"] + each["length"])) for each in entities] == [
         ("bold", "b"), ("italic", "i"), ("strikethrough", "s"), ("code", "c"), ("text_link", "l"), ("blockquote", "q"),
         ("pre", "p"), ("bold", "h"),

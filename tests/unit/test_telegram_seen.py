@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from channels.telegram.text_forms import TEXT_MAX, Form, forms_of
+from channels.telegram.text_forms import TEXT_MAX, TextForm, forms_of
 from tests.fakes.telegram import rich
 from tests.fakes.telegram.entities import units, wrong_with
 
@@ -30,7 +30,7 @@ def markdowns(draw: st.DrawFn) -> str:
     return "".join(mark + _word(number) for number, mark in enumerate(marks))
 
 
-def _seen(form: Form) -> str | None:
+def _seen(form: TextForm) -> str | None:
     """What a person sees of it; None when the platform refuses it, as it may a rich message."""
     if not form.rich:
         text, entities = form.fields["text"], form.fields.get("entities", [])

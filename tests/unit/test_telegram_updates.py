@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from channels.arrival import Arrival
 from channels.telegram.api_types import Message
 from channels.telegram.event_inlet import chat_of, number_of
+from channels.telegram.markdown import Utf16Text, length
 from channels.telegram.updates import Me, Membership, Migrated, read
-from channels.telegram.utf16 import Units, length
 from daemon.events import Quote
 from tests.tables import each_row
 
@@ -280,7 +280,7 @@ def test_what_is_no_update_is_refused_as_such(found):
 
 @given(st.text(max_size=20), st.integers(-3, 25), st.integers(-3, 25))
 def test_units_are_utf_16(text, begin, end):
-    units = Units(text)
+    units = Utf16Text(text)
 
     assert length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
     assert units.cut(0, length(text)) == text

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from channels.conversation.answer_delay import reason
+from channels.conversation.conversation import reason
 from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped
-from channels.terminal.screen_draft import Draft
+from channels.terminal.screen import ScreenDraft
 from channels.terminal.terminal_style import for_output, look_of
 from daemon.printable import printable, printable_json
 from daemon.session import SessionState
@@ -103,7 +103,7 @@ def test_no_line_is_wider_than_the_window_and_no_other_sequence_reaches_it(text:
 
 
 def test_finished_blocks_of_a_draft_are_rendered_and_the_last_one_is_plain() -> None:
-    draft = Draft("bare")
+    draft = ScreenDraft("bare")
 
     def end(text: str, rows: int = 9) -> list[str]:
         return draft.end(text, columns=20, rows=rows).split("\n")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.text import beginning, pieces, split
-from channels.text.graphemes import is_boundary
 from channels.text.markdown_blocks import blocks
+from channels.text.text_split import is_boundary
 from tests.steps import grows_evenly
 from tests.tables import each_row
 

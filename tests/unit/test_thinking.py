@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.model.reasoning import OTHERS, Thinking
+from daemon.model.reasoning import OTHERS, ReasoningFilter
 from tests.tables import each_row
 
 
 def taken_apart(pieces: list[str]) -> tuple[str, str]:
-    thinking, text = Thinking(), ""
+    thinking, text = ReasoningFilter(), ""
     for piece in pieces:
         added = thinking.feed(piece)
         text = added if thinking.unsaid else text + added

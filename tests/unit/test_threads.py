@@ -14,7 +14,7 @@ import pytest
 from daemon.archive import local_storage
 from daemon.memory import MemoryFiles, memory_files
 from daemon.recall.index import indexes
-from daemon.recall.index.index_errors import IndexGone
+from daemon.recall.index.index_files import IndexGone
 from daemon.threads import Threads, _Job
 from tests.limits import HANG_S, until
 
@@ -126,13 +126,13 @@ async def test_a_bot_whose_disk_hangs_holds_up_no_other(tmp_path: Path, monkeypa
 
     class Read:
         def __init__(self, root: Path, *_: Any, **__: Any) -> None:
-            self.looked = memory_files.Looked()
+            self.looked = memory_files.FolderState()
             self._disk = disks[root.name]
 
         def sync(self, _: Any) -> None:
             self._disk.read()
 
-    monkeypatch.setattr(memory_files, "Projection", Read)
+    monkeypatch.setattr(memory_files, "FileSync", Read)
     nobody: Any = None
     files = MemoryFiles(nobody, workspace_of=lambda bot: tmp_path / bot)
 

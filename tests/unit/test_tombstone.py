@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Continuity, LogEntry
-from daemon.forget.text_matcher import FORGOTTEN, Needle
+from daemon.forget.text_matcher import FORGOTTEN, TextMatcher
 from daemon.forget.tombstone import EVERYTHING, continued, forgotten, payload_texts, tombstone
 from daemon.memory import HistoryEntry, Note, Version
 
-BERLIN = Needle("berlin")
+BERLIN = TextMatcher("berlin")
 
 
 def count(wire: bytes) -> int:
@@ -157,4 +157,4 @@ def test_what_only_the_model_understands_of_an_answer_is_searched_and_forgotten_
 
     assert buried is not None
     assert b"own" not in msgspec.json.encode(buried)
-    assert tombstone(answer, Needle("reasoning"), count) is None
+    assert tombstone(answer, TextMatcher("reasoning"), count) is None

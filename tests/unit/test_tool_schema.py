@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from daemon.model.tool_schema import plain
+from daemon.model.adaptation import plain
 
 
 def parameters(schema: dict[str, Any]) -> dict[str, Any]:

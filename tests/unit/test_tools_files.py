@@ -19,12 +19,12 @@ from daemon.testing import ManualClock
 from tests.limits import HANG_S
 from tests.recalllab import NO_RECALL
 from tests.tables import each_row
-from workers.tools import BUILTIN, Folders, Result, Saying, ToolContext
-from workers.tools import grep as grep_module
-from workers.tools.edit_file import replaced
-from workers.tools.long_results import RESULT_MAX_CHARS
+from workers.tools import BUILTIN, FileAccess, Saying, ToolContext, ToolResult
+from workers.tools import file_search as grep_module
+from workers.tools.command_sandbox import Shell
+from workers.tools.file_writing import replaced
 from workers.tools.read_file import LINE_MAX_CHARS
-from workers.tools.shell import Shell
+from workers.tools.tool_result import RESULT_MAX_CHARS
 from workers.tools.web import WebAccess
 
 SCOPE = "pond:person:web:ann"
@@ -54,7 +54,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         scope=scope,
         turn=4,
         nonce="n",
-        folders=Folders(workspace, scope),
+        folders=FileAccess(workspace, scope),
         say=say,
         compact=compact,
         recaller=NO_RECALL,
@@ -65,7 +65,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
     )
 
 
-async def result_of(context: ToolContext, name: str, **arguments: Any) -> Result:
+async def result_of(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
     call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
     with anyio.fail_after(HANG_S):
         return await BUILTIN.run(call, context, timeout_s=HANG_S)
@@ -370,7 +370,7 @@ async def test_no_path_leads_out(workspace: Path, traps: Path, path: str) -> Non
             encoded = msgspec.json.encode(arguments).decode()
         except UnicodeEncodeError:
             with pytest.raises(ToolError):
-                Folders(workspace, SCOPE).place(path)
+                FileAccess(workspace, SCOPE).place(path)
             continue
         context = a_context(workspace)
         with anyio.fail_after(HANG_S):
@@ -395,7 +395,7 @@ async def test_no_path_leads_out(workspace: Path, traps: Path, path: str) -> Non
 )
 @example("a/\x7f")
 def test_whatever_is_written_for_a_path_leads_nowhere_else(workspace: Path, traps: Path, path: str) -> None:
-    folders = Folders(workspace, SCOPE)
+    folders = FileAccess(workspace, SCOPE)
     try:
         place = folders.place(path)
     except ToolError:

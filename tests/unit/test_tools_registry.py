@@ -17,9 +17,9 @@ from daemon.model import ToolCall
 from tests.limits import HANG_S
 from tests.tables import each_row
 from tests.unit.test_tools_files import a_context
-from workers.tools import BUILTIN, FAILED, Registry, Result, Tool, ToolContext
-from workers.tools.argument_check import Checker
-from workers.tools.long_results import KEPT_MAX, RESULT_MAX_CHARS
+from workers.tools import BUILTIN, FAILED, Registry, Tool, ToolContext, ToolResult
+from workers.tools.argument_check import ArgumentCheck
+from workers.tools.tool_result import KEPT_MAX, RESULT_MAX_CHARS
 
 SCHEMA = {
     "type": "object",
@@ -39,7 +39,7 @@ def a_tool(run: Any, **more: Any) -> Registry:
 
 async def run(
     registry: Registry, folder: Path, *, timeout_s: float = HANG_S, name: str = "tool", **arguments: Any
-) -> Result:
+) -> ToolResult:
     call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
     return await registry.run(call, a_context(folder), timeout_s=timeout_s)
 
@@ -69,7 +69,7 @@ def files_in(folder: Path) -> set[str]:
 )
 def test_arguments_that_do_not_fit_are_told_with_what_and_where(arguments: str, said: str) -> None:
     with pytest.raises(ToolError) as raised:
-        Checker(SCHEMA).read(arguments)
+        ArgumentCheck(SCHEMA).read(arguments)
 
     assert said in str(raised.value)
     assert len(str(raised.value)) < 2_000
@@ -78,7 +78,7 @@ def test_arguments_that_do_not_fit_are_told_with_what_and_where(arguments: str, 
 @given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))
 def test_any_text_for_arguments_is_read_or_told(arguments: str) -> None:
     try:
-        found = Checker(SCHEMA).read(arguments)
+        found = ArgumentCheck(SCHEMA).read(arguments)
     except ToolError:
         return
     assert isinstance(found["n"], int)
@@ -94,7 +94,7 @@ def test_any_text_for_arguments_is_read_or_told(arguments: str) -> None:
 )
 def test_a_schema_that_cannot_be_followed_is_an_error_and_no_request(schema: Mapping[str, Any]) -> None:
     with pytest.raises(ToolError, match="cannot be checked"):
-        Checker(schema).read('{"a": 1}')
+        ArgumentCheck(schema).read('{"a": 1}')
 
 
 def test_expressions_of_a_schema_take_no_time_whatever_they_are() -> None:
@@ -106,9 +106,9 @@ def test_expressions_of_a_schema_take_no_time_whatever_they_are() -> None:
         "properties": {"x": {"type": "string", "pattern": "(a|a)*$b"}},
     }
 
-    Checker(schema).read(msgspec.json.encode({"a" * 40 + "!": 1}).decode())
+    ArgumentCheck(schema).read(msgspec.json.encode({"a" * 40 + "!": 1}).decode())
     with pytest.raises(ToolError):
-        Checker(schema).read(msgspec.json.encode({"x": "a" * 50_000}).decode())
+        ArgumentCheck(schema).read(msgspec.json.encode({"x": "a" * 50_000}).decode())
 
 
 async def test_a_tool_that_does_not_exist_is_told_with_those_that_do(tmp_path: Path) -> None:

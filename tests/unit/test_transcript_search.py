@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.transcripts import Needle, Piece
+from daemon.transcripts import Piece, SearchWords
 from daemon.transcripts.transcript_search import EXCERPT_CHARS, hits
 from tests.conftest import an_entry
 from tests.tables import each_row
@@ -21,12 +21,12 @@ from tests.tables import each_row
     ],
 )  # fmt: skip
 def test_all_words_are_found_in_any_case_and_width(needle: str, text: str, found: bool) -> None:
-    assert bool(Needle(needle).excerpt(text)) is found
+    assert bool(SearchWords(needle).excerpt(text)) is found
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.sampled_from(["needle", "针", "ﬁßİ"]))
 def test_an_excerpt_is_short_and_shows_what_was_found(before: str, after: str, needle: str) -> None:
-    excerpt = Needle(needle).excerpt(f"{before} {needle} {after}")
+    excerpt = SearchWords(needle).excerpt(f"{before} {needle} {after}")
 
     assert excerpt
     assert len(excerpt) <= EXCERPT_CHARS + 2
@@ -34,12 +34,14 @@ def test_an_excerpt_is_short_and_shows_what_was_found(before: str, after: str, n
     if before.isascii():
         assert needle in excerpt
     raw = msgspec.json.encode(an_entry(0, text=f"{before} {needle} {after}"))
-    assert hits("web:ann", Piece(first=0, upto=1, raws=[raw]), Needle(needle)), "no match is skipped before decoding"
+    assert hits("web:ann", Piece(first=0, upto=1, raws=[raw]), SearchWords(needle)), (
+        "no match is skipped before decoding"
+    )
 
 
 def test_nothing_to_look_for_is_refused() -> None:
     with pytest.raises(ValueError, match="is empty"):
-        Needle(" \n")
+        SearchWords(" \n")
 
 
 def test_calls_results_and_parts_are_looked_at_and_what_is_spoilt_too() -> None:
@@ -52,7 +54,7 @@ def test_calls_results_and_parts_are_looked_at_and_what_is_spoilt_too() -> None:
     ]
     piece = Piece(first=7, upto=11, raws=[*raws, '{"broken 茶'.encode()])
 
-    assert [hit.index for hit in hits("web:ann", piece, Needle("茶"))] == [7, 8, 9, 10]
-    assert [hit.index for hit in hits("web:ann", piece, Needle("grep"))] == [7]
+    assert [hit.index for hit in hits("web:ann", piece, SearchWords("茶"))] == [7, 8, 9, 10]
+    assert [hit.index for hit in hits("web:ann", piece, SearchWords("grep"))] == [7]
     quoted = msgspec.json.encode(an_entry(0, text='say "tea" twice'))
-    assert hits("web:ann", Piece(first=0, upto=1, raws=[quoted]), Needle('"tea"'))
+    assert hits("web:ann", Piece(first=0, upto=1, raws=[quoted]), SearchWords('"tea"'))

@@ -5,7 +5,7 @@ import time
 import anyio
 from anyio.lowlevel import checkpoint
 
-from daemon.model.turnstile import SLICE_S, Turnstile
+from daemon.model.event_stream import SLICE_S, Turnstile
 from tests.limits import HANG_S
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from daemon.model import enclosed, untrusted_text, without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.message_shortening import Shares
-from workers.agent.prompt_sections import memory_section
+from workers.agent.prompt.message_shortening import Shares
+from workers.agent.prompt.system_prompt import memory_section
 from workers.message_format import message, shown_result, taken_apart
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")

@@ -16,18 +16,17 @@ from hypothesis import strategies as st
 
 from daemon.config import BotConfig, Config, EmbeddingsConfig, MemorySearchConfig, ModelConfig
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
-from daemon.model.embeddings_client import Embedded
-from daemon.recall.vectors import Embedders, Extent, Scored, file_of
+from daemon.model.embeddings_client import EmbeddingResult
+from daemon.recall.vectors import Embedders, Extent, ScoredRow, file_of
 from daemon.recall.vectors import vector_engine as engine_module
 from daemon.recall.vectors.embedder import TEXT_MAX_CHARS, plain
 from daemon.recall.vectors.nearest_vectors import Block, nearest
-from daemon.recall.vectors.rank_fusion import fused
 from daemon.recall.vectors.server_embedder import ServerEmbedder
-from daemon.recall.vectors.similarity import Likeness
+from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.unit_vectors import Vectors, unit
-from daemon.recall.vectors.vector_cache import Held
-from daemon.recall.vectors.vector_engine import NO_VECTORS, NOT_NOW, PAUSE_S
-from daemon.recall.vectors.vector_store import Gone, Row, Store, _prepare, hash_of, opened
+from daemon.recall.vectors.vector_cache import VectorCache
+from daemon.recall.vectors.vector_engine import NO_VECTORS, NOT_NOW, PAUSE_S, fused
+from daemon.recall.vectors.vector_store import Gone, Row, VectorStore, _prepare, hash_of, opened
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -451,7 +450,7 @@ indexes = st.dictionaries(st.integers(1, 30), st.sampled_from("abcde"))
 def test_after_a_pass_there_is_a_vector_for_what_the_index_has_and_for_nothing_else(passes, page: int) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _prepare(connection)
-        store = Store(connection)
+        store = VectorStore(connection)
         for number, index in enumerate(passes):
             changes, before = store.state().changes, stored(store)
             store.begin(Extent(generation="g", removed=number, last=max(index, default=0)), same=True)
@@ -465,7 +464,7 @@ def test_after_a_pass_there_is_a_vector_for_what_the_index_has_and_for_nothing_e
             assert (store.state().changes == changes) == lasting, "only what was taken out or replaced is a change"
 
 
-def stored(store: Store) -> dict[int, str]:
+def stored(store: VectorStore) -> dict[int, str]:
     return {
         row: vectors[4 * at : 4 * at + 1].decode() for rows, vectors in store.blocks(0) for at, row in enumerate(rows)
     }
@@ -473,7 +472,7 @@ def stored(store: Store) -> dict[int, str]:
 
 scores = st.floats(0, 1).map(lambda x: round(x, 3))
 rankings = st.dictionaries(st.integers(1, 30), scores, max_size=12).map(
-    lambda found: tuple(Scored(*each) for each in sorted(found.items(), key=lambda each: -each[1]))
+    lambda found: tuple(ScoredRow(*each) for each in sorted(found.items(), key=lambda each: -each[1]))
 )
 
 
@@ -494,7 +493,7 @@ def test_fused_with_nothing_a_ranking_stays_as_it_is(ranking) -> None:
 
 
 def test_the_best_by_words_stays_above_what_only_vectors_find() -> None:
-    found = fused([Scored(1, 1.0), Scored(2, 0.5)], [Scored(3, 1.0)])
+    found = fused([ScoredRow(1, 1.0), ScoredRow(2, 0.5)], [ScoredRow(3, 1.0)])
 
     assert [row for row, _ in found] == [1, 2, 3]
     assert found[0].score == 1.0
@@ -518,7 +517,7 @@ def test_blocks_of_any_size_give_what_sorting_all_gives(count: int, size: int, s
 @given(st.lists(st.floats(-1, 1, width=32), max_size=60))
 def test_what_stands_out_is_a_part_of_what_is_above_the_usual(cosines: list[float]) -> None:
     best = sorted(enumerate(cosines), key=lambda each: -each[1])[:20]
-    likeness = Likeness(
+    likeness = Similarity(
         best=tuple(best),
         count=len(cosines),
         mean=float(np.mean(cosines)) if cosines else 0.0,
@@ -538,7 +537,7 @@ def test_of_many_that_are_alike_none_stands_out_but_the_one_that_does() -> None:
 
     def outstanding(best: list[tuple[int, float]]) -> list[int]:
         cosines = [cosine for _, cosine in best]
-        found = Likeness(best=tuple(best), count=100, mean=float(np.mean(cosines)), deviation=float(np.std(cosines)))
+        found = Similarity(best=tuple(best), count=100, mean=float(np.mean(cosines)), deviation=float(np.std(cosines)))
         return [row for row, _ in found.outstanding()]
 
     assert outstanding([(99, 0.31), *reversed(crowd)]) == []
@@ -549,7 +548,7 @@ def test_near_to_nothing_is_nothing() -> None:
     vectors = np.zeros((20, 4), np.float32)
 
     assert nearest([Block(np.arange(20), vectors)], vectors[0], limit=5).above_the_usual() == ()
-    assert nearest([], vectors[0], limit=5) == Likeness()
+    assert nearest([], vectors[0], limit=5) == Similarity()
 
 
 async def test_of_more_than_fits_into_memory_as_much_is_found(tmp_path: Path) -> None:
@@ -558,7 +557,7 @@ async def test_of_more_than_fits_into_memory_as_much_is_found(tmp_path: Path) ->
     with opened(path, "m", make=True) as store:
         rows = [Row(row, hash_of(str(row)), vector.tobytes()) for row, vector in enumerate(vectors, 1)]
         store.put(rows, after=0, dims=8)
-    wide, narrow = Held(), Held(max_bytes=1_000)
+    wide, narrow = VectorCache(), VectorCache(max_bytes=1_000)
 
     in_memory = wide.nearest(path, "m", vectors[5], limit=5)
     from_file = narrow.nearest(path, "m", vectors[5], limit=5)
@@ -571,7 +570,7 @@ async def test_of_more_than_fits_into_memory_as_much_is_found(tmp_path: Path) ->
 
 async def test_what_is_held_stays_within_its_limit(tmp_path: Path) -> None:
     vectors = unit(np.random.default_rng(1).normal(size=(100, 8)).astype(np.float32))
-    held = Held(max_bytes=2 * 100 * 8 * 4)
+    held = VectorCache(max_bytes=2 * 100 * 8 * 4)
     for number in range(4):
         path = file_of(tmp_path, f"{SCOPE}{number}")
         with opened(path, "m", make=True) as store:
@@ -662,7 +661,7 @@ async def test_numbers_beyond_float32_are_still_a_direction() -> None:
         name = "wide"
 
         async def vectors_of(self, texts, *, limit_s):
-            return Embedded(vectors=[[3e300, 4e300], [0.0, 0.0]], tokens=0)
+            return EmbeddingResult(vectors=[[3e300, 4e300], [0.0, 0.0]], tokens=0)
 
     vectors = await ServerEmbedder(Wide()).embed(["a", "b"], limit_s=1)
 
@@ -692,14 +691,14 @@ class Without:
         return None if missing else self.finder.find_spec(name, path, target)
 sys.meta_path[:] = map(Without, sys.meta_path)
 import anyio, pathlib, tempfile
-import daemon.recall, daemon.recall.vectors, daemon.model, daemon.process, daemon.cli.doctor_command
+import daemon.recall, daemon.recall.vectors, daemon.model, daemon.process, daemon.cli.doctor.doctor_command
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config
-from daemon.recall import Found, Hit
+from daemon.recall import SearchResults, Hit
 from daemon.recall.vectors import Embedders, VectorEngine
 class Words:
     async def search(self, scope, query, *, mode, limit, prompt):
-        return Found(hits=(Hit(docid="1", file="f", score=1.0, snippet=mode),))
+        return SearchResults(hits=(Hit(docid="1", file="f", score=1.0, snippet=mode),))
 async def main():
     of = Embedders(Config(bots={"anna": BotConfig()})).of
     engine = VectorEngine(Words(), embedder_of=of, data_dir=pathlib.Path(tempfile.gettempdir()), clock=SystemClock())

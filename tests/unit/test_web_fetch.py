@@ -18,10 +18,9 @@ from tests.fakes.web_site import bomb, cut_off, endless, gzipped, hanging, page,
 from tests.limits import HANG_S
 from tests.tables import each_row
 from workers.tools.web import fetch as fetch_module
-from workers.tools.web import target, web_access
-from workers.tools.web.fetch import Fetched, Fetcher
-from workers.tools.web.robots import check_allowed, rules_of
-from workers.tools.web.target import checked_addresses, is_public, url_of
+from workers.tools.web import fetch as target
+from workers.tools.web import web_access
+from workers.tools.web.fetch import Fetched, Fetcher, check_allowed, checked_addresses, is_public, rules_of, url_of
 
 MAX_BYTES = 200_000
 CONFIG = WebToolsConfig(timeout_s=HANG_S, page_max_bytes=MAX_BYTES, private_hosts=("pond.example",))

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
 from channels.web.access import Operators
-from channels.web.access.login import WRONG_MAX, WRONG_S, Tries
-from channels.web.json_body import check_type
+from channels.web.access.login import WRONG_MAX, WRONG_S, LoginAttempts
 from channels.web.rate_limit import RateLimit
-from channels.web.request_guard import Guard, Requests, hosts_of
+from channels.web.request_guard import OpenRequests, RequestGuard, hosts_of
+from channels.web.request_params import check_type
 from channels.web.static import HEADERS
 from daemon.config import Secret, WebConfig
 from daemon.operators import short_id
@@ -28,11 +28,11 @@ TOKEN = "An-operators-token-1"
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
     """A client of an application behind the guard that says yes to everything."""
     site: Any = SimpleNamespace(name="web", config=WebConfig(token=Secret(TOKEN)), process=SimpleNamespace(bus=None))
-    guard = Guard(
+    guard = RequestGuard(
         PlainTextResponse("yes"),
         hosts=hosts_of("127.0.0.1", ["pond.example:8080"]),
         operators=Operators(site),
-        requests=Requests(),
+        requests=OpenRequests(),
         rate_limit=RateLimit(0, ManualClock()),
     )
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=guard), base_url="http://localhost") as client:
@@ -164,7 +164,7 @@ def test_the_name_of_a_visitor_tells_nothing_of_its_secret() -> None:
 
 
 def test_wrong_codes_count_for_ten_minutes_each(clock: ManualClock) -> None:
-    tries = Tries(clock)
+    tries = LoginAttempts(clock)
     for _ in range(WRONG_MAX):
         assert tries.wait_s() == 0
         tries.wrong()

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.web.access.cookies import cookie_in, new_cookie
-from channels.web.access.origin import is_ours, may_be_ours
+from channels.web.access.browser_headers import cookie_in, is_ours, may_be_ours, new_cookie
 from tests.tables import each_row
 
 HOSTS = st.sampled_from(["127.0.0.1:8765", "localhost:8765", "[::1]:8765", "pond.example", "pond.example:8443"])

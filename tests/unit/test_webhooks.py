@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from channels.slack.events_endpoint import OLD_S, Brought
+from channels.slack.events_endpoint import OLD_S, EventsEndpoint
 from channels.telegram.webhook import HEADER, UPDATE_MAX_BYTES, Webhook, secret_of
 from daemon.config import Secret, SlackConfig, SlackEventsConfig, TelegramConfig, WebhookConfig
 from daemon.testing import ManualClock
@@ -49,7 +49,7 @@ async def slack(taken: Taken, clock: ManualClock) -> AsyncIterator[httpx2.AsyncC
     events = SlackEventsConfig(url="https://pond.example/hook", port=1)
     config = SlackConfig(bot_token=Secret("xoxb-1"), signing_secret=Secret(SECRET), events=events)
     app: Any = taken
-    made = Brought("slack", config, app, clock=clock).application()
+    made = EventsEndpoint("slack", config, app, clock=clock).application()
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=made), base_url="http://hook") as client:
         yield client
 

@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from tests.limits import HANG_S
 from tests.tables import each_row
-from workers.agent import workspace as module
-from workers.agent.workspace import FILE_MAX_BYTES, Workspace
+from workers.agent.prompt import workspace as module
+from workers.agent.prompt.workspace import FILE_MAX_BYTES, Workspace
 
 
 @pytest.fixture(autouse=True)

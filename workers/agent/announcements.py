@@ -5,6 +5,7 @@ is not set up correctly, and its administrators get the sentence in their own ch
 """
 
 import math
+import random
 from collections import deque
 from contextlib import suppress
 
@@ -12,25 +13,80 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.access import is_admin
+from daemon import metrics
+from daemon.access import Pauses, is_admin
 from daemon.clock import stamp
 from daemon.config import BotConfig
 from daemon.durations import duration
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import Inbound, Notice, Reply
-from daemon.model import Failing
+from daemon.model import FailingModel
 from daemon.process import Process
-from daemon.session import StillParked, Word, tell
+from daemon.session import Claim, SessionNotice, Sessions, StillParked, tell
 from daemon.wording import text as say
 from workers.admin_messages import tell_administrators
-from workers.agent.command_outcome import answered_as
+from workers.agent.commands.command_outcome import answered_as
+from workers.lease_upkeep import ClaimHold
+
+# Chats in which a bot is paused. Their messages are delayed, and their users are notified once.
+
+LOOK_S = 10.0
+"""How often a session that rests is looked at, should nobody wake it when its bot goes on."""
+
+_log = structlog.get_logger()
+
+
+class ChatPause:
+    """Puts claims off while their bot rests."""
+
+    def __init__(self, process: Process, sessions: Sessions, pauses: Pauses) -> None:
+        self._process = process
+        self._sessions = sessions
+        self._pauses = pauses
+
+    async def puts_off(self, hold: ClaimHold) -> bool:
+        """Whether a claim was given back since its bot rests; what has begun goes on, and a stop is obeyed.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        claim = hold.claim
+        first = next((entry.inbound for entry in claim.begun.waiting if entry.inbound is not None), None)
+        if first is None or claim.begun.step or hold.stop_upto or claim.begun.stop_upto:
+            return False
+        pause = await self._pauses.of(first.bot, first.session)
+        if not pause:
+            return False
+        metrics.TURNS.labels("paused").inc()
+        # All that rest come back one after the other.
+        delay_s = min(LOOK_S, self._process.config.queue.backoff_max_s) * random.uniform(0.8, 1.0)
+        await self._sessions.put_off(claim, delay_s=delay_s, word=self._word(claim, first, pause))
+        _log.info("turn.paused", waited_s=round(delay_s, 1))
+        return True
+
+    def _word(self, claim: Claim, first: Inbound, pause: str) -> SessionNotice | None:
+        try:
+            text = say("paused", self._process.bot(first.bot).language)
+        except ConfigError:
+            return None
+        notice = Notice(kind="parked", text=text, time=stamp(self._process.clock.now()), message_id=first.id)
+        reply = None
+        if first.delivery == "push":
+            reply = Reply(
+                id=f"{claim.session}#paused-{claim.begun.claims}",
+                session=claim.session,
+                turn=claim.begun.head,
+                text=text,
+                correlation=first.correlation,
+            )
+        return SessionNotice(notice=notice, reply=reply, out_channel=first.channel, once=pause)
+
 
 HOUR_S = 3_600
 """A set-up fault is told once in so long in each chat."""
 PENDING_MAX = 100
 """Chats whose people are to be told how many messages wait; more at once are not told."""
 
-_log = structlog.get_logger()
 _decode = msgspec.json.Decoder(Inbound).decode
 
 
@@ -43,7 +99,7 @@ class Announcements:
         self._pending: deque[StillParked] = deque(maxlen=PENDING_MAX)
         self._came = anyio.Event()
 
-    def parked(self, bot: BotConfig, inbound: Inbound, failing: Failing) -> str:
+    def parked(self, bot: BotConfig, inbound: Inbound, failing: FailingModel) -> str:
         """What is said in the chat of a message that is parked."""
         if failing.kind == "outage":
             return say("parked", bot.language)
@@ -51,13 +107,13 @@ class Announcements:
             return say("setup_fault", bot.language, reason=failing.reason)
         return say("setup_fault_others", bot.language)
 
-    def once(self, failing: Failing) -> str:
+    def once(self, failing: FailingModel) -> str:
         """The name under which a chat is told again: none of an outage, one an hour of a set-up fault."""
         if failing.kind == "outage":
             return ""
         return f"setup-{math.floor(self._process.clock.now().timestamp() / HOUR_S)}"
 
-    async def tell_admins(self, name: str, bot: BotConfig, failing: Failing | None) -> None:
+    async def tell_admins(self, name: str, bot: BotConfig, failing: FailingModel | None) -> None:
         """Tell the administrators on push channels of a failure, when nobody has within the hour."""
         if failing is None or not failing.tell_admins:
             return
@@ -91,7 +147,7 @@ class Announcements:
         except (BusError, ConfigError) as error:
             _log.warning("notice.failed", session=session.session, reason=brief(error))
 
-    def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> Word:
+    def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> SessionNotice:
         kind, _, _ = session.reason.partition(":")
         text = say(
             {"setup": "still_setup_fault", "damage": "damaged"}.get(kind, "still_parked"),
@@ -110,7 +166,7 @@ class Announcements:
                 correlation=inbound.correlation,
                 reply_to=answered_as(inbound),
             )
-        return Word(notice=notice, reply=reply, out_channel=inbound.channel)
+        return SessionNotice(notice=notice, reply=reply, out_channel=inbound.channel)
 
     def _now(self) -> str:
         return stamp(self._process.clock.now())

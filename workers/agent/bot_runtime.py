@@ -12,9 +12,9 @@ from daemon.errors import ConfigError, brief
 from daemon.model import FallbackModel
 from daemon.process import Process
 from daemon.tokens import Tokenizer, load
-from workers.agent.system_prompt import Prompts
+from workers.agent.prompt.system_prompt import Prompts
+from workers.agent.prompt.workspace import Workspace
 from workers.agent.turn_progress import Kit
-from workers.agent.workspace import Workspace
 from workers.model_choice import with_model
 from workers.shared_dialects import recalled
 from workers.tools import APPROVED, BUILTIN, Registry

@@ -7,16 +7,16 @@ from daemon import metrics
 from daemon.errors import BusError, ConfigError, brief
 from daemon.session import SessionReader, SessionState
 from daemon.usage import User
-from workers.agent.prompt_history import Past, PastReader
-from workers.consolidation import Consolidator, Report, Want
+from workers.agent.prompt.prompt_history import PromptHistory, PromptHistoryReader
+from workers.consolidation import ConsolidationReport, ConsolidationRequest, Consolidator
 
 _log = structlog.get_logger()
 
 
-class Room:
+class CompactionWait:
     """One turn's; all its waits together are limited."""
 
-    def __init__(self, rooms: "Rooms", user: User, *, budget_tokens: int, correlation: str) -> None:
+    def __init__(self, rooms: "CompactionWaits", user: User, *, budget_tokens: int, correlation: str) -> None:
         self._rooms = rooms
         self._user = user
         self._session = user.session
@@ -24,14 +24,14 @@ class Room:
         self._correlation = correlation
         self._left_s = rooms.wait_s
 
-    async def make(self, past: Past, *, fixed_tokens: int, current_tokens: int) -> Past:
+    async def make(self, past: PromptHistory, *, fixed_tokens: int, current_tokens: int) -> PromptHistory:
         """What lies before the turn once as much was consolidated as there was time for; ``past`` where nothing was.
 
         After a wait that brought nothing, no turn of the session waits until the cursor has moved.
         """
         if self._left_s <= 0:
             return past
-        want = Want(
+        want = ConsolidationRequest(
             at="budget",
             fixed_tokens=fixed_tokens,
             current_tokens=current_tokens,
@@ -56,20 +56,20 @@ class Room:
             await locks.note_wait(self._session, state.cursor)
         return await self._again(past, state)
 
-    async def compact(self, focus: str, past: Past) -> tuple[Report, Past]:
+    async def compact(self, focus: str, past: PromptHistory) -> tuple[ConsolidationReport, PromptHistory]:
         """Consolidate all but the newest turns now, because somebody asked; the summary preserves ``focus``."""
-        want = Want(at="now", focus=focus, user=self._user, correlation=self._correlation)
+        want = ConsolidationRequest(at="now", focus=focus, user=self._user, correlation=self._correlation)
         report = await self._rooms.consolidator.awaited(self._session, want, within_s=self._rooms.ask_s)
         return report, await self._again(past, await self._rooms.reader.state(self._session))
 
-    async def _consolidated(self, want: Want) -> Report:
+    async def _consolidated(self, want: ConsolidationRequest) -> ConsolidationReport:
         try:
             return await self._rooms.consolidator.awaited(self._session, want, within_s=self._left_s)
         except (BusError, ConfigError) as error:
             _log.warning("consolidation.failed", reason=brief(error))
-            return Report(outcome="failed")
+            return ConsolidationReport(outcome="failed")
 
-    async def _again(self, past: Past, state: SessionState) -> Past:
+    async def _again(self, past: PromptHistory, state: SessionState) -> PromptHistory:
         if state.continuity == past.continuity and not self._moved(past, state.start, state.head):
             return past
         found, _ = await self._rooms.pasts.read(
@@ -77,14 +77,14 @@ class Room:
         )
         return found
 
-    def _moved(self, past: Past, start: int, head: int) -> bool:
+    def _moved(self, past: PromptHistory, start: int, head: int) -> bool:
         return head - start < len(past.history) or not past.whole
 
 
-class Rooms:
+class CompactionWaits:
     """Gives every turn of a process its own."""
 
-    def __init__(self, consolidator: Consolidator, reader: SessionReader, pasts: PastReader) -> None:
+    def __init__(self, consolidator: Consolidator, reader: SessionReader, pasts: PromptHistoryReader) -> None:
         config = consolidator.stores.config.consolidation
         self.consolidator = consolidator
         self.reader = reader
@@ -92,6 +92,6 @@ class Rooms:
         self.wait_s = config.turn_wait_s
         self.ask_s = config.call_deadline_s
 
-    def of(self, user: User, *, budget_tokens: int, correlation: str) -> Room:
+    def of(self, user: User, *, budget_tokens: int, correlation: str) -> CompactionWait:
         """For one turn of a user."""
-        return Room(self, user, budget_tokens=budget_tokens, correlation=correlation)
+        return CompactionWait(self, user, budget_tokens=budget_tokens, correlation=correlation)

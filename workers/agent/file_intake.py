@@ -6,6 +6,7 @@ becomes a line that says so. A turn without files is not changed.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +14,127 @@ import anyio
 import structlog
 
 from daemon.config import transcription_of
+from daemon.durable import write_whole
 from daemon.errors import ChannelError, ModelError, SendRefused, ToolError, brief
-from daemon.events import LogEntry
+from daemon.events import Attachment, Inbound, LogEntry
+from daemon.inbox import path_of
 from daemon.model import Answer, is_charged, transcriber
 from daemon.process import Process
 from daemon.services import FETCH, load
 from daemon.usage import Estimate, LimitReached
-from workers.agent.inbox_files import keep, kept
-from workers.agent.incoming_file import Taken
-from workers.agent.pictures import PICTURES_MAX
+from workers.agent.prompt.user_messages import PICTURES_MAX, line_of, one_line, own, picture, unbracketed
 from workers.agent.turn_progress import Turn, inbounds
-from workers.tools import Folders
+from workers.paid_calls import account
+from workers.tools import FileAccess
+from workers.tools.file_access import changing, whole
 from workers.tools.registry import READ_FILE_NAME
-from workers.tools.tool_threads import in_thread
-from workers.usage_accounts import account
+from workers.tools.tool_result import in_thread
 
 if TYPE_CHECKING:
     from daemon.model.speech_to_text import Transcriber
+
+
+# One file of a message, and its description for the model. Pure.
+
+INLINE_MAX_CHARS = 20_000
+"""Longest text that is included in the message itself, for a bot without a tool to read files."""
+
+REASON_MAX_CHARS = 200
+
+
+@dataclass(kw_only=True)
+class IncomingFile:
+    """A file, and its outcome."""
+
+    inbound: Inbound
+    number: int
+    told: str = ""
+    """The line about it in the message; empty while it is not processed."""
+    picture: bytes = b""
+    """The part of a message that shows it, JSON; empty if it is not a picture."""
+
+    @property
+    def file(self) -> Attachment:
+        """The attachment as the channel describes it."""
+        return self.inbound.attachments[self.number]
+
+    @property
+    def path(self) -> str:
+        """Its path among the files of its scope."""
+        return self.file.path or path_of(self.inbound, self.number)
+
+    def fail(self, reason: object) -> None:
+        """Describe why it is missing."""
+        self.told = self._line(self.file.size_bytes, f": {unbracketed(one_line(str(reason), REASON_MAX_CHARS))}")
+
+    def heard(self, text: str) -> None:
+        """Include the transcription of a voice message."""
+        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": contains no speech")
+
+    def tell(self, content: bytes, *, saved: bool, can_read: bool, more: str = "") -> None:
+        """Tell of a file that is there.
+
+        Args:
+            content: of the file.
+            saved: whether it is kept among the scope's files.
+            can_read: whether the bot has a tool that reads them; if not, a short text stands in the message.
+            more: what else there is to tell.
+        """
+        if self.file.kind == "image":
+            self.picture = picture(content)
+        where = f", saved as {self.path}" if saved and can_read else ""
+        self.told = self._line(len(content), f"{where}{more}")
+        text = "" if can_read or self.file.kind != "document" else _text_in(content)
+        if text:
+            self.told += f"\n{own(text)}"
+
+    def _line(self, size_bytes: int, more: str) -> str:
+        size = f", {_shown_size(size_bytes)}" if size_bytes else ""
+        return line_of(self.file, f"{size}{more}")
+
+
+def _text_in(content: bytes) -> str:
+    """A short text; empty for other content."""
+    if len(content) > 4 * INLINE_MAX_CHARS or b"\0" in content:
+        return ""
+    try:
+        text = content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        return ""
+    return text if len(text) <= INLINE_MAX_CHARS else ""
+
+
+def _shown_size(size_bytes: int) -> str:
+    if size_bytes < 1_000:
+        return f"{size_bytes} bytes"
+    if size_bytes < 1_000_000:
+        return f"{size_bytes / 1_000:.0f} kB"
+    return f"{size_bytes / 1_000_000:.1f} MB"
+
+
+# Stores the files of messages among the files of their scope. All functions block.
+
+
+def kept(folders: FileAccess, path: str, max_bytes: int) -> bytes | None:
+    """The content of a file that was put there before; None: it was not, or it is no file of ours."""
+    place = folders.place(path)
+    try:
+        with folders.opened(place) as descriptor:
+            return whole(descriptor, place, max_bytes)
+    except ToolError:
+        return None
+
+
+def keep(folders: FileAccess, path: str, content: bytes) -> None:
+    """Put a file there.
+
+    Raises:
+        ToolError: nothing can be written there.
+    """
+    place = folders.place(path)
+    with changing(folders, place, make=True) as folder:
+        write_whole(folder, place.names[-1], content)
+
 
 WITHIN_S = 60.0
 """Time limit for fetching all files of a turn's messages; transcription has its own limit."""
@@ -56,7 +161,7 @@ Fetch = Callable[..., Awaitable[bytes]]
 _log = structlog.get_logger()
 
 
-class TakingIn:
+class FileIntake:
     """Fetches and stores the files for the turns of one process."""
 
     def __init__(self, process: Process) -> None:
@@ -70,7 +175,7 @@ class TakingIn:
         if not any(inbound.attachments for inbound in said):
             return
         files = [
-            Taken(inbound=inbound, number=number)
+            IncomingFile(inbound=inbound, number=number)
             for inbound in said
             for number, file in enumerate(inbound.attachments)
             if file.source or file.path
@@ -91,7 +196,7 @@ class TakingIn:
         for each in self._transcribers.values():
             await each.aclose()
 
-    async def _all_within(self, turn: Turn, files: list[Taken], *, again: bool) -> str:
+    async def _all_within(self, turn: Turn, files: list[IncomingFile], *, again: bool) -> str:
         """Process all files; returns the reason for those that were not processed in time."""
         within_s = WITHIN_S
         if any(each.file.kind == "voice" for each in files):
@@ -106,7 +211,7 @@ class TakingIn:
             return f"the file could not be fetched: {type(error).__name__}"
         return f"the file could not be fetched within {within_s:g} s"
 
-    async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
+    async def _all(self, turn: Turn, files: list[IncomingFile], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
             each.fail(f"the file was not fetched, because more than {FILES_MAX} files arrived at once")
@@ -125,7 +230,7 @@ class TakingIn:
         async with opened as fetch:
             yield fetch
 
-    async def _take(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+    async def _take(self, turn: Turn, each: IncomingFile, folders: FileAccess, fetch: Fetch | None) -> None:
         async with self._places:
             try:
                 await self._taken(turn, each, folders, fetch)
@@ -135,7 +240,7 @@ class TakingIn:
                 _log.exception("attachment.failed", reason=type(error).__name__)
                 each.fail(f"the file could not be fetched: {type(error).__name__}")
 
-    async def _taken(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+    async def _taken(self, turn: Turn, each: IncomingFile, folders: FileAccess, fetch: Fetch | None) -> None:
         most = self._process.config.agent.attachment_max_bytes
         saved = True
         content = await in_thread(partial(kept, folders, each.path, most))
@@ -156,7 +261,7 @@ class TakingIn:
             can_read = READ_FILE_NAME in turn.kit.tools.names
             await in_thread(partial(each.tell, content, saved=saved, can_read=can_read))
 
-    async def _hear(self, turn: Turn, each: Taken, folders: Folders, content: bytes, *, saved: bool) -> None:
+    async def _hear(self, turn: Turn, each: IncomingFile, folders: FileAccess, content: bytes, *, saved: bool) -> None:
         """Transcribe a voice message, or use the transcription that a predecessor stored next to it."""
         heard = await in_thread(partial(kept, folders, f"{each.path}.txt", TEXT_MAX_BYTES))
         if heard is not None:
@@ -206,7 +311,7 @@ class TakingIn:
         return self._transcribers[bot]
 
 
-async def _fetched(fetch: Fetch, each: Taken) -> bytes:
+async def _fetched(fetch: Fetch, each: IncomingFile) -> bytes:
     for number in range(TRIES):
         try:
             return await fetch(each.file, timeout_s=FETCH_S)
@@ -217,7 +322,7 @@ async def _fetched(fetch: Fetch, each: Taken) -> bytes:
     raise AssertionError("the file was neither fetched nor refused (an error in Millpond)")
 
 
-async def _saved(folders: Folders, path: str, content: bytes) -> bool:
+async def _saved(folders: FileAccess, path: str, content: bytes) -> bool:
     try:
         await in_thread(partial(keep, folders, path, content))
     except ToolError as error:
@@ -226,7 +331,7 @@ async def _saved(folders: Folders, path: str, content: bytes) -> bool:
     return True
 
 
-async def _entries(turn: Turn, files: list[Taken], reason: str) -> list[LogEntry]:
+async def _entries(turn: Turn, files: list[IncomingFile], reason: str) -> list[LogEntry]:
     """The first entries of the turn with the outcomes of the files; ``reason`` is for files that were not processed."""
     told: dict[tuple[str, int], str] = {}
     for each in files:

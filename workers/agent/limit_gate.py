@@ -3,13 +3,13 @@
 from daemon.events import Inbound
 from daemon.process import Process
 from daemon.session import Claim
-from daemon.usage import Amount, Limits, Payer, Refusal, Room
+from daemon.usage import Amount, BucketLevel, Limits, Payer, Refusal
+from workers.admin_messages import LimitWarnings
 from workers.agent.turn_progress import Turn
-from workers.limit_warnings import LimitWarnings
-from workers.usage_accounts import count, user_of
+from workers.paid_calls import count, user_of
 
 
-class Gate:
+class LimitGate:
     """Checks limits before turns, and records their usage."""
 
     def __init__(self, process: Process) -> None:
@@ -28,7 +28,7 @@ class Gate:
             message=message,
         )
 
-    async def refusal(self, turn: Turn) -> Refusal | Room | None:
+    async def refusal(self, turn: Turn) -> Refusal | BucketLevel | None:
         """What keeps a turn from beginning: the day's limits are used up, or there is no room just now.
 
         Raises:
@@ -39,7 +39,7 @@ class Gate:
             return refusal
         return await self.wait(turn.claim, turn.first, turn.covered[0].stream_id, count=len(turn.covered))
 
-    async def wait(self, claim: Claim, first: Inbound, at: str, *, count: int = 1) -> Room | None:
+    async def wait(self, claim: Claim, first: Inbound, at: str, *, count: int = 1) -> BucketLevel | None:
         """What keeps ``count`` messages or a command waiting; None: there was room, and it was taken.
 
         ``at``: stream id of the first of them. Errors as above.

@@ -9,9 +9,9 @@ from daemon.clock import Clock, stamp
 from daemon.events import NOTHING, Inbound, LogEntry, Overheard
 from daemon.model import Answer, ToolCall
 from daemon.tokens import Tokenizer
-from workers.agent.user_messages import own, words_of
+from workers.agent.prompt.user_messages import own, words_of
 from workers.message_format import CALLS, shown_result
-from workers.tools import Content, Result
+from workers.tools import Content, ToolResult
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ _decode = msgspec.json.Decoder(_Links).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class Entries:
+class LogEntries:
     """Makes the entries of one turn."""
 
     def __init__(self, tokenizer: Tokenizer, clock: Clock, *, turn: int, vision: bool = True) -> None:
@@ -116,7 +116,7 @@ class Entries:
             await self._entry(_Wire(role="user", content=CONTINUE)),
         )
 
-    async def result(self, call_id: str, result: Result) -> LogEntry:
+    async def result(self, call_id: str, result: ToolResult) -> LogEntry:
         """What a tool gave back; it counts as it is shown, between its marks."""
         return await self._entry(_Wire(role="tool", content=result.content(), tool_call_id=call_id))
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from daemon.config import ModelConfig
 from daemon.errors import BusError, ModelRefused
-from daemon.model import Failing, account_of, failing, note_failing, note_working
+from daemon.model import FailingModel, account_of, failing, note_failing, note_working
 from daemon.process import Process
 
 
@@ -33,7 +33,7 @@ class ModelHealth:
         self._refused: dict[str, set[str]] = {}
         """By bot: sessions whose messages were refused since the bot's last answer."""
 
-    async def obstacle(self, model: ModelConfig, *, was_parked: bool) -> Failing | None:
+    async def obstacle(self, model: ModelConfig, *, was_parked: bool) -> FailingModel | None:
         """Why a turn has to wait; None: it asks the model.
 
         Args:
@@ -46,7 +46,7 @@ class ModelHealth:
             return await failing(self._bus, model)
         return None
 
-    async def failed(self, model: ModelConfig, failure: Failing, *, retry_after_s: float | None) -> Failing:
+    async def failed(self, model: ModelConfig, failure: FailingModel, *, retry_after_s: float | None) -> FailingModel:
         """Note a failed call; the failure with the time since when it has lasted."""
         self._failing.add(_name(model))
         with suppress(BusError):
@@ -60,7 +60,7 @@ class ModelHealth:
                 await note_working(self._bus, model)
                 self._failing.discard(_name(model))
 
-    async def refused(self, bot: str, model: ModelConfig, session: str, error: ModelRefused) -> Failing | None:
+    async def refused(self, bot: str, model: ModelConfig, session: str, error: ModelRefused) -> FailingModel | None:
         """Note that a message was given up since ``model`` refused it; what administrators are to know of it."""
         sessions = self._refused.setdefault(bot, set())
         sessions.add(session)

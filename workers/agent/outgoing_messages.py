@@ -8,19 +8,19 @@ from daemon.errors import BadSessionKey, ToolError
 from daemon.events import Inbound, Notice, Reply
 from daemon.memory import Memories
 from daemon.process import Process
-from daemon.session import Claim, Sayings, Sessions, saying_id
-from daemon.session import Saying as Said
+from daemon.session import Claim, Sessions, TurnMessages, saying_id
+from daemon.session import TurnMessage as Said
 from daemon.sessionkey import SessionKey
 from workers.tools import Saying, ToolContext
 
 
-class Speech:
+class OutgoingMessages:
     """Sends messages for one turn."""
 
     def __init__(self, process: Process, sessions: Sessions, memories: Memories, claim: Claim, first: Inbound) -> None:
         self._process = process
         self._memories = memories
-        self._sayings = Sayings(process.bus, sessions, process.config.queue)
+        self._sayings = TurnMessages(process.bus, sessions, process.config.queue)
         self._claim = claim
         self._first = first
 

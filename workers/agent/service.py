@@ -11,12 +11,12 @@ from daemon.recall import Recaller
 from daemon.session import Sessions
 from workers.agent.announcements import Announcements
 from workers.agent.bot_runtime import Kits
-from workers.agent.immediate_answers import Speaker
+from workers.agent.commands.immediate_answers import ImmediateAnswers
 from workers.agent.model_health import ask_anew
 from workers.agent.reminder_sweep import ReminderSweep
 from workers.agent.turn import Turns
 from workers.consolidation import stand_in
-from workers.session_consumer import Consumer
+from workers.session_consumer import SessionConsumer
 
 _log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     announcements = Announcements(process)
     sessions = Sessions(process.bus, process.config.queue, worker=process.name, still_parked=announcements.still_parked)
     turns = Turns(process, sessions, announcements)
-    consumer = Consumer(process, sessions, turns, slots=process.config.agent.slots)
+    consumer = SessionConsumer(process, sessions, turns, slots=process.config.agent.slots)
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
@@ -43,7 +43,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
             await _warm(turns.kits, process.recaller)
-            tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
+            tg.start_soon(ImmediateAnswers(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()
             tg.cancel_scope.cancel()

@@ -17,11 +17,11 @@ from daemon.inbox import speech_path_of
 from daemon.model import Answer, is_charged, speech_synthesizer
 from daemon.process import Process
 from daemon.usage import Estimate
-from workers.agent.command_outcome import is_silent
-from workers.agent.inbox_files import keep, kept
+from workers.agent.commands.command_outcome import is_silent
+from workers.agent.file_intake import keep, kept
 from workers.agent.turn_progress import Turn, inbounds
-from workers.tools.tool_threads import in_thread
-from workers.usage_accounts import account
+from workers.paid_calls import account
+from workers.tools.tool_result import in_thread
 
 if TYPE_CHECKING:
     from daemon.model.text_to_speech import SpeechSynthesizer

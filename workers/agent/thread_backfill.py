@@ -27,7 +27,7 @@ Before = Callable[..., Awaitable[tuple[Overheard, ...]]]
 _log = structlog.get_logger()
 
 
-class LookingBack:
+class ThreadBackfill:
     """Looks back for one process's turns."""
 
     def __init__(self, process: Process) -> None:

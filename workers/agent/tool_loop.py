@@ -1,18 +1,65 @@
 """Calls the model and its tools in turn, until the model answers without a tool call."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import anyio
+import structlog
 
 from daemon import metrics
-from daemon.errors import MillpondError
+from daemon.errors import ConfigError, MillpondError, brief
 from daemon.events import LogEntry
 from daemon.model import Answer, ToolCall
+from daemon.process import Process
 from daemon.wording import text as say
+from workers.agent.bot_runtime import prompts_of
 from workers.agent.log_entries import call_names, calls_beyond, open_calls, rounds
 from workers.agent.model_calls import ModelCalls
-from workers.agent.turn_progress import Turn
-from workers.tools import Result, failure
+from workers.agent.prompt.system_prompt import Prompts
+from workers.agent.turn_progress import Kit, Turn
+from workers.tools import Registry, Tool, ToolResult, failure
+from workers.tools.mcp import ToolServers
+
+# The tools that servers offer to a bot's turns, which may change at any time.
+
+_log = structlog.get_logger()
+
+
+class ServerTools:
+    """Kits with the tools of servers, rebuilt only if these tools change."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.servers = ToolServers(process)
+        self._made: dict[Prompts, tuple[tuple[Tool, ...], Kit]] = {}
+
+    async def of(self, kit: Kit, bot: str, *, scope: str, session: str) -> Kit:
+        """``kit`` with what the bot's servers offer just now."""
+        tools = await self.servers.tools(bot, scope=scope, session=session)
+        equipped = self._with(tools, kit, bot) if tools else kit
+        missing = self.servers.missing(bot)
+        return replace(equipped, missing=(*missing, *equipped.missing)) if missing else equipped
+
+    def _with(self, tools: tuple[Tool, ...], kit: Kit, bot: str) -> Kit:
+        known = self._made.get(kit.prompts)
+        if known is None or known[0] != tools:
+            known = self._made[kit.prompts] = (tools, self._equipped(kit, bot, kit.tools.beside(tools)))
+        return known[1]
+
+    def known(self, kit: Kit) -> Kit:
+        """``kit`` with what the bot's servers offered when a turn last asked them."""
+        found = self._made.get(kit.prompts)
+        return found[1] if found else kit
+
+    def _equipped(self, kit: Kit, bot: str, tools: Registry) -> Kit:
+        try:
+            return replace(
+                kit, tools=tools, prompts=prompts_of(self._process, bot, kit.prompts.bot, kit.tokenizer, tools)
+            )
+        except ConfigError as error:  # their definitions alone would fill the model's window
+            _log.error("tools.missing", bot=bot, reason=brief(error))
+            return replace(kit, missing=self.servers.too_large(bot, str(error)))
+
 
 CALLS_AT_ONCE = 16
 """Tool calls of one turn that run side by side; the others wait for a place."""
@@ -24,7 +71,7 @@ Journal = Callable[[int, Sequence[LogEntry]], Awaitable[None]]
 """Puts finished steps on record: how many stand there already, and the new ones."""
 
 
-class Loop:
+class ToolLoop:
     """Runs one turn's model calls and tool calls; ``progress`` always says how far it came."""
 
     def __init__(self, turn: Turn, *, journal: Journal) -> None:
@@ -86,7 +133,7 @@ class Loop:
             await self._keep(call, result)
         await self._turn.live.tool(call, "failed" if result.failed else "done")
 
-    async def _keep(self, call: ToolCall, result: Result) -> None:
+    async def _keep(self, call: ToolCall, result: ToolResult) -> None:
         # What a tool did cannot be undone: from here on a stop may delay its record, never lose it.
         with anyio.fail_after(RECORD_TIMEOUT_S, shield=True):
             await self._record(await self._turn.entries.result(call.id, result))

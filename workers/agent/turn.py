@@ -20,85 +20,81 @@ from daemon.errors import (
 )
 from daemon.events import Inbound, LogEntry
 from daemon.heartbeat import Problem
-from daemon.memory import Home
-from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
+from daemon.memory import MemoryLocation
+from daemon.model import RETRY_AFTER_MAX_S, Answer, FailingModel
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
-from daemon.shared_timeout import Limit
+from daemon.shared_timeout import SharedTimeout
 from daemon.usage import LimitReached
 from workers.admin_messages import tell_administrators
-from workers.agent.announcements import Announcements
+from workers.agent.announcements import Announcements, ChatPause
+from workers.agent.bot_checks import problems_of
 from workers.agent.bot_runtime import Kits
-from workers.agent.chat_pause import Resting
-from workers.agent.compact_request import compacted
-from workers.agent.compaction_wait import Rooms
-from workers.agent.failure_attribution import REFUSED_ATTEMPTS, attributed
-from workers.agent.file_intake import TakingIn
-from workers.agent.history_cache import Histories
-from workers.agent.limit_gate import Gate
+from workers.agent.commands.reminder_desk import ReminderDesk, reminder_text
+from workers.agent.commands.session_commands import SessionCommands, before_command, command_first, compacted
+from workers.agent.compaction_wait import CompactionWaits
+from workers.agent.file_intake import FileIntake
+from workers.agent.limit_gate import LimitGate
 from workers.agent.live_text import LiveBoard, LiveText
-from workers.agent.log_entries import Entries, open_calls
+from workers.agent.log_entries import LogEntries, open_calls
+from workers.agent.model_calls import REFUSED_ATTEMPTS, attributed
 from workers.agent.model_health import ModelHealth
-from workers.agent.outgoing_messages import Speech
-from workers.agent.problem_report import problems_of
-from workers.agent.prompt_history import PastReader
-from workers.agent.reminder_desk import ReminderDesk, reminder_text
-from workers.agent.server_tools import Equipment
-from workers.agent.session_commands import Commands, before_command, command_first
+from workers.agent.outgoing_messages import OutgoingMessages
+from workers.agent.prompt.prompt_history import HistoryCache, PromptHistoryReader
+from workers.agent.prompt.turn_requests import TurnRequests, cache_key
 from workers.agent.spoken_answer import Voice
-from workers.agent.thread_backfill import LookingBack
-from workers.agent.tool_loop import Loop
-from workers.agent.turn_endings import Ending, insist
-from workers.agent.turn_progress import Kit, Progress, Turn, inbounds
+from workers.agent.thread_backfill import ThreadBackfill
+from workers.agent.tool_loop import ServerTools, ToolLoop
+from workers.agent.turn_endings import TurnEndings, insist
+from workers.agent.turn_progress import Kit, Turn, TurnProgress, inbounds
 from workers.agent.turn_recall import recalled, traced
-from workers.agent.turn_requests import Requests, cache_key
-from workers.agent.turn_tracing import Tracing
-from workers.backoff import after_looking, after_waiting
-from workers.claim_hold import Hold
+from workers.agent.turn_tracing import TurnTracing
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
 from workers.failure_log import noted
+from workers.lease_upkeep import ClaimHold
+from workers.paid_calls import user_of
+from workers.session_consumer import after_looking, after_waiting
 from workers.shared_dialects import remembered
-from workers.tools import Folders, ToolContext
-from workers.tools.shell import Shell
+from workers.tools import FileAccess, ToolContext
+from workers.tools.command_sandbox import Shell
 from workers.tools.web import WebAccess
-from workers.usage_accounts import user_of
 
 _log = structlog.get_logger()
 
 
 class Turns:
-    """Answers claims: the ``Answer`` that ``workers.session_consumer.Consumer`` calls."""
+    """Answers claims: the ``Answer`` that ``workers.session_consumer.SessionConsumer`` calls."""
 
     def __init__(self, process: Process, sessions: Sessions, announcements: Announcements | None = None) -> None:
         self._process = process
         self._sessions = sessions
         self._attempts_max = process.config.queue.attempts_max
-        self._gate = Gate(process)
+        self._gate = LimitGate(process)
         self.pauses = Pauses(process.bus, process.config.queue)
-        self._resting = Resting(process, sessions, self.pauses)
+        self._resting = ChatPause(process, sessions, self.pauses)
         self.kits = Kits(process)
         self.consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
         self._files, self._memories = consolidator.stores.files, consolidator.stores.memories
         reader = SessionReader(process.bus)
-        self._pasts = PastReader(reader, self._memories, process.config.micro_compact)
-        self._rooms = Rooms(consolidator, reader, self._pasts)
-        self._commands = Commands(process, self.kits, consolidator)
+        self._pasts = PromptHistoryReader(reader, self._memories, process.config.micro_compact)
+        self._rooms = CompactionWaits(consolidator, reader, self._pasts)
+        self._commands = SessionCommands(process, self.kits, consolidator)
         self._announcements = announcements or Announcements(process)
-        self._histories = Histories()
-        self._ending = Ending(process, sessions, self._commands, self._announcements, self._histories)
+        self._histories = HistoryCache()
+        self._ending = TurnEndings(process, sessions, self._commands, self._announcements, self._histories)
         self._health = ModelHealth(process)
-        self._limit = Limit(process.config.agent.turn_timeout_s)
-        self._looking_back = LookingBack(process)
-        self._taking_in = TakingIn(process)
+        self._limit = SharedTimeout(process.config.agent.turn_timeout_s)
+        self._looking_back = ThreadBackfill(process)
+        self._taking_in = FileIntake(process)
         self._voice = Voice(process)
         self._desk = ReminderDesk(process)
-        self.equipment = Equipment(process)
+        self.equipment = ServerTools(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
-    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def __call__(self, hold: ClaimHold, *, go_on: Callable[[], bool]) -> Claim | None:
         """See ``workers.session_consumer.Answer``."""
-        claim, tracing = hold.claim, Tracing(self._process.clock)
+        claim, tracing = hold.claim, TurnTracing(self._process.clock)
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)
         if await self._resting.puts_off(hold):
@@ -143,7 +139,7 @@ class Turns:
         await self._voice.aclose()
         await self.consolidator.aclose()
 
-    async def _carry_out(self, hold: Hold, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _carry_out(self, hold: ClaimHold, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
         """Deal with a command that changes the session; its turn has come."""
         claim = hold.claim
         bind_contextvars(message_id=command.id, correlation=command.correlation, turn=claim.begun.head)
@@ -164,7 +160,7 @@ class Turns:
             return None
         return await self._ending.carried_out(claim, command, outcome, go_on=go_on)
 
-    async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _answer(self, turn: Turn, hold: ClaimHold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
             return await self._ending.dead(turn, go_on=go_on)
         reminder = turn.first.reminder
@@ -180,7 +176,7 @@ class Turns:
         except LimitReached as error:
             return await self._ending.refused(turn, error.refusal, go_on=go_on)
 
-    async def _asked(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _asked(self, turn: Turn, hold: ClaimHold, *, go_on: Callable[[], bool]) -> Claim | None:
         model, parked_s = turn.kit.prompts.bot.model, turn.claim.begun.parked_s
         obstacle = None if hold.stop_upto else await self._health.obstacle(model, was_parked=parked_s > 0)
         if obstacle is not None:
@@ -202,7 +198,9 @@ class Turns:
             await hold.until(partial(self._voice.speak, turn, answer), limit=self._limit)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _failed(self, turn: Turn, hold: Hold, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _failed(
+        self, turn: Turn, hold: ClaimHold, error: ModelError, *, go_on: Callable[[], bool]
+    ) -> Claim | None:
         """A model call of the turn failed."""
         bot, parked_s = turn.kit.prompts.bot, turn.claim.begun.parked_s
         test = partial(attributed, turn, error, attempts_max=self._attempts_max)
@@ -227,7 +225,7 @@ class Turns:
         retry_after_s = error.retry_after_s if isinstance(error, ModelUnavailable) else None
         failing = await self._health.failed(
             turn.kit.prompts.bot.model,
-            Failing(kind=kind, reason=error.brief, since_s=parked_s),
+            FailingModel(kind=kind, reason=error.brief, since_s=parked_s),
             retry_after_s=retry_after_s,
         )
         at_least_s = min(RETRY_AFTER_MAX_S, retry_after_s or 0.0)
@@ -236,10 +234,10 @@ class Turns:
             delay_s = after_waiting(parked_s, self._process.config.queue, at_least_s=at_least_s)
         return await self._ending.parked(turn, failing, delay_s=delay_s, go_on=go_on)
 
-    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: Home, tracing: Tracing) -> Turn:
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: MemoryLocation, tracing: TurnTracing) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
         vision = kit.prompts.bot.model.vision
-        entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
+        entries = LogEntries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
         await self._files.sync(home.scope)
         past, journal = await self._pasts.read(
             claim.session,
@@ -252,13 +250,13 @@ class Turns:
             # Its first record fixed what the turn covers; a message deleted since is not waiting any more.
             known = {entry.id for entry in journal if entry.id}
             covered = tuple(entry for entry in covered if entry.inbound and entry.inbound.id in known)
-            progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
+            progress = TurnProgress(entries=journal, step=len(journal), cut_off=open_calls(journal))
             said = inbounds(covered)
         else:
             said = inbounds(covered)
-            progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
+            progress = TurnProgress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
         recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts, note=tracing.recall_noted)
-        requests = Requests(
+        requests = TurnRequests(
             kit.prompts,
             self._process.clock,
             said=said or [first],
@@ -284,9 +282,9 @@ class Turns:
         )
 
     def _context_of(
-        self, claim: Claim, first: Inbound, kit: Kit, requests: Requests, home: str, call: str
+        self, claim: Claim, first: Inbound, kit: Kit, requests: TurnRequests, home: str, call: str
     ) -> ToolContext:
-        speech = Speech(self._process, self._sessions, self._memories, claim, first)
+        speech = OutgoingMessages(self._process, self._sessions, self._memories, claim, first)
         return ToolContext(
             clock=self._process.clock,
             time_zone=kit.time_zone,
@@ -295,7 +293,7 @@ class Turns:
             scope=home,
             turn=claim.begun.head,
             nonce=claim.nonce,
-            folders=Folders(self._process.workspace(first.bot), home),
+            folders=FileAccess(self._process.workspace(first.bot), home),
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
             recaller=self._process.recaller,
@@ -307,7 +305,7 @@ class Turns:
 
     def _shell(self, bot: BotConfig, said: Sequence[Inbound], home: str) -> Shell:
         allowed = bot.exec.allow == "everyone" or all(is_admin(bot, each) for each in said)
-        folders = Folders(self._process.workspace(said[-1].bot), home)
+        folders = FileAccess(self._process.workspace(said[-1].bot), home)
         process, session = self._process, str(said[-1].session)
         return Shell(
             bus=process.bus,
@@ -332,7 +330,7 @@ class Turns:
         await self._looking_back.look(turn)
         await self._taking_in.take_in(turn)
         try:
-            return await Loop(turn, journal=journal).run()
+            return await ToolLoop(turn, journal=journal).run()
         finally:
             turn.live.end()
             await remembered(self._process, turn.kit.prompts.bot.model)

@@ -14,21 +14,21 @@ from daemon import metrics
 from daemon.clock import age_s, stamp
 from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, ModelRefused, brief
 from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
-from daemon.model import LASTS_S, Answer, Failing
+from daemon.model import LASTS_S, Answer, FailingModel
 from daemon.process import Process
-from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
-from daemon.usage import Refusal, Room
+from daemon.session import NO_CHANGE, Change, Claim, Commit, PendingMessage, SessionNotice, Sessions
+from daemon.usage import BucketLevel, Refusal
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.announcements import Announcements
-from workers.agent.command_outcome import Outcome, answered_as, is_silent, is_stopped
-from workers.agent.failure_attribution import REFUSED_ATTEMPTS
-from workers.agent.history_cache import Histories
+from workers.agent.commands.command_outcome import Outcome, answered_as, is_silent, is_stopped
+from workers.agent.commands.session_commands import SessionCommands, before_command, queued
 from workers.agent.log_entries import open_calls
-from workers.agent.session_commands import Commands, before_command, queued
+from workers.agent.model_calls import REFUSED_ATTEMPTS
+from workers.agent.prompt.prompt_history import HistoryCache
 from workers.agent.turn_progress import Turn, inbounds
-from workers.backoff import after_attempts
 from workers.failure_log import noted
+from workers.session_consumer import after_attempts
 from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
@@ -82,16 +82,16 @@ class _End:
     change: Change = NO_CHANGE
 
 
-class Ending:
+class TurnEndings:
     """Ends turns and gives sessions back."""
 
     def __init__(
         self,
         process: Process,
         sessions: Sessions,
-        commands: Commands,
+        commands: SessionCommands,
         announcements: Announcements,
-        histories: Histories,
+        histories: HistoryCache,
     ) -> None:
         self._process = process
         self._histories = histories
@@ -189,8 +189,8 @@ class Ending:
     async def _commit_aside(
         self,
         claim: Claim,
-        covered: Sequence[Waiting],
-        words: Sequence[Word] = (),
+        covered: Sequence[PendingMessage],
+        words: Sequence[SessionNotice] = (),
         *,
         outcomes: Sequence[Outcome] = (),
         dead_reason: str = "",
@@ -210,7 +210,7 @@ class Ending:
             lambda: self._sessions.commit(claim, commit, step=claim.begun.step, out_channel=channel, go_on=go_on())
         )
 
-    async def parked(self, turn: Turn, failing: Failing, *, delay_s: float, go_on: GoOn) -> Claim | None:
+    async def parked(self, turn: Turn, failing: FailingModel, *, delay_s: float, go_on: GoOn) -> Claim | None:
         """The model cannot be asked: tried again after ``delay_s``, for ``park_max_s`` in all."""
         # Not the message's age: what waited for a worker over night has not waited for the model yet.
         if turn.claim.begun.parked_s > self._queue.park_max_s:
@@ -222,9 +222,9 @@ class Ending:
         await self._announcements.tell_admins(turn.first.bot, bot, failing)
         return None
 
-    async def refused(self, turn: Turn, refusal: Refusal | Room, *, go_on: GoOn) -> Claim | None:
+    async def refused(self, turn: Turn, refusal: Refusal | BucketLevel, *, go_on: GoOn) -> Claim | None:
         """The bot's limits keep it from beginning."""
-        if isinstance(refusal, Room):
+        if isinstance(refusal, BucketLevel):
             await self.delayed(turn.claim, turn.first, wait_s=refusal.wait_s, tell=refusal.tell)
         elif refusal.used_up:
             return await self._spent(turn, refusal, go_on=go_on)
@@ -252,7 +252,7 @@ class Ending:
 
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""
-        failing = Failing(kind="setup", reason=str(error), since_s=0.0)
+        failing = FailingModel(kind="setup", reason=str(error), since_s=0.0)
         await self._park(claim, first, say("parked", "en"), failing, delay_s=self._queue.backoff_max_s)
 
     async def failed(self, turn: Turn, error: Exception, *, go_on: GoOn) -> Claim | None:
@@ -275,7 +275,7 @@ class Ending:
         await self._sessions.back_off(turn.claim, delay_s=after_attempts(attempts, self._queue))
         return None
 
-    async def _park(self, claim: Claim, first: Inbound, text: str, failing: Failing, *, delay_s: float) -> None:
+    async def _park(self, claim: Claim, first: Inbound, text: str, failing: FailingModel, *, delay_s: float) -> None:
         metrics.TURNS.labels("parked").inc()
         _log.warning("turn.parked", reason=f"{failing.kind}: {failing.reason}", waited_s=round(delay_s, 1))
         word = replace(self._word(claim, first, text, kind="parked"), once=self._announcements.once(failing))
@@ -347,7 +347,7 @@ class Ending:
         *,
         kind: Literal["aside", "parked"] = "aside",
         attachments: tuple[Attachment, ...] = (),
-    ) -> Word:
+    ) -> SessionNotice:
         notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id, attachments=attachments)
         reply = None
         if inbound.delivery == "push":
@@ -361,7 +361,7 @@ class Ending:
                 attachments=attachments,
                 reply_to=answered_as(inbound),
             )
-        return Word(notice=notice, reply=reply, out_channel=inbound.channel)
+        return SessionNotice(notice=notice, reply=reply, out_channel=inbound.channel)
 
     def _language(self, bot: str) -> Language:
         found = self._process.config.bots.get(bot)
@@ -371,7 +371,7 @@ class Ending:
         return stamp(self._process.clock.now())
 
 
-def _change(words: Sequence[Word], outcomes: Sequence[Outcome]) -> Change:
+def _change(words: Sequence[SessionNotice], outcomes: Sequence[Outcome]) -> Change:
     """What a commit changes beside the log when ``words`` are said aside and commands had ``outcomes``."""
     chosen = [outcome.options for outcome in outcomes if outcome.options is not None]
     return Change(
@@ -381,7 +381,7 @@ def _change(words: Sequence[Word], outcomes: Sequence[Outcome]) -> Change:
     )
 
 
-def _ids(waiting: Sequence[Waiting]) -> list[str]:
+def _ids(waiting: Sequence[PendingMessage]) -> list[str]:
     return [entry.inbound.id for entry in waiting if entry.inbound is not None]
 
 

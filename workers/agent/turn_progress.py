@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 
 from daemon.events import Attachment, Inbound, LogEntry
 from daemon.model import Model, ToolCall
-from daemon.session import Claim, Waiting
+from daemon.session import Claim, PendingMessage
 from daemon.tokens import Tokenizer
 from daemon.usage import Amount, Payer
 from daemon.wording import Language
 from workers.agent.live_text import LiveText
-from workers.agent.log_entries import Entries
-from workers.agent.system_prompt import Prompts
-from workers.agent.turn_requests import Requests
-from workers.agent.turn_tracing import Tracing
+from workers.agent.log_entries import LogEntries
+from workers.agent.prompt.system_prompt import Prompts
+from workers.agent.prompt.turn_requests import TurnRequests
+from workers.agent.turn_tracing import TurnTracing
 from workers.tools import Registry, ToolContext
-from workers.tools.mcp import Missing
+from workers.tools.mcp import MissingServer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Kit:
     iterations_max: int
     tool_calls_max: int
     """Of one turn."""
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingServer, ...] = ()
     """Tool servers whose tools are not among ``tools``."""
 
     @property
@@ -44,7 +44,7 @@ class Kit:
 
 
 @dataclass(kw_only=True)
-class Progress:
+class TurnProgress:
     """The finished steps of a turn."""
 
     entries: list[LogEntry] = field(default_factory=list[LogEntry])
@@ -77,21 +77,21 @@ class Turn:
     """The work on one claim."""
 
     claim: Claim
-    covered: tuple[Waiting, ...]
+    covered: tuple[PendingMessage, ...]
     """What it answers; a stop widens it to all that waited before."""
     first: Inbound
     """The message that the turn is named by in logs."""
     kit: Kit
-    entries: Entries
+    entries: LogEntries
     live: LiveText
     context_of: Callable[[str], ToolContext]
     """What a tool may know, for a call by its name within the turn."""
     began: float
     """Monotonic seconds."""
-    requests: Requests
-    tracing: Tracing
+    requests: TurnRequests
+    tracing: TurnTracing
     payer: Payer
-    progress: Progress = field(default_factory=Progress)
+    progress: TurnProgress = field(default_factory=TurnProgress)
     spoken: tuple[Attachment, ...] = ()
     """The answer as a recording."""
 
@@ -101,6 +101,6 @@ class Turn:
         return self.spoken[0].path if self.spoken else ""
 
 
-def inbounds(waiting: Sequence[Waiting]) -> list[Inbound]:
+def inbounds(waiting: Sequence[PendingMessage]) -> list[Inbound]:
     """The readable messages among ``waiting``, control commands left out."""
     return [entry.inbound for entry in waiting if entry.inbound is not None and not entry.inbound.command]

@@ -5,14 +5,14 @@ from functools import lru_cache
 
 from daemon import metrics
 from daemon.events import LogEntry
-from daemon.memory import Home
+from daemon.memory import MemoryLocation
 from daemon.model import enclosed
-from daemon.recall import Asked, Recaller
+from daemon.recall import Recaller, RecallQuery
 from daemon.wording import text as say
-from workers.agent.prompt_messages import Shown
-from workers.agent.system_prompt import Prompts
-from workers.agent.turn_requests import Recall
-from workers.agent.turn_tracing import Tracing
+from workers.agent.prompt.prompt_history import PromptMessages
+from workers.agent.prompt.system_prompt import Prompts
+from workers.agent.prompt.turn_requests import RecallSearch
+from workers.agent.turn_tracing import TurnTracing
 from workers.message_format import role_of, taken_apart, text_of
 
 AROUND_TOKENS = 45
@@ -27,12 +27,12 @@ EXCHANGE_CHARS = 1_000
 
 async def recalled(  # noqa: PLR0913 - five are of the turn
     recaller: Recaller,
-    home: Home,
+    home: MemoryLocation,
     session: str,
     prompts: Prompts,
     *,
     current: Sequence[LogEntry],
-    shown: Shown,
+    shown: PromptMessages,
     note: Callable[[str], None] = lambda _note: None,
 ) -> str | None:
     """What stands in the section for what was recalled; empty: nothing; None: nothing was searched.
@@ -44,11 +44,11 @@ async def recalled(  # noqa: PLR0913 - five are of the turn
         prompts: the bot's.
         current: the turn so far; what people said to the bot in it is what is looked for.
         shown: what lies before the turn, and the part of it that the prompt contains, which need not be repeated.
-        note: as ``Asked.note``.
+        note: as ``RecallQuery.note``.
     """
     language = prompts.bot.language
     how = say("recalled_how", language)
-    asked = Asked(
+    asked = RecallQuery(
         words="\n".join(said(entry) for entry in current if entry.id),
         before=lambda: last_exchange(shown.past.history),
         held=lambda: held(shown),
@@ -65,10 +65,10 @@ async def recalled(  # noqa: PLR0913 - five are of the turn
     return f"{how}\n\n{enclosed(found)}" if found else found
 
 
-def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
+def traced(recall: RecallSearch, tracing: TurnTracing, *, engine: str) -> RecallSearch:
     """The same, noted in the trace of a turn as the search of an ``engine``."""
 
-    async def noted(*, current: Sequence[LogEntry], shown: Shown) -> str | None:
+    async def noted(*, current: Sequence[LogEntry], shown: PromptMessages) -> str | None:
         began = tracing.clock.monotonic()
         found = await recall(current=current, shown=shown)
         if found is not None:
@@ -105,6 +105,6 @@ def last_exchange(history: Sequence[LogEntry]) -> str:
     return "\n".join(text[:EXCHANGE_CHARS] for text in (*asked, *answers[-1:]) if text)
 
 
-def held(shown: Shown) -> list[str]:
+def held(shown: PromptMessages) -> list[str]:
     """The texts of a prompt before the current turn. Pure."""
     return [shown.memory, shown.past.memory_changes, *map(_words, shown.wires)]

@@ -10,7 +10,7 @@ from daemon.clock import Clock
 from daemon.events import Inbound
 from daemon.model import Answer
 from daemon.traces import Span, Trace, Unavailable, ms_of
-from workers.tools.mcp import Missing
+from workers.tools.mcp import MissingServer
 
 RECALLS_MAX = 10
 """Of a turn: there is another one whenever older messages have left its prompts."""
@@ -23,7 +23,7 @@ class Doing:
 
     __slots__ = ("_began", "_tracing", "answer", "first", "kind", "name", "outcome")
 
-    def __init__(self, tracing: "Tracing", kind: Literal["model", "tool"], name: str) -> None:
+    def __init__(self, tracing: "TurnTracing", kind: Literal["model", "tool"], name: str) -> None:
         self._tracing = tracing
         self.kind: Literal["model", "tool"] = kind
         self.name = name
@@ -51,7 +51,7 @@ class Doing:
         self._tracing.note(self, self._began)
 
 
-class Tracing:
+class TurnTracing:
     """Of one claim."""
 
     def __init__(self, clock: Clock) -> None:
@@ -64,7 +64,7 @@ class Tracing:
         self._recalls: list[Span] = []
         self._is_recall_noted = False
         self._left_out = 0
-        self.missing: Sequence[Missing] = ()
+        self.missing: Sequence[MissingServer] = ()
         """Tool servers that the turn goes without."""
 
     def model(self, name: str) -> Doing:

@@ -6,17 +6,17 @@
 
 from workers.consolidation.consolidation_kits import Kits
 from workers.consolidation.consolidation_plan import Thresholds, head_messages
-from workers.consolidation.consolidation_request import BACKGROUND, Report, Want
+from workers.consolidation.consolidation_request import BACKGROUND, ConsolidationReport, ConsolidationRequest
 from workers.consolidation.consolidator import Consolidator, stores_of
-from workers.consolidation.overdue_sessions import stand_in
+from workers.consolidation.grew_reader import stand_in
 
 __all__ = [
     "BACKGROUND",
+    "ConsolidationReport",
+    "ConsolidationRequest",
     "Consolidator",
     "Kits",
-    "Report",
     "Thresholds",
-    "Want",
     "head_messages",
     "stand_in",
     "stores_of",

@@ -1,24 +1,28 @@
 """The objects that the consolidations of a bot need, built once for each process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 import anyio
 
+from daemon import metrics
 from daemon.config import BotConfig, Config, summary_model_of
 from daemon.model import Model
 from daemon.process import Process
-from daemon.session import Lock
+from daemon.session import ConsolidationLock
 from daemon.tokens import Tokenizer, calibration, load
-from daemon.usage import Payer
+from daemon.usage import Amount, Payer, user_of_scope
 from workers.consolidation.consolidation_plan import Thresholds
+from workers.consolidation.consolidation_request import ConsolidationRequest, SharedStores
 from workers.consolidation.summary.flush_request import Flush
-from workers.consolidation.summary.model_breaker import breaker_of
 from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer
-from workers.consolidation.summary.title_request import Titles
-from workers.failure_log import Noted
+from workers.consolidation.summary.summary_calls import breaker_of
+from workers.consolidation.summary.title_request import TitleRequests
+from workers.failure_log import LoggedModel
 from workers.model_choice import with_model
+from workers.paid_calls import count
 from workers.shared_dialects import recalled
 
 
@@ -33,7 +37,7 @@ class Kit:
     """Of the model that answers: prompts are counted by it."""
     summarizer: Summarizer
     flush: Flush
-    titles: Titles
+    titles: TitleRequests
     quiz: Quiz | None
     """None: switched off."""
 
@@ -66,7 +70,7 @@ class Kits:
         self._kits: dict[tuple[str, str], Kit] = {}
         self._lock = anyio.Lock()
 
-    async def of(self, lock: Lock) -> Kit:
+    async def of(self, lock: ConsolidationLock) -> Kit:
         """The kit for a locked session.
 
         Raises:
@@ -100,7 +104,7 @@ class Kits:
         window = summary_model_of(self._process.bot(name))
         if name not in self._models:
             await recalled(self._process, window)
-            self._models[name] = Noted(
+            self._models[name] = LoggedModel(
                 await self._process.connect_model(window, language=bot.language), window, self._process
             )
         model, tokenizer = self._models[name], await load(window.name)
@@ -113,8 +117,67 @@ class Kits:
                 model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
             ),
             flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
-            titles=Titles(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+            titles=TitleRequests(
+                model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
+            ),
             quiz=Quiz(model=model, window=window, tokenizer=tokenizer, config=config, bot=bot)
             if config.consolidation.audit.quiz
             else None,
         )
+
+
+# The usage of a consolidation's model calls, and the account that is charged.
+
+
+class ConsolidationUsage:
+    """Of the calls since it was last noted."""
+
+    def __init__(self, payer: Payer) -> None:
+        self._payer = payer
+        self._used: dict[str, Amount] = {}
+        self._noted = 0
+
+    def add(self, used: Mapping[str, Amount]) -> None:
+        """Add what calls used, by model."""
+        for model, amount in used.items():
+            self._used.setdefault(model, Amount()).add(amount)
+
+    @property
+    def models(self) -> list[str]:
+        """Their names."""
+        return list(self._used)
+
+    @property
+    def total(self) -> Amount:
+        """Of all models."""
+        total = Amount()
+        for amount in self._used.values():
+            total.add(amount)
+        return total
+
+    async def note(self, stores: SharedStores) -> None:
+        """Put it into the accounts, once; never raises. Within limits each call was noted at its end."""
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        count(used)
+        self._noted += 1
+        for amount in used.values():
+            metrics.CONSOLIDATION_TOKENS.labels("in").inc(amount.tokens_in)
+            metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
+        payer = self._payer
+        if not payer.is_limited:
+            await payer.note(f"{payer.work}-{self._noted}", used)
+        await stores.warnings.look(payer.user)
+
+
+def payer_of(stores: SharedStores, kit: Kit, lock: ConsolidationLock, want: ConsolidationRequest) -> Payer:
+    """Who pays for a consolidation: whoever waits for it, or else the person whose memory it goes to."""
+    return Payer(
+        ledger=stores.ledger,
+        clock=stores.clock,
+        user=want.user or user_of_scope(lock.scope, lock.session),
+        bot=kit.bot,
+        work=f"{lock.session}#memory-{lock.fence}-{lock.nonce}",
+        for_memory=True,
+    )

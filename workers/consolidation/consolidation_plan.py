@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from daemon.config import MemoryFlushConfig, ModelConfig
 from daemon.events import LogEntry
-from workers.message_format import CALLS, links_of, message, role_of, shown_result
-from workers.result_trimming import cut_result
+from workers.message_format import CALLS, cut_result, links_of, message, role_of, shown_result
 
 RESERVE_SHARE = 4
 """The reserve is at most one part in so many of the window."""
@@ -236,7 +235,7 @@ def seen_tokens(
 
     Args:
         entries: messages of the log.
-        old: how many of them are old: tool results among them are cut (``workers.result_trimming.old_upto``).
+        old: how many of them are old: tool results among them are cut (``workers.message_format.old_upto``).
         result_max_chars: what is kept of an old tool result.
         names: whether it is a group's, where each message is shown with who said it.
         count: counts a message.

@@ -24,19 +24,16 @@ from daemon.errors import (
 )
 from daemon.events import Continuity
 from daemon.memory import Opened
-from daemon.session import Lock
-from workers.backoff import after_attempts
-from workers.consolidation.consolidation_kits import Kit
+from daemon.session import ConsolidationLock
+from workers.consolidation.consolidation_kits import ConsolidationUsage, Kit, payer_of
 from workers.consolidation.consolidation_plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
-from workers.consolidation.consolidation_request import Report, Want
-from workers.consolidation.consolidation_usage import Spent, payer_of
-from workers.consolidation.lock_holder import Ended
-from workers.consolidation.lock_yield import T, unless_wanted
+from workers.consolidation.consolidation_request import ConsolidationReport, ConsolidationRequest, SharedStores
+from workers.consolidation.lock_holder import LockOutcome, T, unless_wanted
 from workers.consolidation.log_part import LogPart, part_of, read, unsettled
-from workers.consolidation.memory_flush import Flushing
-from workers.consolidation.range_consolidation import Taking, encoded, mark_from, without_continuity
-from workers.consolidation.shared_stores import Stores
+from workers.consolidation.memory_flush import MemoryFlush
+from workers.consolidation.range_consolidation import RangeConsolidation, encoded, mark_from, without_continuity
 from workers.consolidation.summary.summary_calls import CallUnpaid
+from workers.session_consumer import after_attempts
 
 MEMORY_SHARE = 0.2
 """Of a budget, what MEMORY.md may take in a prompt at most; a person who edits it may not know."""
@@ -56,19 +53,19 @@ NOTE_S = 5.0
 _log = structlog.get_logger()
 
 
-class Rounds:
+class ConsolidationRounds:
     """One session's; ``run`` once."""
 
-    def __init__(self, stores: Stores, kit: Kit, ended: Ended, want: Want) -> None:
+    def __init__(self, stores: SharedStores, kit: Kit, ended: LockOutcome, want: ConsolidationRequest) -> None:
         self._stores = stores
         payer = payer_of(stores, kit, ended.lock, want)
         self._kit = kit = kit.paid_by(payer)
         self._ended = ended
         self._want = want
         self._thresholds = kit.thresholds()
-        self._spent = Spent(payer)
-        self._taking = Taking(stores, kit, want, self._spent)
-        self._flushing = Flushing(stores, kit, self._spent)
+        self._spent = ConsolidationUsage(payer)
+        self._taking = RangeConsolidation(stores, kit, want, self._spent)
+        self._flushing = MemoryFlush(stores, kit, self._spent)
         self._begun = False
         self._undigested_in = ""
         """The scope of the memory, if that does not hold yet what a raw entry says."""
@@ -77,7 +74,7 @@ class Rounds:
         self._is_flushed = False
         """Whether that range was flushed."""
         self._head = ended.lock.head
-        self.report = Report()
+        self.report = ConsolidationReport()
 
     async def run(self) -> None:
         """Round by round; ``report`` and ``ended.again_in_s`` say how it went.
@@ -157,7 +154,7 @@ class Rounds:
         )
 
     @property
-    def _lock(self) -> Lock:
+    def _lock(self) -> ConsolidationLock:
         return self._ended.lock
 
     async def _again(self, *, above: int = 0) -> None:
@@ -310,7 +307,7 @@ class Rounds:
         edges = [edge for segment in segments for edge in (segment.first, segment.upto) if first < edge < upto]
         return min(edges, default=upto)
 
-    def _seen_by(self, lock: Lock) -> Lock:
+    def _seen_by(self, lock: ConsolidationLock) -> ConsolidationLock:
         """The lock with what stands in the prompt of whoever asks."""
         fixed = self._want.fixed_tokens
         return lock if fixed is None else msgspec.structs.replace(lock, fixed_tokens=fixed)

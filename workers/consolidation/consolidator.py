@@ -11,13 +11,17 @@ from daemon.errors import LockLost, brief
 from daemon.memory import Memories
 from daemon.memory.memory_files import MemoryFiles
 from daemon.process import Process
-from daemon.session import Lock, Locks
+from daemon.session import ConsolidationLock, ConsolidationLocks
+from workers.admin_messages import LimitWarnings
 from workers.consolidation.consolidation_kits import Kits
-from workers.consolidation.consolidation_request import BACKGROUND, Report, Want
-from workers.consolidation.consolidation_rounds import Rounds
-from workers.consolidation.lock_holder import Ended, hold
-from workers.consolidation.shared_stores import Stores
-from workers.limit_warnings import LimitWarnings
+from workers.consolidation.consolidation_request import (
+    BACKGROUND,
+    ConsolidationReport,
+    ConsolidationRequest,
+    SharedStores,
+)
+from workers.consolidation.consolidation_rounds import ConsolidationRounds
+from workers.consolidation.lock_holder import LockOutcome, hold
 
 LOOK_S = 0.2
 """How often a turn that waits for somebody else's consolidation looks whether it is over."""
@@ -25,13 +29,13 @@ LOOK_S = 0.2
 _log = structlog.get_logger()
 
 
-def stores_of(process: Process) -> Stores:
+def stores_of(process: Process) -> SharedStores:
     """What consolidations need of a process."""
     config, memories = process.config, Memories(process.bus, process.archive)
-    return Stores(
+    return SharedStores(
         config=config,
         bus=process.bus,
-        locks=Locks(process.bus, config.queue, worker=process.name),
+        locks=ConsolidationLocks(process.bus, config.queue, worker=process.name),
         memories=memories,
         archive=process.archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
@@ -46,7 +50,7 @@ def stores_of(process: Process) -> Stores:
 class Consolidator:
     """Consolidates sessions, for the background, for turns that wait, and for whoever asks."""
 
-    def __init__(self, stores: Stores, kits: Kits) -> None:
+    def __init__(self, stores: SharedStores, kits: Kits) -> None:
         self.stores = stores
         self._kits = kits
         self._tasks: TaskGroup | None = None
@@ -55,7 +59,7 @@ class Consolidator:
         """From now on, a consolidation for which somebody can wait no longer is finished in ``tasks``."""
         self._tasks = tasks
 
-    async def consolidate(self, session: str, want: Want = BACKGROUND) -> Report:
+    async def consolidate(self, session: str, want: ConsolidationRequest = BACKGROUND) -> ConsolidationReport:
         """Consolidate as much of ``session`` as it takes to reach the target.
 
         Whatever ends it early, a failure or a cancellation, nothing is lost: the next one goes on from there.
@@ -66,7 +70,7 @@ class Consolidator:
         """
         lock = await self.stores.locks.take(session, waits=want.awaited)
         if lock is None:
-            return Report(outcome="busy")
+            return ConsolidationReport(outcome="busy")
         with bound_contextvars(session=session, fence=lock.fence):
             return await self._under(lock, want)
 
@@ -74,12 +78,12 @@ class Consolidator:
         """Close the models' connections."""
         await self._kits.aclose()
 
-    async def _under(self, lock: Lock, want: Want) -> Report:
-        report = Report(first=lock.cursor, upto=lock.cursor)
+    async def _under(self, lock: ConsolidationLock, want: ConsolidationRequest) -> ConsolidationReport:
+        report = ConsolidationReport(first=lock.cursor, upto=lock.cursor)
 
-        async def work(ended: Ended) -> None:
+        async def work(ended: LockOutcome) -> None:
             nonlocal report
-            rounds = Rounds(self.stores, await self._kits.of(lock), ended, want)
+            rounds = ConsolidationRounds(self.stores, await self._kits.of(lock), ended, want)
             report = rounds.report
             await rounds.run()
 
@@ -91,14 +95,14 @@ class Consolidator:
             report.outcome = "busy"
         return report
 
-    async def awaited(self, session: str, want: Want, *, within_s: float) -> Report:
+    async def awaited(self, session: str, want: ConsolidationRequest, *, within_s: float) -> ConsolidationReport:
         """As ``consolidate``, for somebody who waits at most ``within_s``, also for one under way elsewhere.
 
         A consolidation that takes longer goes on: its requests are paid for.
         """
         if self._tasks is not None:
             return await _Awaited(self, session, want).report_of(self._tasks, within_s=within_s)
-        report = Report(outcome="skipped")
+        report = ConsolidationReport(outcome="skipped")
         async with anyio.create_task_group() as tasks:
             report = await _Awaited(self, session, want).report_of(tasks, within_s=within_s)
             tasks.cancel_scope.cancel()
@@ -108,16 +112,16 @@ class Consolidator:
 class _Awaited:
     """A consolidation for which somebody waits."""
 
-    def __init__(self, consolidator: Consolidator, session: str, want: Want) -> None:
+    def __init__(self, consolidator: Consolidator, session: str, want: ConsolidationRequest) -> None:
         self._consolidator = consolidator
         self._session = session
         self._want = want
-        self._report = Report(outcome="skipped")
+        self._report = ConsolidationReport(outcome="skipped")
         self._error: Exception | None = None
         self._is_awaited = True
         self._done = anyio.Event()
 
-    async def report_of(self, tasks: TaskGroup, *, within_s: float) -> Report:
+    async def report_of(self, tasks: TaskGroup, *, within_s: float) -> ConsolidationReport:
         tasks.start_soon(self._run)
         with anyio.move_on_after(within_s):
             await self._done.wait()
@@ -136,7 +140,7 @@ class _Awaited:
         finally:
             self._done.set()
 
-    async def _consolidated(self) -> Report:
+    async def _consolidated(self) -> ConsolidationReport:
         report = await self._consolidator.consolidate(self._session, self._want)
         while report.outcome == "busy" and self._is_awaited:
             self._report = report

@@ -4,9 +4,52 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
+import structlog
 from redis import exceptions as redis_errors
 
-from daemon.bus import Bus, Changes, Part, pairs, translated
+from daemon.bus import Bus, Part, PartitionChanges, pairs, translated
+from daemon.errors import BusError, ConfigError, brief
+from workers.consolidation.consolidation_request import SharedStores
+from workers.consolidation.consolidator import Consolidator
+
+# Finds the sessions that wait for a consolidation. If no consolidation worker comes for one, an agent does.
+
+STAND_IN_S = 60.0
+"""After so long an agent consolidates a session itself: a sweep of the consolidation workers takes a few seconds."""
+
+_log = structlog.get_logger()
+
+
+async def overdue(stores: SharedStores, *, by_s: float = 0.0) -> list[str]:
+    """The sessions whose time for consolidation came at least ``by_s`` seconds ago, of all partitions."""
+    found: list[str] = []
+
+    async def look(partition: int) -> None:
+        try:
+            found.extend(await stores.locks.due(partition, overdue_s=by_s))
+        except BusError as error:  # other partitions may lie elsewhere
+            _log.debug("queue.away", reason=brief(error))
+
+    # At once, so that they share pipelines.
+    async with anyio.create_task_group() as tg:
+        for partition in range(stores.bus.keys.partitions):
+            tg.start_soon(look, partition)
+    return found
+
+
+async def stand_in(consolidator: Consolidator, *, after_s: float = STAND_IN_S) -> None:
+    """Consolidate the sessions for which no consolidation worker comes within ``after_s``, one at a time, for ever."""
+    while True:
+        await anyio.sleep(after_s)
+        for session in await overdue(consolidator.stores, by_s=after_s):
+            _log.debug("session.overdue", session=session)
+            try:
+                await consolidator.consolidate(session)
+            except (BusError, ConfigError) as error:
+                _log.warning("consolidation.put_off", session=session, reason=brief(error))
+            except Exception:  # noqa: BLE001  one session's trouble must not end the work of the process
+                _log.exception("consolidation.broken", session=session)
+
 
 GROUP = "consolidators"
 BLOCK_MS = 500
@@ -83,7 +126,7 @@ class GrewReader:
         found: Any = await self._bus.client.execute_command(*command)
         return [event for stream, entries in pairs(found) for event in _events(partitions[stream], entries)]
 
-    async def _new_of(self, changes: Changes, partitions: Sequence[int]) -> list[Event]:
+    async def _new_of(self, changes: PartitionChanges, partitions: Sequence[int]) -> list[Event]:
         events: list[Event] = []
         failed: BaseException | None = None
         for partition, found in (await self._each(lambda stream: self._command(stream, ">"), partitions)).items():

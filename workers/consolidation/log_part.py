@@ -11,10 +11,10 @@ from daemon.bus import Bus
 from daemon.config import MicroCompactConfig
 from daemon.errors import LockLost, Trimmed
 from daemon.events import LogEntry
-from daemon.session import Lock, raws_of_log
+from daemon.session import ConsolidationLock, raws_of_log
 from daemon.tokens import Tokenizer
 from workers.consolidation.consolidation_plan import Unsettled, seen_tokens
-from workers.result_trimming import in_steps, old_upto
+from workers.message_format import in_steps, old_upto
 
 CHUNK = 500
 """Log entries read at once."""
@@ -60,7 +60,9 @@ def identity(entry: LogEntry) -> str:
     return f"{entry.turn} {entry.time} {entry.id}".rstrip()
 
 
-async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: int | None = None) -> LogPart:
+async def read(
+    bus: Bus, lock: ConsolidationLock, first: int, upto: int, *, enough_tokens: int | None = None
+) -> LogPart:
     """The messages ``first`` to ``upto`` (exclusive) of a locked session, as far as Redis holds them.
 
     With ``enough_tokens`` no more whole turns are read once the messages count so many.
@@ -92,7 +94,7 @@ async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: in
     return part if at >= upto or not entries else part.upto(first + _begins_at(entries))
 
 
-def _moved(lock: Lock) -> LockLost:
+def _moved(lock: ConsolidationLock) -> LockLost:
     return LockLost(
         f"session {lock.session} was rolled back while it was being consolidated. The consolidation starts again."
     )
@@ -116,7 +118,9 @@ def _begins_at(entries: Sequence[LogEntry]) -> int:
     return at
 
 
-async def unsettled(part: LogPart, lock: Lock, micro: MicroCompactConfig, tokenizer: Tokenizer) -> Unsettled:
+async def unsettled(
+    part: LogPart, lock: ConsolidationLock, micro: MicroCompactConfig, tokenizer: Tokenizer
+) -> Unsettled:
     """The part from the cursor on, with what its messages count in a prompt."""
     entries = part.entries
     names = is_group(lock.scope, entries)

@@ -5,27 +5,27 @@ import structlog
 from daemon.clock import stamp
 from daemon.errors import CallSkipped, NoSummary, Trimmed, brief
 from daemon.memory import Note, Opened, Version
-from daemon.session import Lock
-from workers.consolidation.attempt import attempt
-from workers.consolidation.consolidation_kits import Kit
-from workers.consolidation.consolidation_usage import Spent
+from daemon.session import ConsolidationLock
+from workers.consolidation.consolidation_kits import ConsolidationUsage, Kit
+from workers.consolidation.consolidation_request import SharedStores, attempt
 from workers.consolidation.log_part import LogPart, is_group, read
-from workers.consolidation.shared_stores import Stores
 from workers.consolidation.summary.flush_request import FlushAnswer, new_lines
 
 _log = structlog.get_logger()
 
 
-class Flushing:
+class MemoryFlush:
     """Flushes one session. A cycle is named by the cursor, and ends when that moves."""
 
-    def __init__(self, stores: Stores, kit: Kit, spent: Spent) -> None:
+    def __init__(self, stores: SharedStores, kit: Kit, spent: ConsolidationUsage) -> None:
         self._stores = stores
         self._kit = kit
         self._spent = spent
         self._seen_upto = 0
 
-    async def before(self, lock: Lock, opened: Opened, part: LogPart, *, is_last: bool) -> tuple[Opened, int]:
+    async def before(
+        self, lock: ConsolidationLock, opened: Opened, part: LogPart, *, is_last: bool
+    ) -> tuple[Opened, int]:
         """Flush the messages from the cursor on, for a cycle that was not flushed yet.
 
         A consolidation may end several cycles, one a round: what the first one showed is not shown again. Nor is what
@@ -53,7 +53,7 @@ class Flushing:
         await self._stores.locks.note(lock, "flushed", lock.cursor)
         return opened, lock.cursor
 
-    async def afterwards(self, lock: Lock, opened: Opened) -> Opened:
+    async def afterwards(self, lock: ConsolidationLock, opened: Opened) -> Opened:
         """Flush messages that were consolidated before there was time for it. Errors as for ``before``."""
         if lock.unflushed is None:
             return opened
@@ -71,7 +71,7 @@ class Flushing:
         await self._stores.trim(lock.session, upto)
         return opened
 
-    async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened | None:
+    async def _flushed(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> Opened | None:
         """The memory after the flush; None: it has failed."""
         if lock.failures >= self._stores.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
@@ -80,7 +80,7 @@ class Flushing:
             await self._stores.locks.note(lock, "failures", lock.failures)
         return flushed
 
-    async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened | None:
+    async def _asked(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> Opened | None:
         began = self._stores.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
@@ -101,7 +101,7 @@ class Flushing:
         _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
         return opened
 
-    async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:
+    async def _append(self, lock: ConsolidationLock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:
         added = new_lines(answer.memory, opened.text)
         if not added and not answer.notes:
             return opened

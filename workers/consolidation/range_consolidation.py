@@ -11,19 +11,16 @@ from daemon.clock import stamp
 from daemon.errors import UNREADABLE, ArchiveError, CallSkipped, SummaryFailed, Unsummarizable, brief
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
-from daemon.session import Lock
-from workers.consolidation.attempt import attempt
-from workers.consolidation.audit import Auditing
-from workers.consolidation.consolidation_kits import Kit
+from daemon.session import ConsolidationLock
+from workers.consolidation.audit import RangeAuditor
+from workers.consolidation.consolidation_kits import ConsolidationUsage, Kit
 from workers.consolidation.consolidation_plan import boundaries
-from workers.consolidation.consolidation_request import Want
-from workers.consolidation.consolidation_usage import Spent
-from workers.consolidation.lock_yield import unless_wanted
+from workers.consolidation.consolidation_request import ConsolidationRequest, SharedStores, attempt
+from workers.consolidation.lock_holder import unless_wanted
 from workers.consolidation.log_part import LogPart, is_group
-from workers.consolidation.shared_stores import Stores
 from workers.consolidation.summary.log_rendering import raw_entry
-from workers.consolidation.summary.paid_parts import PaidParts
 from workers.consolidation.summary.summarize import NO_LIMIT, Summary
+from workers.consolidation.summary.summary_calls import PaidParts
 from workers.consolidation.summary.summary_request import Background, continuity_max_tokens, within
 
 ASKED_AGAIN_MAX = 2
@@ -85,20 +82,20 @@ class Taken:
     continuity: str = ""
 
 
-class Taking:
+class RangeConsolidation:
     """Takes ranges of one session in."""
 
-    def __init__(self, stores: Stores, kit: Kit, want: Want, spent: Spent) -> None:
+    def __init__(self, stores: SharedStores, kit: Kit, want: ConsolidationRequest, spent: ConsolidationUsage) -> None:
         self._stores = stores
         self._kit = kit
         self._want = want
         self._spent = spent
-        self._auditing = Auditing(stores=stores, kit=kit, want=want, spent=spent)
+        self._auditing = RangeAuditor(stores=stores, kit=kit, want=want, spent=spent)
         self._most_tokens = NO_LIMIT
         self.raw = 0
         """Ranges that went in as they are."""
 
-    async def take_in(self, lock: Lock, opened: Opened, part: LogPart, *, moves: bool) -> LogPart:
+    async def take_in(self, lock: ConsolidationLock, opened: Opened, part: LogPart, *, moves: bool) -> LogPart:
         """Take in as many turns of ``part`` as one request holds; with ``moves`` the session's cursor follows.
 
         ``part`` begins where ``opened`` ends. Returns what was taken in, one turn at least.
@@ -131,7 +128,7 @@ class Taking:
         except ArchiveError as error:
             _log.warning("memory.unshelved", reason=brief(error))
 
-    async def pass_over(self, lock: Lock, opened: Opened, *, upto: int, reason: str) -> None:
+    async def pass_over(self, lock: ConsolidationLock, opened: Opened, *, upto: int, reason: str) -> None:
         """Say in the history that messages which a memory has lost in a failover cannot be read back any more.
 
         Raises:
@@ -149,7 +146,9 @@ class Taking:
         )
         await self._stores.memories.apply(opened, entry, mark=encoded(Mark()))
 
-    async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
+    async def _written(
+        self, lock: ConsolidationLock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool
+    ) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
         if not moves:
             # It was archived before the cursor moved over it.
@@ -176,7 +175,7 @@ class Taking:
         if mark.continuity:
             await self._stores.memories.followed(opened, upto=part.upto_index, mark=encoded(without_continuity(mark)))
 
-    async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
+    async def _taken(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> Taken:
         """The summary of its first turns, or, when there have been too many failures, the turns themselves."""
         most = self._stores.config.consolidation.failures_max
         if lock.failures >= most:
@@ -203,14 +202,14 @@ class Taking:
             continuity=summary.continuity or summary.history_entry,
         )
 
-    async def _held(self, lock: Lock, opened: Opened, part: LogPart) -> LogPart:
+    async def _held(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> LogPart:
         """As much of ``part`` as one request holds: no more goes in as it is at once."""
         count = await self._kit.summarizer.held(
             part.entries, memory=opened.text, names=is_group(lock.scope, part.entries)
         )
         return part.upto(part.first + count)
 
-    async def _summary(self, lock: Lock, opened: Opened, part: LogPart) -> Summary:
+    async def _summary(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> Summary:
         return await self._kit.summarizer.summarize(
             part.entries,
             Background(
@@ -224,10 +223,10 @@ class Taking:
             parts=self._paid(lock),
         )
 
-    def _paid(self, lock: Lock) -> PaidParts:
+    def _paid(self, lock: ConsolidationLock) -> PaidParts:
         return PaidParts(lock.parts, keep=partial(self._stores.locks.note, lock, "parts"))
 
-    async def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
+    async def _raw(self, lock: ConsolidationLock, part: LogPart, *, why: str = "") -> Taken:
         self.raw += 1
         text = raw_entry(
             part.entries,
@@ -242,11 +241,11 @@ class Taking:
         return Taken(count=len(part.entries), text=text, continuity="\n\n".join(filter(None, (earlier, told))))
 
     @staticmethod
-    def _earlier(lock: Lock, part: LogPart) -> str:
+    def _earlier(lock: ConsolidationLock, part: LogPart) -> str:
         """Where the conversation stood before ``part``."""
         return lock.continuity.text if lock.continuity and part.first >= lock.start else ""
 
-    async def _applied(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
+    async def _applied(self, lock: ConsolidationLock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
         """Write the memory; when somebody else wrote it meanwhile, merge, ask again, or leave MEMORY.md alone."""
         marked, summary, asked_again = encoded(mark), taken.summary, 0
         entry = HistoryEntry(
@@ -281,7 +280,7 @@ class Taking:
             is_owed = again is None
         await self._stores.memories.apply(opened, entry, mark=marked, rejected=rejected, is_owed=True)
 
-    async def _again(self, lock: Lock, opened: Opened, part: LogPart) -> Summary | None:
+    async def _again(self, lock: ConsolidationLock, opened: Opened, part: LogPart) -> Summary | None:
         """What the model makes of the same range and a MEMORY.md that somebody changed meanwhile."""
         try:
             summary = await self._summary(lock, opened, part)
@@ -310,7 +309,7 @@ class Taking:
             made(kind="rejected", reason=summary.rejection, text=rejected) if rejected else None,
         )
 
-    async def digest_in_s(self, lock: Lock, scope: str) -> float | None:
+    async def digest_in_s(self, lock: ConsolidationLock, scope: str) -> float | None:
         """Seconds until a raw entry may be worked in although nothing was summarized; None: there is none."""
         found = await self._stores.memories.undigested(scope)
         if not found:
@@ -318,7 +317,7 @@ class Taking:
         [(_, entry)] = found
         return (lock.digest_at or _written_at(entry) + DIGEST_FIRST_S) - self._stores.clock.now().timestamp()
 
-    async def digest(self, lock: Lock, scope: str) -> None:
+    async def digest(self, lock: ConsolidationLock, scope: str) -> None:
         """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
         for _ in range(self._stores.config.consolidation.rounds_max):
             found = await self._stores.memories.undigested(scope)
@@ -337,7 +336,7 @@ class Taking:
             await self._stores.show(scope)
             lock = msgspec.structs.replace(lock, digests=0)
 
-    async def _digested(self, lock: Lock, index: int, entry: HistoryEntry) -> bool:
+    async def _digested(self, lock: ConsolidationLock, index: int, entry: HistoryEntry) -> bool:
         """Whether the model answered; what kills its workers is left to HISTORY."""
         opened = await self._stores.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
         if lock.digests >= self._stores.config.consolidation.failures_max:

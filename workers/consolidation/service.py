@@ -20,9 +20,8 @@ from daemon.process import Process
 from daemon.slots import Slots
 from workers.consolidation.consolidation_kits import Kits
 from workers.consolidation.consolidator import Consolidator, stores_of
-from workers.consolidation.grew_reader import Event, GrewReader
-from workers.consolidation.overdue_sessions import overdue
-from workers.consolidation.session_titles import HEAD_MAX, Entitling
+from workers.consolidation.grew_reader import Event, GrewReader, overdue
+from workers.consolidation.session_titles import HEAD_MAX, SessionTitles
 
 AWAY_PAUSE_S = 0.5
 
@@ -37,7 +36,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     """Consolidate until the process stops; what is under way then is given back after the grace time."""
     kits = Kits(process)
     stores = stores_of(process)
-    worker = Worker(process, Consolidator(stores, kits), Entitling(process, stores, kits))
+    worker = Worker(process, Consolidator(stores, kits), SessionTitles(process, stores, kits))
     jobs = job_runner(process)
     try:
         async with anyio.create_task_group() as tg:
@@ -68,7 +67,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 class Worker:
     """Consolidates the sessions that one process hears of."""
 
-    def __init__(self, process: Process, consolidator: Consolidator, entitling: Entitling) -> None:
+    def __init__(self, process: Process, consolidator: Consolidator, entitling: SessionTitles) -> None:
         self._process = process
         self._consolidator = consolidator
         self._config = process.config

@@ -5,11 +5,10 @@ import structlog
 from daemon.errors import ArchiveError, BusError, CallSkipped, ConfigError, ModelError, brief
 from daemon.process import Process
 from daemon.recall import said_of
-from daemon.session import Labels, SessionReader, title_of
+from daemon.session import SessionLabels, SessionReader, title_of
 from daemon.usage import Amount, Payer, user_of_scope
-from workers.consolidation.consolidation_kits import Kit, Kits
-from workers.consolidation.consolidation_usage import Spent
-from workers.consolidation.shared_stores import Stores
+from workers.consolidation.consolidation_kits import ConsolidationUsage, Kit, Kits
+from workers.consolidation.consolidation_request import SharedStores
 from workers.consolidation.summary.title_request import Exchange
 
 HEAD_MAX = 40
@@ -21,13 +20,13 @@ FIRST = 20
 _log = structlog.get_logger()
 
 
-class Entitling:
+class SessionTitles:
     """Gives titles, for one process."""
 
-    def __init__(self, process: Process, stores: Stores, kits: Kits) -> None:
+    def __init__(self, process: Process, stores: SharedStores, kits: Kits) -> None:
         self._transcripts = process.transcripts
         self._reader = SessionReader(process.bus)
-        self._labels = Labels(process.bus)
+        self._labels = SessionLabels(process.bus)
         self._stores = stores
         self._kits = kits
 
@@ -63,7 +62,7 @@ class Entitling:
         if not kit.titles.by_model or not exchange.answered:
             return ""
         payer = self._payer(session, state.scope, kit)
-        spent, used = Spent(payer), dict[str, Amount]()
+        spent, used = ConsolidationUsage(payer), dict[str, Amount]()
         try:
             return await kit.titles.paid_by(payer).ask(exchange, used)
         except (ModelError, CallSkipped) as error:

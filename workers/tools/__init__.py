@@ -1,23 +1,17 @@
-"""Tools that a model can call, one in each file. A failure is a result that the model reads."""
+"""Tools that a model can call. A failure is a result that the model reads."""
 
-from workers.tools.compact import COMPACT
-from workers.tools.conversation_search import CONVERSATION_SEARCH
-from workers.tools.edit_file import EDIT_FILE
 from workers.tools.exec import EXEC, EXEC_APPROVED
-from workers.tools.grep import GREP
-from workers.tools.list_files import LIST_FILES
-from workers.tools.memory_get import MEMORY_GET
-from workers.tools.memory_search import MEMORY_SEARCH
+from workers.tools.file_access import BOOTSTRAP_FILES, FileAccess
+from workers.tools.file_search import GREP, LIST_FILES
+from workers.tools.file_writing import EDIT_FILE, WRITE_FILE
+from workers.tools.memory_tools import COMPACT, CONVERSATION_SEARCH, MEMORY_GET, MEMORY_SEARCH
 from workers.tools.message import MESSAGE
 from workers.tools.read_file import READ_FILE
 from workers.tools.registry import Registry, Saying, Tool, ToolContext
 from workers.tools.remind import REMIND
 from workers.tools.time_tool import TIME
-from workers.tools.tool_result import FAILED, Content, Image, Result, failure
-from workers.tools.tool_sandbox import BOOTSTRAP_FILES, Folders
-from workers.tools.web_fetch import WEB_FETCH
-from workers.tools.web_search import WEB_SEARCH
-from workers.tools.write_file import WRITE_FILE
+from workers.tools.tool_result import FAILED, Content, Image, ToolResult, failure
+from workers.tools.web_tools import WEB_FETCH, WEB_SEARCH
 
 _TOOLS = (
     *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
@@ -36,12 +30,12 @@ __all__ = [
     "BUILTIN",
     "FAILED",
     "Content",
-    "Folders",
+    "FileAccess",
     "Image",
     "Registry",
-    "Result",
     "Saying",
     "Tool",
     "ToolContext",
+    "ToolResult",
     "failure",
 ]

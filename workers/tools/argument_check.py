@@ -68,7 +68,7 @@ _Validator: Any = _extend(
 )
 
 
-class Checker:
+class ArgumentCheck:
     """Checks the arguments of one tool."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from daemon.errors import ToolError
 from daemon.events import Attachment
+from workers.tools.file_access import FileAccess
 from workers.tools.registry import Saying, Tool, ToolContext
-from workers.tools.tool_sandbox import Folders
-from workers.tools.tool_threads import in_thread
+from workers.tools.tool_result import in_thread
 
 CONTENT_MAX_CHARS = 20_000
 MEDIA_MAX = 10
@@ -35,7 +35,7 @@ async def _message(arguments: Mapping[str, Any], context: ToolContext) -> str:
     return f"sent to {session}{files}"
 
 
-def _attachment(folders: Folders, path: str) -> Attachment:
+def _attachment(folders: FileAccess, path: str) -> Attachment:
     place = folders.place(path)
     with folders.opened(place) as descriptor:
         size = os.fstat(descriptor).st_size

@@ -5,11 +5,9 @@ from itertools import islice
 from typing import Any
 
 from daemon.errors import ToolError
-from workers.tools.file_text import is_text, pieces, whole
+from workers.tools.file_access import FileAccess, is_text, pieces, whole
 from workers.tools.registry import READ_FILE_NAME, Tool, ToolContext
-from workers.tools.tool_result import Image, Result
-from workers.tools.tool_sandbox import Folders
-from workers.tools.tool_threads import in_thread
+from workers.tools.tool_result import Image, ToolResult, in_thread
 
 LIMIT_LINES = 1_000
 """Default number of lines."""
@@ -27,12 +25,12 @@ IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GI
 """First bytes of the picture files that models can see."""
 
 
-async def _read_file(arguments: Mapping[str, Any], context: ToolContext) -> str | Result:
+async def _read_file(arguments: Mapping[str, Any], context: ToolContext) -> str | ToolResult:
     path, offset, limit = arguments["path"], arguments.get("offset", 1), arguments.get("limit", LIMIT_LINES)
     return await in_thread(lambda: _read(context.folders, path, offset, limit))
 
 
-def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
+def _read(folders: FileAccess, path: str, offset: int, limit: int) -> str | ToolResult:
     place = folders.place(path)
     with folders.opened(place) as descriptor:
         if is_text(descriptor):
@@ -42,7 +40,7 @@ def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
     if not kind:
         raise ToolError(f"{place.path} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
     text = f"{place.path}: {kind}, {len(content):,} bytes"
-    return Result(text=text, images=(Image(media_type=kind, data=content),))
+    return ToolResult(text=text, images=(Image(media_type=kind, data=content),))
 
 
 def picture_type(content: bytes) -> str:

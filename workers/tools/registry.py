@@ -13,11 +13,10 @@ from daemon.errors import BusUnavailable, ConfigError, LeaseLost, ToolError
 from daemon.events import Attachment
 from daemon.model import ToolCall
 from daemon.recall import Recaller
-from workers.tools.argument_check import Checker
-from workers.tools.long_results import fitted
-from workers.tools.shell import Shell
-from workers.tools.tool_result import Result, failure
-from workers.tools.tool_sandbox import Folders
+from workers.tools.argument_check import ArgumentCheck
+from workers.tools.command_sandbox import Shell
+from workers.tools.file_access import FileAccess
+from workers.tools.tool_result import ToolResult, failure, fitted
 from workers.tools.web import WebAccess
 
 NAME_MAX_CHARS = 64
@@ -57,7 +56,7 @@ class ToolContext:
     turn: int
     nonce: str
     """Of the claim, to check scripts that write state of Millpond."""
-    folders: Folders
+    folders: FileAccess
     say: Callable[["ToolContext", Saying], Awaitable[str]]
     """Sends a message; gives the session key of the chat. Raises ``ToolError``, ``LeaseLost``, ``BusUnavailable``."""
     compact: Callable[[str], Awaitable[str]]
@@ -74,7 +73,7 @@ class ToolContext:
     """Identifies the call within its turn; it stays the same if another worker continues the turn."""
 
 
-Run = Callable[[Mapping[str, Any], ToolContext], Awaitable[str | Result]]
+Run = Callable[[Mapping[str, Any], ToolContext], Awaitable[str | ToolResult]]
 """Runs a tool with checked arguments; raises ``ToolError`` with a sentence for the model."""
 
 
@@ -101,11 +100,11 @@ class Tool:
 class Registry:
     """Tools by name."""
 
-    def __init__(self, tools: Iterable[Tool], *, checkers: Mapping[str, Checker] | None = None) -> None:
+    def __init__(self, tools: Iterable[Tool], *, checkers: Mapping[str, ArgumentCheck] | None = None) -> None:
         """``checkers``: existing checkers of these tools, by name; the others are made."""
         known = checkers or {}
         self._tools = {tool.name: tool for tool in tools}
-        self._checkers = {name: known.get(name) or Checker(tool.parameters) for name, tool in self._tools.items()}
+        self._checkers = {name: known.get(name) or ArgumentCheck(tool.parameters) for name, tool in self._tools.items()}
         self.definitions = tuple(tool.definition() for tool in self._tools.values())
         """The definitions for a request to a model, JSON each."""
 
@@ -136,7 +135,7 @@ class Registry:
         tool = self._tools.get(name)
         return tool is not None and tool.repeatable
 
-    async def run(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> Result:
+    async def run(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> ToolResult:
         """The result of a call for the model. A failure becomes a result that describes it. Only cancellation escapes.
 
         Raises:
@@ -145,7 +144,7 @@ class Registry:
         result = await self._guarded(call, context, timeout_s=timeout_s)
         return await fitted(result, context.folders, f"turn-{context.turn}-call-{context.call}", kept=self._can_read)
 
-    async def _guarded(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> Result:
+    async def _guarded(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> ToolResult:
         try:
             return await self._within(call, context, timeout_s=timeout_s)
         except ToolError as error:
@@ -160,7 +159,7 @@ class Registry:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a bug in a tool becomes a result
             return _broken(call, error)
 
-    async def _within(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> Result:
+    async def _within(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> ToolResult:
         tool = self._tools.get(call.name)
         if tool is None:
             there = ", ".join(self._tools) or "none"
@@ -169,9 +168,9 @@ class Registry:
         limit_s = timeout_s if tool.timeout_s is None else tool.timeout_s
         with anyio.move_on_after(limit_s):
             found = cast("object", await tool.run(arguments, context))
-            if not isinstance(found, str | Result):
+            if not isinstance(found, str | ToolResult):
                 raise TypeError(f"{tool.name} returned {type(found).__name__}")
-            return Result(text=found) if isinstance(found, str) else found
+            return ToolResult(text=found) if isinstance(found, str) else found
         outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")
 
@@ -180,6 +179,6 @@ class Registry:
         return READ_FILE_NAME in self._tools
 
 
-def _broken(call: ToolCall, error: BaseException) -> Result:
+def _broken(call: ToolCall, error: BaseException) -> ToolResult:
     _log.warning("tool.failed", tool=call.name[:NAME_MAX_CHARS], reason=type(error).__name__, exc_info=error)
     return failure(f"{call.name} failed: {type(error).__name__}: {error}")

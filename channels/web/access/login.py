@@ -8,18 +8,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.command_menu import menu
-from channels.web.access.audit_log import audited
-from channels.web.access.cookies import cookie_in, new_cookie
-from channels.web.access.request_operator import Operator, Operators
+from channels.web.access.browser_headers import cookie_in, new_cookie
+from channels.web.access.request_operator import Operator, Operators, audited
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
 from channels.web.message_endpoints import FILES_MAX
-from channels.web.request_params import limit_of
+from channels.web.request_params import decoded, json_response, limit_of
 from channels.web.site import Site
 from daemon.clock import Clock
 from daemon.config import transcription_of
-from daemon.memory.memory_location import home_of
-from daemon.operators import Audit, short_id
+from daemon.memory.memory_merge import home_of
+from daemon.operators import OperatorAudit, short_id
 from daemon.scope import person_scope
 from daemon.version import __version__
 
@@ -51,8 +49,8 @@ class Login:
     def __init__(self, site: Site, operators: Operators) -> None:
         self._site = site
         self._operators = operators
-        self._tries = Tries(site.process.clock)
-        self._audit = Audit(site.process.bus)
+        self._tries = LoginAttempts(site.process.clock)
+        self._audit = OperatorAudit(site.process.bus)
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
@@ -126,7 +124,7 @@ class Login:
         return json_response({"audit": [asdict(deed) for deed in deeds]})
 
 
-class Tries:
+class LoginAttempts:
     """The wrong codes of the last ten minutes."""
 
     def __init__(self, clock: Clock) -> None:

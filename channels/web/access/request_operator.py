@@ -6,21 +6,24 @@ open channel.
 """
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import anyio
+import structlog
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from channels.web.access.cookies import cookie_in
-from channels.web.access.origin import may_be_ours
+from channels.web.access.browser_headers import cookie_in, may_be_ours
 from channels.web.error_response import problem
 from channels.web.site import Site
 from daemon.config import Secret
-from daemon.errors import ConfigError
-from daemon.operators import Logins, short_id
+from daemon.errors import BusError, ConfigError, brief
+from daemon.operators import LoginCodes, OperatorAudit, short_id
 from daemon.people import operator_sender
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
@@ -70,17 +73,17 @@ class Operators:
         self._completions_token = site.config.completions_token
         self._is_open = site.config.open
         self._process = site.process
-        self.logins = Logins(site.process.bus)
+        self.logins = LoginCodes(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
-        """The operator of a request; None if it comes from no operator. Errors as for ``Logins``."""
+        """The operator of a request; None if it comes from no operator. Errors as for ``LoginCodes``."""
         if "operator" not in scope:
             scope["operator"] = await self._found(scope)
         operator: Operator | None = scope["operator"]
         return operator
 
     async def admits(self, scope: Scope) -> bool:
-        """Whether a request comes from an operator or a member. Errors as for ``Logins``."""
+        """Whether a request comes from an operator or a member. Errors as for ``LoginCodes``."""
         return await self.of(scope) is not None or self._is_open or self._is_member(scope)
 
     def only(self, handler: Handler) -> Handler:
@@ -138,3 +141,53 @@ def _bears(token: Secret, headers: Headers) -> bool:
     # Compared as bytes: headers may contain any byte, and compare_digest only accepts ASCII text.
     right = secrets.compare_digest(given.strip().encode("latin-1"), token.reveal().encode())
     return right and kind.lower() == "bearer" and bool(token)
+
+
+# Recording the actions of operators.
+
+NOTE_S = 5.0
+"""Time limit for recording an action."""
+
+_log = structlog.get_logger()
+
+
+class AuditedAction:
+    """An action of an operator."""
+
+    outcome: str = "done"
+    """Its outcome in a word or two; never a text of a conversation."""
+
+
+@asynccontextmanager
+async def audited(request: Request, action: str, target: str = "", *, who: str = "") -> AsyncGenerator[AuditedAction]:
+    """Run the block, and record its success or its failure.
+
+    ``target``: a name, a key or an id; never a text. ``who``: the author of a request without an operator.
+    """
+    operator: Operator | None = request.scope.get("operator")
+    doing, audit = AuditedAction(), OperatorAudit(request.app.state.bus)
+    by = who or (operator.who if operator else "")
+    try:
+        yield doing
+    except (Exception, anyio.get_cancelled_exc_class()) as error:
+        await _note(audit, by, action, target, _failure(error))
+        raise
+    await _note(audit, by, action, target, doing.outcome)
+
+
+def _failure(error: BaseException) -> str:
+    """The outcome of a failed or cancelled action."""
+    if isinstance(error, HTTPException):
+        return f"refused: {error.status_code}"
+    return f"{'failed' if isinstance(error, Exception) else 'cut short'}: {type(error).__name__}"
+
+
+async def _note(audit: OperatorAudit, who: str, action: str, target: str, outcome: str) -> None:
+    """Record an action. An outage in between does not undo it and is logged."""
+    with anyio.move_on_after(NOTE_S, shield=True) as limit:
+        try:
+            await audit.note(who=who, action=action, target=target, outcome=outcome)
+        except BusError as error:
+            _log.warning("audit.missed", kind=action, reason=brief(error))
+    if limit.cancelled_caught:
+        _log.warning("audit.missed", kind=action, reason=f"the audit entry was not written within {NOTE_S:g} s")

@@ -12,15 +12,28 @@ from starlette.routing import Route
 from channels.conversation import Conversation
 from channels.http import read_body
 from channels.inbound import make_inbound
-from channels.web.completions.completion_answer import Answer, Unanswered
-from channels.web.completions.completion_chunks import DONE, KEEP_ALIVE, Form, usage_of
-from channels.web.completions.completion_request import SESSION_HEADER, TOO_LARGE, Asked, ModelNotFound, Picture, asked
+from channels.web.completions.completion_answer import (
+    DONE,
+    KEEP_ALIVE,
+    CompletionAnswer,
+    CompletionForm,
+    Unanswered,
+    usage_of,
+)
+from channels.web.completions.completion_request import (
+    SESSION_HEADER,
+    TOO_LARGE,
+    CompletionRequest,
+    ModelNotFound,
+    Picture,
+    asked,
+)
 from channels.web.error_response import body_of, problem
-from channels.web.event_streams import Streams, Write, until_gone
-from channels.web.json_body import check_type, json_response
-from channels.web.member_limits import check_channel, check_sender, is_member
+from channels.web.event_streams import EventStreams, Write, until_gone
+from channels.web.message_endpoints import NotStored, Uploads
+from channels.web.rate_limit import check_channel, check_sender, is_member
+from channels.web.request_params import check_type, json_response
 from channels.web.site import Site
-from channels.web.uploads import NotStored, Uploads
 from daemon.events import Attachment, Inbound
 from daemon.traces import Traces
 
@@ -47,7 +60,7 @@ class Completions:
         self._process = site.process
         self._bot = site.config.bot
         self._since = round(site.process.clock.now().timestamp())
-        self._streams = Streams(site.process.stopping, site.name)
+        self._streams = EventStreams(site.process.stopping, site.name)
         self._uploads = Uploads(site)
         self._traces = Traces(site.process.bus)
 
@@ -89,7 +102,7 @@ class Completions:
             )
             await check_sender(self._process, inbound)
         conversation = await Conversation.open(self._process, key)
-        answer = Answer(conversation)
+        answer = CompletionAnswer(conversation)
         message_id = request.headers.get("Idempotency-Key") or secrets.token_hex(8)
         try:
             files = await self._stored(conversation.inbound(found.text, message_id=message_id), found.pictures)
@@ -97,7 +110,7 @@ class Completions:
             return problem(503, "not_stored", str(error))
         await answer.ask(found.text, message_id, files)
         created = round(self._process.clock.now().timestamp())
-        form = Form(id=f"chatcmpl-{answer.message_id}", created=created, model=self._bot)
+        form = CompletionForm(id=f"chatcmpl-{answer.message_id}", created=created, model=self._bot)
         headers = {SESSION_HEADER: conversation.session}
         if found.is_streamed:
             return self._streams.response(request, lambda write: self._stream(found, answer, form, write), headers)
@@ -113,13 +126,15 @@ class Completions:
             [await self._uploads.keep(inbound, file, each.content) for file, each in zip(files, pictures, strict=True)]
         )
 
-    async def _asked(self, request: Request, body: bytes) -> Asked:
-        def read() -> Asked:
+    async def _asked(self, request: Request, body: bytes) -> CompletionRequest:
+        def read() -> CompletionRequest:
             return asked(body, request.headers, channel=self._site.name, bot=self._bot)
 
         return await to_thread.run_sync(read) if len(body) > THREAD_BYTES else read()
 
-    async def _whole(self, request: Request, answer: Answer, form: Form, headers: dict[str, str]) -> Response:
+    async def _whole(
+        self, request: Request, answer: CompletionAnswer, form: CompletionForm, headers: dict[str, str]
+    ) -> Response:
         response = Response()
         async with anyio.create_task_group() as tg:
             tg.start_soon(until_gone, request.receive, tg.cancel_scope)
@@ -132,7 +147,9 @@ class Completions:
             tg.cancel_scope.cancel()
         return response
 
-    async def _stream(self, found: Asked, answer: Answer, form: Form, write: Write) -> None:
+    async def _stream(
+        self, found: CompletionRequest, answer: CompletionAnswer, form: CompletionForm, write: Write
+    ) -> None:
         stream, reason = _Stream(form, write), ""
         try:
             async with anyio.create_task_group() as tg:
@@ -148,7 +165,7 @@ class Completions:
         usage = await self._usage(answer) if found.wants_usage else None
         await write(form.end() + (form.usage(usage) if usage else b"") + DONE)
 
-    async def _usage(self, answer: Answer) -> dict[str, object] | None:
+    async def _usage(self, answer: CompletionAnswer) -> dict[str, object] | None:
         if answer.turn is None:
             return None
         found = await self._traces.one(answer.session, answer.turn)
@@ -164,7 +181,7 @@ class Completions:
 class _Stream:
     """The chunks of one answer."""
 
-    def __init__(self, form: Form, write: Write) -> None:
+    def __init__(self, form: CompletionForm, write: Write) -> None:
         self._form = form
         self._to_client = write
         self._is_first = True

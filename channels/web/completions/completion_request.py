@@ -102,7 +102,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
     n: int | UnsetType | None = UNSET
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request that can be answered."""
 
     key: SessionKey
@@ -117,7 +117,7 @@ _Content = str | list[_Part] | None
 _decode_content: Callable[[bytes | msgspec.Raw], _Content] = msgspec.json.Decoder(_Content).decode
 
 
-def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) -> Asked:
+def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) -> CompletionRequest:
     """The request in ``body``.
 
     Args:
@@ -146,7 +146,7 @@ def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) ->
         raise HTTPException(400, f"The request body is not valid JSON: {error}") from None
     if text.startswith(TASK) and TASK_HISTORY in text:
         raise HTTPException(400, NO_TASKS)
-    return Asked(
+    return CompletionRequest(
         key=session_of(headers, found.user or "", channel=channel),
         text=text,
         pictures=pictures,

@@ -12,11 +12,11 @@ from starlette.responses import Response
 
 from channels.web.access import audited
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
-from channels.web.memory.memory_scope import scope_asked
+from channels.web.memory.memory_endpoints import scope_asked
 from channels.web.ordered_jobs import OrderedJobs
+from channels.web.request_params import decoded, json_response
 from channels.web.site import Site
-from daemon.forget import Order, Search, choice_of, matches_of, scopes_with
+from daemon.forget import ForgetOrder, ForgetSearch, choice_of, matches_of, scopes_with
 from daemon.forget.text_matcher import MOST_CHARS
 from daemon.memory import Memories
 
@@ -35,7 +35,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     choose: Annotated[tuple[int, ...], Meta(min_length=1, max_length=1_000)] | Literal["all"] | None = None
 
 
-class Forgetting:
+class ForgetEndpoints:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:
@@ -82,10 +82,12 @@ class Forgetting:
         told = {"scope": scope, "token": token if shown else "", "found": shown, "more": found.more}
         return json_response({**told, "counts": found.counts, "failed": found.failed, "waits": found.waits})
 
-    async def _order(self, scope: str) -> Order:
-        return Order(name=scope, scopes=await scopes_with(self._bus, scope), chat=scope)
+    async def _order(self, scope: str) -> ForgetOrder:
+        return ForgetOrder(name=scope, scopes=await scopes_with(self._bus, scope), chat=scope)
 
-    async def _chosen(self, scope: str, token: str, numbers: tuple[int, ...] | None) -> tuple[Order, Search]:
+    async def _chosen(
+        self, scope: str, token: str, numbers: tuple[int, ...] | None
+    ) -> tuple[ForgetOrder, ForgetSearch]:
         pending = await self._asking.pending(scope, by=token)
         if pending is None:
             raise HTTPException(409, "This list has expired. Search again.")
@@ -96,4 +98,4 @@ class Forgetting:
                     400, f"The list of found passages has no entry {number}. Choose numbers from 1 to {count}."
                 )
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
-        return await self._order(scope), Search(text=pending.text, chosen=groups)
+        return await self._order(scope), ForgetSearch(text=pending.text, chosen=groups)

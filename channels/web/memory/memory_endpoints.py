@@ -1,39 +1,93 @@
-"""``GET /api/memory/…``: the memory of a scope, its versions and their origin."""
+"""``/api/memory/<scope>``: the memory of a scope, its versions, and changes by operators."""
 
+import re
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+from urllib.parse import unquote
 
+import msgspec
 from anyio import to_thread
+from msgspec import Meta
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.json_body import json_response
-from channels.web.memory.memory_scope import scope_asked
-from channels.web.request_params import before_of, limit_of, number_in, segments_of, words_of
+from channels.web.access import audited
+from channels.web.error_response import problem
+from channels.web.message_endpoints import BODY_EXTRA_BYTES, ESCAPED
+from channels.web.request_params import before_of, decoded, json_response, limit_of, number_in, segments_of, words_of
 from channels.web.site import Site
-from daemon.errors import ConfigError
+from daemon.bus import Bus
+from daemon.clock import stamp
+from daemon.errors import ConfigError, NoSuchMemory
 from daemon.memory import (
-    Changed,
-    Known,
     Memories,
-    Scored,
+    MemoryFiles,
+    MemorySize,
+    ScoredPassage,
     Version,
+    VersionChanges,
     census_of,
     changes_of,
     found_in,
     passages_of,
     seen,
+    written,
 )
+from daemon.memory.memory_file import MAX_BYTES
 from daemon.memory.memory_files import bot_of
 from daemon.memory.text_diff import lines
+from daemon.session import sessions_of
 from daemon.tokens import load
+
+# The scope of a request about a memory.
+
+SCOPE_MAX_CHARS = 1_100
+"""A bot's name, the kind, and a session key or the names of a channel and a person, each part percent-encoded."""
+
+_is_scope = re.compile(r"[A-Za-z0-9_.~%-]+:(workspace|(person|group|session)(:[A-Za-z0-9_.~%-]+){2,3})").fullmatch
+
+PLACE = 3
+"""Position of the scope in the address: ``/api/memory/<scope>/…``."""
+
+
+async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: int) -> str:
+    """The home of the scope in the address, which holds the memory that linked scopes share.
+
+    Raises:
+        NoSuchMemory: the scope was not found.
+        BusUnavailable: Redis is unavailable.
+    """
+    asked = scope_of(segments_of(request, parts)[PLACE])
+    home = await memories.home(asked)
+    # A new session has a scope before it has a memory.
+    if await bus.call("EXISTS", bus.keys.memory(home)) or await sessions_of(bus, {asked}):
+        return home
+    raise NoSuchMemory(f"The memory {asked} was not found. GET /api/memory lists all memories.")
+
+
+def scope_of(segment: str) -> str:
+    """The scope in a part of an address: as it is, or percent-encoded once more.
+
+    Raises:
+        HTTPException: 400, the part is not a scope.
+    """
+    scope = segment if ":" in segment else unquote(segment, errors="replace")
+    if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
+        raise HTTPException(
+            400, "The address does not contain the name of a memory (its scope). GET /api/memory lists all memories."
+        )
+    return scope
+
+
+# ``GET /api/memory/…``: the memory of a scope, its versions and their origin.
 
 COUNTED_MAX = 1_024
 """Memories whose token count is cached."""
 
 
-class Reading:
+class MemoryEndpoints:
     """The endpoints of one site that change nothing."""
 
     def __init__(self, site: Site) -> None:
@@ -127,7 +181,7 @@ class Reading:
     async def _scope(self, request: Request, parts: int) -> str:
         return await scope_asked(request, self._bus, self._memories, parts=parts)
 
-    async def _line(self, known: Known) -> dict[str, Any]:
+    async def _line(self, known: MemorySize) -> dict[str, Any]:
         text = (await self._memories.current(known.scope)).text
         return {
             "scope": known.scope,
@@ -171,12 +225,84 @@ def about_version(version: Version) -> dict[str, Any]:
     return about | {name: value for name, value in told.items() if value not in ("", None)}
 
 
-def _changed(changed: Changed) -> dict[str, Any]:
+def _changed(changed: VersionChanges) -> dict[str, Any]:
     about = {"reason": "", **about_version(changed.version)}
     return {**about, "added": changed.came, "removed": changed.went, "current": changed.is_current}
 
 
-def _hit(found: Scored) -> dict[str, Any]:
+def _hit(found: ScoredPassage) -> dict[str, Any]:
     passage = found.passage
     hit: dict[str, Any] = {"source": passage.source, "text": passage.text, "score": found.score, "time": passage.time}
     return hit if passage.index is None else {**hit, "index": passage.index}
+
+
+# ``PUT /api/memory/<scope>`` and ``POST …/restore``: changes of a memory by operators. Every version is kept.
+
+EDIT = 'The body must be {"text": "…", "expect": <the version that was edited>}.'
+RESTORE = 'The body must be {"version": <number>, "expect": <the current version>}.'
+
+_Number = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class _Edit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of ``PUT``."""
+
+    text: str
+    expect: _Number
+
+
+class _Restore(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of ``POST …/restore``."""
+
+    version: _Number
+    expect: _Number
+
+
+class MemoryEditEndpoints:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        process = site.process
+        self._bus, self._clock = process.bus, process.clock
+        self._memories = Memories(process.bus, process.archive)
+        self._files = MemoryFiles(self._memories, workspace_of=process.workspace, clock=process.clock)
+
+    async def edit(self, request: Request) -> Response:
+        """Save a text as the newest version, unless the memory has changed since the expected version."""
+        wanted = await decoded(request, _Edit, EDIT, max_bytes=MAX_BYTES * ESCAPED + BODY_EXTRA_BYTES)
+        if len(wanted.text.encode()) > MAX_BYTES:
+            return problem(
+                413,
+                "message_too_large",
+                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten the text, because it is part of every "
+                f"prompt.",
+            )
+        scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
+
+        async def change() -> int:
+            # Additions between the check of the version and this call are appended below, as for an edited file.
+            return await self._memories.edit(scope, of=wanted.expect, text=wanted.text, by=by, time=time)
+
+        return await self._written(request, "memory.edit", scope, change, wanted.expect)
+
+    async def restore(self, request: Request) -> Response:
+        """Make an older version the newest one."""
+        wanted = await decoded(request, _Restore, RESTORE)
+        scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=5), self._author(request)
+
+        async def change() -> int:
+            return await self._memories.restore(scope, version=wanted.version, by=by, time=time)
+
+        return await self._written(request, "memory.restore", scope, change, wanted.expect)
+
+    async def _written(
+        self, request: Request, action: str, scope: str, change: Callable[[], Awaitable[int]], expect: int
+    ) -> Response:
+        async with audited(request, action, scope) as doing:
+            done = await written(self._memories, self._files, scope, change, expect=expect)
+            doing.outcome = f"version {done.version}"
+        return json_response({"scope": scope, "version": done.version, "changed": done.changed})
+
+    def _author(self, request: Request) -> tuple[str, str]:
+        """The author and the time of a change."""
+        return f"operator {request.scope['operator'].who}", stamp(self._clock.now())

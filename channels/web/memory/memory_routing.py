@@ -3,9 +3,8 @@
 from starlette.routing import Route
 
 from channels.web.access import Only
-from channels.web.memory.forget_endpoints import Forgetting
-from channels.web.memory.memory_edit_endpoints import Changing
-from channels.web.memory.memory_endpoints import Reading
+from channels.web.memory.forget_endpoints import ForgetEndpoints
+from channels.web.memory.memory_endpoints import MemoryEditEndpoints, MemoryEndpoints
 from channels.web.site import Site
 
 OF_SCOPE = "/api/memory/{scope:path}"
@@ -13,7 +12,7 @@ OF_SCOPE = "/api/memory/{scope:path}"
 
 def memory_routes(site: Site, only: Only) -> list[Route]:
     """Addresses about the memory of one scope, for operators ``only``."""
-    reading, changing, forgetting = Reading(site), Changing(site), Forgetting(site)
+    reading, changing, forgetting = MemoryEndpoints(site), MemoryEditEndpoints(site), ForgetEndpoints(site)
     return [
         Route("/api/memory", only(reading.scopes)),
         Route(f"{OF_SCOPE}/versions", only(reading.versions)),

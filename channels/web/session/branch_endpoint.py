@@ -9,13 +9,12 @@ from starlette.responses import Response
 
 from channels.web.access import audited
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
-from channels.web.member_limits import check_channel
-from channels.web.request_params import session_in_path
+from channels.web.rate_limit import check_channel
+from channels.web.request_params import decoded, json_response, session_in_path
 from channels.web.session.session_endpoints import TITLE_MAX_CHARS
 from channels.web.site import Site
 from daemon.errors import NoSuchTranscript
-from daemon.session import Labels
+from daemon.session import SessionLabels
 from daemon.transcripts import Branches
 
 FORM = 'Send {"index": N} with the index of a message. The field "title" is optional.'
@@ -36,7 +35,7 @@ class Branching:
         process = site.process
         self._site = site
         self._branches = Branches(process.bus, process.archive, process.transcripts)
-        self._labels = Labels(process.bus)
+        self._labels = SessionLabels(process.bus)
 
     async def branch(self, request: Request) -> Response:
         """Make the new session; 201 with its key."""

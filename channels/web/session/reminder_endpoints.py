@@ -12,18 +12,17 @@ from starlette.responses import Response
 
 from channels.web.access import Operator, audited
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
-from channels.web.member_limits import check_channel
-from channels.web.request_params import flag_of, limit_of, segments_of, session_in_path
+from channels.web.rate_limit import check_channel
+from channels.web.request_params import decoded, flag_of, json_response, limit_of, segments_of, session_in_path
 from channels.web.site import Site
-from daemon.people import People
+from daemon.people import LinkIndex
 from daemon.reminders import (
     Action,
     Reminder,
     ReminderRefused,
+    ReminderRequest,
     Reminders,
-    Stored,
-    Wish,
+    StoredReminder,
     act,
     add,
     all_reminders,
@@ -34,7 +33,7 @@ from daemon.reminders import (
 )
 from daemon.reminders.reminder import Kind
 from daemon.scope import person_scope
-from daemon.session import Labels
+from daemon.session import SessionLabels
 from daemon.sessionkey import SessionKey
 from daemon.wording import Language
 
@@ -65,8 +64,8 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def given(self) -> dict[str, Any]:
-        """The fields of a ``Wish`` that were given."""
-        fields = {name: getattr(self, name) for name in Wish.__dataclass_fields__}
+        """The fields of a ``ReminderRequest`` that were given."""
+        fields = {name: getattr(self, name) for name in ReminderRequest.__dataclass_fields__}
         return {name: value for name, value in fields.items() if value is not UNSET}
 
 
@@ -77,7 +76,7 @@ class _New(_Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Names the request: sent again, it sets no second reminder."""
 
 
-class ReminderPages:
+class ReminderEndpoints:
     """The endpoints of one site."""
 
     def __init__(self, site: Site) -> None:
@@ -85,7 +84,7 @@ class ReminderPages:
         self._name = site.name
         self._bus = site.process.bus
         self._reminders = Reminders(site.process.bus, site.process.config.queue)
-        self._labels = Labels(site.process.bus)
+        self._labels = SessionLabels(site.process.bus)
 
     async def all(self, request: Request) -> Response:
         """The next reminders of all sessions, the next one first; with ``?mine=1`` only those of the operator."""
@@ -106,7 +105,7 @@ class ReminderPages:
         if not operator.person:
             return frozenset(), ""
         own = person_scope(self._site.config.bot, self._name, operator.person)
-        family = await People(self._site.process.bus).family(own)
+        family = await LinkIndex(self._site.process.bus).family(own)
         return frozenset([own, *family]), str(SessionKey(channel=self._name, chat=operator.person))
 
     async def add(self, request: Request) -> Response:
@@ -116,7 +115,7 @@ class ReminderPages:
         bot = self._site.process.bot(self._site.config.bot)
         language = _language(request, bot.language)
         fields: dict[str, Any] = {"text": "", "when": "", "zone": bot.time_zone, **body.given}
-        wish = Wish(**fields)
+        wish = ReminderRequest(**fields)
         async with audited(request, "reminder.add", session) as doing:
             try:
                 place = await place_in(self._bus, self._site.config, session)
@@ -130,7 +129,7 @@ class ReminderPages:
             except ReminderRefused as error:
                 doing.outcome = "refused: 400"
                 return problem(400, REFUSED, error.said(language))
-        row = _row(Stored(session=session, id=new.id, raw=new.raw, reminder=new))
+        row = _row(StoredReminder(session=session, id=new.id, raw=new.raw, reminder=new))
         return json_response({"reminder": row, "said": confirmed(new, language)}, 201)
 
     async def change(self, request: Request) -> Response:
@@ -180,7 +179,7 @@ class ReminderPages:
                 return problem(409, "changed", str(error))
         return json_response({"reminder": _row(replace(stored, reminder=after)) if after else None})
 
-    async def _stored(self, request: Request, *, parts: int) -> tuple[str, str, Stored | None]:
+    async def _stored(self, request: Request, *, parts: int) -> tuple[str, str, StoredReminder | None]:
         session, reminder_id = str(session_in_path(request, self._name, parts=parts)), segments_of(request, parts)[5]
         return session, reminder_id, await self._reminders.get(session, reminder_id)
 
@@ -195,7 +194,7 @@ def _language(request: Request, default: Language) -> Language:
     return "zh" if asked == "zh" else "en" if asked == "en" else default
 
 
-def _row(stored: Stored) -> dict[str, Any]:
+def _row(stored: StoredReminder) -> dict[str, Any]:
     row: dict[str, Any] = {"id": stored.id, "session": stored.session, "readable": stored.reminder is not None}
     if stored.reminder is not None:
         row |= msgspec.to_builtins(stored.reminder)

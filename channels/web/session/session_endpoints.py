@@ -1,8 +1,12 @@
 """``/api/sessions/<session>``: shows, renames, pins, archives and deletes a session; ``…/join`` joins its memory."""
 
+import datetime as dt
 import secrets
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
+import anyio
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from starlette.exceptions import HTTPException
@@ -12,16 +16,21 @@ from starlette.responses import Response
 from channels.web.access import audited
 from channels.web.access.request_operator import Operator
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
+from channels.web.message_endpoints import MessageEndpoints
 from channels.web.ordered_jobs import OrderedJobs
-from channels.web.request_params import session_in_path
-from channels.web.session.session_rows import Lines
+from channels.web.request_params import decoded, json_response, session_in_path
+from channels.web.session.session_list import SessionRows
 from channels.web.site import Site
-from daemon.forget import Order, scopes_with
-from daemon.memory.memory_location import home_of
-from daemon.people import Asking
+from daemon.access import Pauses, is_listed
+from daemon.clock import stamp
+from daemon.forget import ForgetOrder, scopes_with
+from daemon.heartbeat import agent_lives
+from daemon.memory.memory_merge import home_of
+from daemon.people import LinkRequests
 from daemon.scope import person_scope
-from daemon.session import Labels, SessionReader, SessionState
+from daemon.services import FILLING, PREVIEW, load
+from daemon.session import SessionLabels, SessionReader, SessionState, pending_of
+from daemon.sessionkey import SessionKey
 
 PARTS = 4
 """Of the address ``/api/sessions/<session>``."""
@@ -40,14 +49,14 @@ class _Patch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     archived: bool | UnsetType = UNSET
 
 
-class Changing:
+class SessionEndpoints:
     """The endpoints of one site."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._reader = SessionReader(site.process.bus)
-        self._labels = Labels(site.process.bus)
-        self._lines = Lines(site.process.bus)
+        self._labels = SessionLabels(site.process.bus)
+        self._lines = SessionRows(site.process.bus)
         self._jobs = OrderedJobs(site)
 
     async def read(self, request: Request) -> Response:
@@ -68,7 +77,7 @@ class Changing:
             raise HTTPException(400, "Clients that send the token have no memory of their own. Log in with a browser.")
         own = person_scope(self._site.config.bot, self._site.name, operator.person)
         async with audited(request, "session.join", state.session):
-            job_id = await Asking(self._site.process).link(own, state.scope, by=operator.who)
+            job_id = await LinkRequests(self._site.process).link(own, state.scope, by=operator.who)
             return await self._jobs.answer(job_id)
 
     async def change(self, request: Request) -> Response:
@@ -98,7 +107,7 @@ class Changing:
             return _unknown(state.session)
         async with audited(request, "session.forget", state.session) as doing:
             scopes = await scopes_with(self._site.process.bus, state.scope)
-            order = Order(whole="session", name=state.session, session=state.session, scopes=scopes)
+            order = ForgetOrder(whole="session", name=state.session, session=state.session, scopes=scopes)
             doing.outcome = "ordered"
             return await self._jobs.forget(order, None, name=secrets.token_hex(8))
 
@@ -111,3 +120,134 @@ class Changing:
 
 def _unknown(session: str) -> Response:
     return problem(404, "no_session", f"Session {session} was not found. GET /api/sessions lists all sessions.")
+
+
+# ``GET …/waiting``: the pending messages of a session, and the reason why they are not answered yet.
+
+SHOWN = 50
+"""Messages in one response."""
+
+SHOWN_CHARS = 2_000
+"""Longest text of a message in a response."""
+
+Reason = Literal["", "answering", "parked", "backing_off", "paused", "no_worker", "queued"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Why:
+    """Why the messages of a session wait."""
+
+    reason: Reason
+    """Empty: no message waits."""
+    detail: str = ""
+    """Why a session was parked: ``<kind>: <reason>``."""
+    until_ms: int = 0
+    """When the next attempt is made, ms since 1970; 0: unknown."""
+
+
+class PendingEndpoint:
+    """The endpoint of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._bus = site.process.bus
+        self._reader = SessionReader(self._bus)
+        self._pauses = Pauses(self._bus, site.process.config.queue)
+
+    async def read(self, request: Request) -> Response:
+        """The oldest pending messages of a session."""
+        state = await self._reader.state(str(session_in_path(request, self._site.name)))
+        why = await self._why(state) if state.waiting else _Why(reason="")
+        pending = await pending_of(self._bus, state.session, limit=SHOWN) if state.waiting else []
+        messages = [
+            {"id": each.id, "sender": each.sender_id, "text": each.text[:SHOWN_CHARS], "time": each.received_at}
+            for each in pending
+        ]
+        return json_response(
+            {
+                "session": state.session,
+                "count": state.waiting,
+                "reason": why.reason,
+                "detail": why.detail,
+                "since": pending[0].received_at if pending else "",
+                "until": stamp(dt.datetime.fromtimestamp(why.until_ms / 1000, dt.UTC)) if why.until_ms else "",
+                "messages": messages,
+            }
+        )
+
+    async def _why(self, state: SessionState) -> _Why:
+        now_ms = await self._reader.now_ms()
+        if state.lease_ms > now_ms:
+            return _Why(reason="answering")
+        bot = unquote(state.scope.partition(":")[0])
+        if bot and await self._pauses.of(bot, SessionKey.parse(state.session)):
+            return _Why(reason="paused")
+        if state.retry_at_ms > now_ms:
+            reason: Reason = "parked" if state.parked_why else "backing_off"
+            return _Why(reason=reason, detail=state.parked_why, until_ms=state.retry_at_ms)
+        is_served = await agent_lives(self._bus, self._site.process.clock)
+        return _Why(reason="queued" if is_served else "no_worker")
+
+
+# ``GET …/context`` and ``GET …/prompt``: the next prompt of a session, in numbers and word by word.
+
+PROMPT_S = 30.0
+"""Time limit for a prompt: tool servers are asked for their tools."""
+
+
+class PromptEndpoints:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site, messages: MessageEndpoints) -> None:
+        self._site = site
+        self._messages = messages
+        self._reader = SessionReader(site.process.bus)
+
+    async def context(self, request: Request) -> Response:
+        """Tokens by part, and the sizes at which the session is flushed and consolidated."""
+        key = session_in_path(request, self._site.name)
+        found: dict[str, Any] = await load(FILLING)(self._site.process, str(key), bot=self._site.config.bot)
+        return json_response({**found, "models": await self._models(request, key)})
+
+    async def _models(self, request: Request, key: SessionKey) -> list[str]:
+        """The models that the person of this session may choose here by ``/model``; empty if there is no choice."""
+        bot = self._site.process.config.bots.get(self._site.config.bot)
+        if bot is None or key.channel != self._site.name:
+            return []
+        sender = await self._messages.sender(request, key)
+        may = is_listed(bot, channel=key.channel, sender=sender) and len(bot.model.names) > 1
+        return bot.model.names if may else []
+
+    async def prompt(self, request: Request) -> Response:
+        """The exact prompt."""
+        session = str(session_in_path(request, self._site.name))
+        if not (await self._reader.state(session)).exists:
+            return problem(
+                404, "no_session", f"Session {session} has no messages, so it has no prompt yet. Send a message first."
+            )
+        try:
+            with anyio.fail_after(PROMPT_S):
+                found: dict[str, Any] = await load(PREVIEW)(self._site.process, session)
+        except TimeoutError:
+            return problem(
+                503,
+                "too_slow",
+                f"The prompt was not ready within {PROMPT_S:.0f} s because a tool server is slow. Try again later.",
+            )
+        return json_response({**found, "parts": _parts(found)})
+
+
+def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts in the order of the prompt: parts of the system message as text, the others as ranges of messages."""
+    parts: list[dict[str, Any]] = [
+        {"name": section["part"], "tokens": section["tokens"], "text": section["text"]} for section in found["system"]
+    ]
+    tokens = found["parts"]
+    parts.append({"name": "tools", "tokens": tokens["tools"], "text": ""})
+    # Recalled memories may stand beside the newest message instead of in the system message.
+    beside = tokens["recalled"] - sum(part["tokens"] for part in parts if part["name"] == "recalled")
+    if beside:
+        parts.append({"name": "recalled", "tokens": beside, "text": ""})
+    for name, (first, upto) in found["stretches"].items():
+        parts.append({"name": name, "tokens": tokens[name], "text": "", "first": first, "upto": upto})
+    return parts

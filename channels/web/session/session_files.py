@@ -9,15 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from channels.file_transfer import content_of
 from channels.http import read_body
-from channels.outgoing_files import content_of
 from channels.web.error_response import problem
-from channels.web.json_body import json_response
-from channels.web.member_limits import check_channel
-from channels.web.message_endpoints import Kind, Messages, Uploaded
-from channels.web.request_params import session_in_path
+from channels.web.message_endpoints import Kind, MessageEndpoints, NotStored, UploadedFile, Uploads
+from channels.web.rate_limit import check_channel
+from channels.web.request_params import json_response, session_in_path
 from channels.web.site import Site
-from channels.web.uploads import NotStored, Uploads
 from daemon.errors import SendRejected
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
@@ -46,10 +44,10 @@ SHOWN = {
 which may contain scripts."""
 
 
-class Files:
+class SessionFiles:
     """The endpoints of one site."""
 
-    def __init__(self, site: Site, messages: Messages) -> None:
+    def __init__(self, site: Site, messages: MessageEndpoints) -> None:
         self._site = site
         self._messages = messages
         self._uploads = Uploads(site)
@@ -96,7 +94,7 @@ class Files:
                 file = await self._uploads.keep(inbound, Attachment(kind=kind, name=name), content)
             except NotStored as error:
                 return problem(503, "not_stored", str(error))
-        return json_response(Uploaded(path=file.path, name=name, kind=kind, size_bytes=len(content)), 201)
+        return json_response(UploadedFile(path=file.path, name=name, kind=kind, size_bytes=len(content)), 201)
 
     async def _sender(self, request: Request, session: SessionKey) -> str:
         return request.query_params.get("user") or await self._messages.sender(request, session)

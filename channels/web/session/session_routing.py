@@ -3,25 +3,27 @@
 from starlette.routing import Route
 
 from channels.web.access import Only
-from channels.web.message_endpoints import Messages
+from channels.web.message_endpoints import MessageEndpoints
 from channels.web.session.branch_endpoint import Branching
-from channels.web.session.pending_endpoint import Waiting
-from channels.web.session.prompt_endpoints import Filled
-from channels.web.session.reminder_endpoints import ReminderPages
-from channels.web.session.session_endpoints import Changing
-from channels.web.session.session_files import Files
-from channels.web.session.timeline import Timeline
-from channels.web.session.trace_endpoints import Turns
+from channels.web.session.reminder_endpoints import ReminderEndpoints
+from channels.web.session.session_endpoints import PendingEndpoint, PromptEndpoints, SessionEndpoints
+from channels.web.session.session_files import SessionFiles
+from channels.web.session.timeline import Timeline, TraceEndpoints
 from channels.web.site import Site
 
 OF_SESSION = "/api/sessions/{session:path}"
 
 
-def session_routes(site: Site, messages: Messages, only: Only) -> list[Route]:
+def session_routes(site: Site, messages: MessageEndpoints, only: Only) -> list[Route]:
     """Addresses about one session, for operators ``only``."""
-    reminders = ReminderPages(site)
-    filled, timeline, turns, files = Filled(site, messages), Timeline(site), Turns(site), Files(site, messages)
-    changing, waiting = Changing(site), Waiting(site)
+    reminders = ReminderEndpoints(site)
+    filled, timeline, turns, files = (
+        PromptEndpoints(site, messages),
+        Timeline(site),
+        TraceEndpoints(site),
+        SessionFiles(site, messages),
+    )
+    changing, waiting = SessionEndpoints(site), PendingEndpoint(site)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),
         Route(f"{OF_SESSION}/prompt", only(filled.prompt)),

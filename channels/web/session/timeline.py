@@ -1,19 +1,32 @@
-"""``GET …/timeline`` and ``GET …/search``: an outline of a session, and a search in its messages."""
+"""``…/timeline``, ``…/search``, ``…/turns`` and ``/api/trace/…``: outline, search and traces of a session."""
 
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import unquote
 
 import anyio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.json_body import json_response
-from channels.web.request_params import after_of, limit_of, session_in_path, words_of
+from channels.web.error_response import problem
+from channels.web.request_params import (
+    after_of,
+    before_of,
+    json_response,
+    limit_of,
+    segments_of,
+    session_in_path,
+    turn_in,
+    words_of,
+)
 from channels.web.site import Site
 from daemon.memory import Audit, HistoryEntry, Memories
 from daemon.session import SessionReader
-from daemon.transcripts import Hit, Needle, Range, outline_of, ranges_of, search
+from daemon.traces import FoundTrace, Traces, told
+from daemon.transcripts import Hit, Range, SearchWords, outline_of, ranges_of, search
+
+# ``GET …/timeline`` and ``GET …/search``: an outline of a session, and a search in its messages.
 
 TITLE_CHARS = 160
 """Longest title of a history entry, which is its first line."""
@@ -56,7 +69,7 @@ class Timeline:
         """The newest messages that contain all words."""
         session, limit = str(session_in_path(request, self._site.name)), limit_of(request, default=20)
         try:
-            needle = Needle(words_of(request))
+            needle = SearchWords(words_of(request))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
         hits, missing = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -97,3 +110,41 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "excerpt": hit.excerpt,
         "archived": bool(hit.segment),
     }
+
+
+# ``GET …/turns`` and ``GET /api/trace/…``: traces of turns.
+
+TURNS = 20
+"""Default number of turns in one response."""
+
+GONE = (
+    "No trace of this turn was found. Traces of the last 100 committed turns of a session are kept for a week. List "
+    "the traces with GET /api/sessions/<session>/turns."
+)
+
+
+class TraceEndpoints:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._name = site.name
+        self._traces = Traces(site.process.bus)
+
+    async def turns(self, request: Request) -> Response:
+        """The newest turns of a session, or those before one, newest first."""
+        session = str(session_in_path(request, self._name))
+        found = await self._traces.of(session, before=before_of(request), limit=limit_of(request, default=TURNS))
+        return json_response({"session": session, "turns": [told(each) for each in found]})
+
+    async def turn(self, request: Request) -> Response:
+        """One turn, named by the index at which it began."""
+        session = str(session_in_path(request, self._name, parts=6))
+        return _answer(await self._traces.one(session, turn_in(segments_of(request, 6)[5])))
+
+    async def trace(self, request: Request) -> Response:
+        """The turn that answered a message, by its id, its correlation id, or the name of the turn."""
+        return _answer(await self._traces.find(unquote(segments_of(request, 4)[3])))
+
+
+def _answer(found: FoundTrace | None) -> Response:
+    return problem(404, "no_trace", GONE) if found is None else json_response(told(found))

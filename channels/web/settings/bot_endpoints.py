@@ -4,8 +4,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.json_body import decoded
-from channels.web.settings.settings_file import SettingsFile
+from channels.web.request_params import decoded
+from channels.web.settings.settings_endpoints import SettingsFile
 from daemon.config.environment import Table
 from daemon.setup.bot_sections import with_bot, without_bot
 from daemon.setup.config_editor import Settings

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from channels.web.access import audited
-from channels.web.json_body import decoded, json_response
-from channels.web.settings.settings_file import SettingsFile
+from channels.web.request_params import decoded, json_response
+from channels.web.settings.settings_endpoints import SettingsFile
 from daemon.config import BotConfig, WebToolsConfig
 from daemon.config.environment import Table
 from daemon.errors import MillpondError, ModelTimeout
@@ -58,8 +58,7 @@ from daemon.setup.settings_forms import (
 from daemon.setup.slack_interview import check_socket, link_of, me_at
 from daemon.setup.slack_interview import pair as pair_slack
 from daemon.setup.slack_scopes import manifest, missing_of
-from daemon.setup.telegram_api import bot_api
-from daemon.setup.telegram_pairing import new_code
+from daemon.setup.telegram_pairing import bot_api, new_code
 from daemon.setup.web_interview import TRIED
 
 FORM = "The fields of this form are described in docs/api-settings.md."
@@ -72,7 +71,7 @@ _F = TypeVar("_F", bound=BotForm)
 _A = TypeVar("_A")
 
 
-class Connecting:
+class ConnectionEndpoints:
     """The endpoints of one site."""
 
     def __init__(self, file: SettingsFile) -> None:

@@ -11,14 +11,14 @@ from starlette.responses import Response
 
 from channels.web.access import audited
 from channels.web.error_response import problem
-from channels.web.json_body import decoded, json_response
 from channels.web.ordered_jobs import OrderedJobs
+from channels.web.request_params import decoded, json_response
 from channels.web.site import Site
-from daemon.access import VALID_S, Access, Lines, Pairing, Stranger, welcome
+from daemon.access import VALID_S, Access, AccessNotices, PairingCodes, Stranger, welcome
 from daemon.clock import stamp
 from daemon.config import PushConfig
 from daemon.errors import BadSessionKey, InboundError
-from daemon.people import Asking, is_person
+from daemon.people import LinkRequests, is_person
 from daemon.scope import person_scope
 from daemon.sessionkey import SessionKey
 
@@ -51,13 +51,13 @@ class _Pair(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     bot: str = ""
 
 
-class People:
+class PeopleSettings:
     """The endpoints of one site."""
 
     def __init__(self, site: Site) -> None:
         self._process = site.process
         self._bus = site.process.bus
-        self._asking = Asking(site.process)
+        self._asking = LinkRequests(site.process)
         self._jobs = OrderedJobs(site)
 
     async def read(self, _request: Request) -> Response:
@@ -71,7 +71,7 @@ class People:
                     for each, entry in sorted(entries.items(), key=lambda item: item[1].time, reverse=True)
                     if entry.state != "free"
                 ]
-                codes = await Pairing(self._bus, name).open_codes()
+                codes = await PairingCodes(self._bus, name).open_codes()
                 policy = config.access.policy or ("allow" if config.access.allow else "closed")
                 channels.append({"name": name, "policy": policy, "codes": codes, "people": people})
         links = await self._asking.people.links()
@@ -87,7 +87,7 @@ class People:
         if wanted.id is not None:
             return await self._decided(request, wanted, "paired", "people.approve")
         by, time = self._author(request)
-        pairing, line = Pairing(self._bus, wanted.channel), Lines(self._bus)
+        pairing, line = PairingCodes(self._bus, wanted.channel), AccessNotices(self._bus)
         async with audited(request, "people.approve", wanted.channel) as doing:
             code = wanted.code or ""
             found = await pairing.redeem(code, who=f"web {secrets.token_hex(8)}", by=by, time=time)

@@ -4,17 +4,21 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.settings.bot_endpoints import Bots
-from channels.web.settings.connection_endpoints import Connecting
-from channels.web.settings.people_settings import People
-from channels.web.settings.settings_endpoints import Reading
-from channels.web.settings.settings_file import SettingsFile, translated
+from channels.web.settings.connection_endpoints import ConnectionEndpoints
+from channels.web.settings.people_settings import PeopleSettings
+from channels.web.settings.settings_endpoints import SettingsEndpoints, SettingsFile, translated
 from channels.web.site import Site
 
 
 def settings_routes(site: Site, only: Only) -> list[Route]:
     """Addresses of the configuration and of people, for operators ``only``."""
     file = SettingsFile(site)
-    reading, connecting, people, bots = Reading(site, file), Connecting(file), People(site), Bots(file)
+    reading, connecting, people, bots = (
+        SettingsEndpoints(site, file),
+        ConnectionEndpoints(file),
+        PeopleSettings(site),
+        Bots(file),
+    )
     forms = {
         "bot": bots.create,
         "bot/delete": bots.delete,

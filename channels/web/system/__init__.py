@@ -1,10 +1,15 @@
 """The state of the system for operators: snapshots, history, queues, dead letters, usage and log lines."""
 
-from channels.web.system.dead_letter_endpoints import DeadPages
-from channels.web.system.log_endpoints import LogPages
-from channels.web.system.queue_endpoints import QueuePages
-from channels.web.system.rate_endpoints import HistoryPages
-from channels.web.system.system_endpoints import SystemPages
-from channels.web.system.usage_endpoints import UsagePages
+from channels.web.system.log_endpoints import LogEndpoints
+from channels.web.system.queue_endpoints import DeadLetterEndpoints, QueueEndpoints
+from channels.web.system.system_endpoints import RateEndpoints, SystemEndpoints
+from channels.web.system.usage_endpoints import UsageEndpoints
 
-__all__ = ["DeadPages", "HistoryPages", "LogPages", "QueuePages", "SystemPages", "UsagePages"]
+__all__ = [
+    "DeadLetterEndpoints",
+    "LogEndpoints",
+    "QueueEndpoints",
+    "RateEndpoints",
+    "SystemEndpoints",
+    "UsageEndpoints",
+]

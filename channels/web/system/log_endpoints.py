@@ -16,8 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.json_body import json_response
-from channels.web.request_params import limit_of, segments_of
+from channels.web.request_params import json_response, limit_of, segments_of
 from channels.web.site import Site
 from daemon.durable import folder_below, plain_file
 from daemon.errors import UNREADABLE
@@ -33,7 +32,7 @@ NAME_CHARS = 500
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class LogPages:
+class LogEndpoints:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:

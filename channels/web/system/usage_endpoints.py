@@ -6,16 +6,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.json_body import json_response
-from channels.web.request_params import days_of
+from channels.web.request_params import days_of, json_response
 from channels.web.site import Site
-from daemon.usage import NANO, Amount, By, Left, UsageBook, last_days, nearest
+from daemon.usage import NANO, Amount, By, RemainingLimit, UsageBook, last_days, nearest
 
 ROWS = 200
 """Rows in one response, the largest."""
 
 
-class UsagePages:
+class UsageEndpoints:
     """The endpoint of one site."""
 
     def __init__(self, site: Site) -> None:
@@ -63,7 +62,7 @@ def _row(name: str, amount: Amount) -> dict[str, Any]:
     }
 
 
-def _limit(bot: str, left: Left) -> dict[str, Any]:
+def _limit(bot: str, left: RemainingLimit) -> dict[str, Any]:
     unit = 1 if left.limited.currency is None else NANO
     return {
         "bot": bot,

@@ -16,18 +16,16 @@ import structlog
 from daemon.clock import Clock
 from daemon.errors import brief
 from daemon.memory import Memories
-from daemon.recall.index.expansion import expanded
-from daemon.recall.index.index_errors import IndexBusy, IndexDamaged, IndexGone, SearchError
-from daemon.recall.index.index_feed import Feeder, Look, scopes_in
+from daemon.recall.index.index_feed import IndexFeed, Look, scopes_in
+from daemon.recall.index.index_files import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.recall.index.index_store import Index
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
-from daemon.recall.index.ranking import ranked
-from daemon.recall.result_place import Place
-from daemon.recall.search_results import Found, Hit, InPrompt, Mode
+from daemon.recall.index.ranking import expanded, ranked
+from daemon.recall.search_results import Hit, InPrompt, Mode, ResultPlace, SearchResults
 from daemon.recall.search_terms import Query, query_terms
 from daemon.recall.session_book import SessionBook
-from daemon.recall.vectors.keyword_index import Blend, Extent, Ranking, Scored, Text
+from daemon.recall.vectors.keyword_index import Blend, Extent, Ranking, ScoredRow, Text
 from daemon.transcripts import Transcripts
 
 IN_STEP_S = 0.5
@@ -87,8 +85,8 @@ class _Stepped:
         return anyio.current_time() < self.until
 
 
-def _scored(connection: Connection, asked: Query, limit: int, prompt: InPrompt | None) -> tuple[Scored, ...]:
-    return tuple(Scored(*each) for each in ranked(connection, asked, limit=limit, prompt=prompt))
+def _scored(connection: Connection, asked: Query, limit: int, prompt: InPrompt | None) -> tuple[ScoredRow, ...]:
+    return tuple(ScoredRow(*each) for each in ranked(connection, asked, limit=limit, prompt=prompt))
 
 
 def _utc(_scope: str) -> dt.tzinfo:
@@ -100,7 +98,7 @@ class BuiltinEngine:
 
     One for each process. It is made without asking anything, and closed by ``aclose``. What it keeps lies in
     ``<data directory>/search`` and may be deleted at any time. All methods raise BusUnavailable when Redis is away, and
-    nothing else: where an index cannot be used there is nothing to be found, and ``Found.note`` says so.
+    nothing else: where an index cannot be used there is nothing to be found, and ``SearchResults.note`` says so.
     """
 
     def __init__(
@@ -130,14 +128,16 @@ class BuiltinEngine:
         self._clock = clock
         self._zone_of = zone_of
         self._indexes = Indexes(data_dir)
-        self._feeder = Feeder(sessions, memories, transcripts, zone_of=zone_of)
+        self._feeder = IndexFeed(sessions, memories, transcripts, zone_of=zone_of)
         self._stepped: WeakKeyDictionary[Index, _Stepped] = WeakKeyDictionary()
         self._behind: OrderedDict[str, None] = OrderedDict()
         self._work = anyio.Event()
         self._runs = False
         self._said: set[str] = set()
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         """The ``limit`` best hits for what somebody says or asks, whatever ``mode``: by words.
 
         Scores are relative to the best hit, which has 1.
@@ -155,11 +155,11 @@ class BuiltinEngine:
             return index.ask(both)
 
         hits, note = await self._done(scope, look, empty=_NO_HITS, prompt=prompt)
-        return Found(hits=hits, note=note)
+        return SearchResults(hits=hits, note=note)
 
-    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        """Where hits stand, as ``daemon.recall.result_place.Places`` says; what is gone is left out."""
-        nothing = dict[str, Place]()
+    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, ResultPlace]:
+        """Where hits stand, as ``daemon.recall.search_results.ResultPlaces`` says; what is gone is left out."""
+        nothing = dict[str, ResultPlace]()
         found, _ = await self._done(
             scope, lambda index: index.ask(lambda found: places_of(found, docids)), empty=nothing, in_step_s=0
         )
@@ -209,17 +209,17 @@ class BuiltinEngine:
     async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         """Up to ``limit`` rows by words."""
 
-        def look(index: Index) -> tuple[Scored, ...]:
+        def look(index: Index) -> tuple[ScoredRow, ...]:
             asked = self._asked(scope, query)
             return index.ask(lambda found: _scored(found, asked, limit, prompt))
 
-        nothing: tuple[Scored, ...] = ()
+        nothing: tuple[ScoredRow, ...] = ()
         scored, note = await self._done(scope, look, empty=nothing, prompt=prompt)
         return Ranking(scored=scored, note=note)
 
     async def blended(
         self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
-    ) -> Found:
+    ) -> SearchResults:
         """What ``blend`` makes of up to ``depth`` rows by words, in a thread, as hits."""
 
         def look(index: Index) -> tuple[Hit, ...]:
@@ -232,10 +232,10 @@ class BuiltinEngine:
             return index.ask(both)
 
         hits, note = await self._done(scope, look, empty=_NO_HITS, prompt=prompt)
-        return Found(hits=hits, note=note)
+        return SearchResults(hits=hits, note=note)
 
     async def shown(
-        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+        self, scope: str, query: str, scored: Sequence[ScoredRow], *, limit: int, prompt: InPrompt | None = None
     ) -> tuple[Hit, ...]:
         """Rows as hits, as ``search`` shows them, in this order and with these scores."""
         hits, _ = await self._done(

@@ -3,7 +3,7 @@
 import datetime as dt
 from functools import lru_cache
 
-from daemon.recall.chunk import Chunk
+from daemon.recall.chunks import Chunk
 from daemon.recall.search_terms import indexed
 
 DAYS_KEPT = 4_096

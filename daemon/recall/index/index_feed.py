@@ -19,7 +19,7 @@ import structlog
 from daemon.bus import load_script
 from daemon.errors import ArchiveError, BusError, BusUnavailable, DamagedData
 from daemon.memory import Memories
-from daemon.recall.index.index_errors import IndexDamaged
+from daemon.recall.index.index_files import IndexDamaged
 from daemon.recall.index.index_rows import (
     add_history,
     add_messages,
@@ -30,7 +30,7 @@ from daemon.recall.index.index_rows import (
     decode_version,
     mark_of,
 )
-from daemon.recall.index.index_store import NOWHERE, Fed, Index, Write
+from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index, IndexWrite
 from daemon.recall.session_book import SessionBook, answers
 from daemon.transcripts import Transcripts
 from daemon.transcripts.transcripts import Piece
@@ -75,7 +75,7 @@ _SCOPE = "scope "
 
 _GAP = "gap "
 
-Make = Callable[[Any, Write], None]
+Make = Callable[[Any, IndexWrite], None]
 
 _T = TypeVar("_T")
 _log = structlog.get_logger()
@@ -113,7 +113,7 @@ class _Pass:
     """Where among all those begin that are looked at in turn."""
 
 
-class Feeder:
+class IndexFeed:
     """Updates indexes from the stores of a process."""
 
     def __init__(
@@ -183,7 +183,7 @@ class Feeder:
         if fed - set(look.scopes):
             raise IndexDamaged("the search index contains messages from before the person's identity changed")
         for scope in set(look.scopes) - fed:
-            await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
+            await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, FeedPosition(1), _nothing)
         is_whole = True
         for source in get_args(Source):
             is_whole &= await self._list(index, look, source, places.get(source, NOWHERE), within)
@@ -191,7 +191,7 @@ class Feeder:
         await self._gaps(index, places, within)
         return is_whole
 
-    async def _list(self, index: Index, look: Look, source: Source, place: Fed, within: InThread) -> bool:
+    async def _list(self, index: Index, look: Look, source: Source, place: FeedPosition, within: InThread) -> bool:
         """Take in what came of a list; False: another process is at it."""
         scope, upto = look.scopes[0], look.upto[source]
         if _is_ahead(place, look, source):
@@ -214,13 +214,13 @@ class Feeder:
             new = records[place.upto - first :]
             if not new:
                 break
-            now = Fed(place.upto + len(new), _MARKS[source](new[-1]))
+            now = FeedPosition(place.upto + len(new), _MARKS[source](new[-1]))
             if not await within(index.feed, source, place, now, partial(_made, source, new, self._zone_of(scope))):
                 return False
             place = now
         return True
 
-    async def _logs(self, index: Index, look: Look, places: dict[str, Fed], within: InThread) -> bool:
+    async def _logs(self, index: Index, look: Look, places: dict[str, FeedPosition], within: InThread) -> bool:
         sessions = await self._sessions.of(look.scopes)
         state = self._passes.setdefault(index, _Pass())
         chosen, newest_ms = self._chosen(state, sessions)
@@ -254,7 +254,7 @@ class Feeder:
         return list(found), active_ms(sessions[0])
 
     async def _log_if_readable(
-        self, index: Index, session: str, place: Fed, head: bytes | None, within: InThread
+        self, index: Index, session: str, place: FeedPosition, head: bytes | None, within: InThread
     ) -> bool:
         """As ``_log``; a session whose data is damaged is passed over, so that the others of its scope are found."""
         try:
@@ -265,7 +265,7 @@ class Feeder:
             _log.warning("index.behind", kind="log", session=session, reason=type(error).__name__)
             return True
 
-    async def _log(self, index: Index, session: str, place: Fed, head: int, within: InThread) -> bool:
+    async def _log(self, index: Index, session: str, place: FeedPosition, head: int, within: InThread) -> bool:
         """Take in a session's messages up to its head; False: another process is at it."""
         if place.upto > head:
             raise IndexDamaged(_SET_BACK)
@@ -285,13 +285,13 @@ class Feeder:
                     made = _parts(session, piece, known)
                 for upto, last, make in made:
                     if upto > place.upto:
-                        now = Fed(upto, last)
+                        now = FeedPosition(upto, last)
                         if not await within(index.feed, source, place, now, make):
                             return False
                         place = now
         return True
 
-    async def _gaps(self, index: Index, places: dict[str, Fed], within: InThread) -> None:
+    async def _gaps(self, index: Index, places: dict[str, FeedPosition], within: InThread) -> None:
         """What could not be read when it was its turn is tried again now and then, a piece each time."""
         for source, place in [each for each in places.items() if each[0].startswith(_GAP)]:
             _, session, first = source.split(" ")
@@ -314,18 +314,18 @@ class Feeder:
         return self._resting.get((owner, what), 0.0) > anyio.current_time()
 
 
-def scopes_in(places: Mapping[str, Fed]) -> set[str]:
+def scopes_in(places: Mapping[str, FeedPosition]) -> set[str]:
     """Whose messages are fed, by how far all sources are."""
     return {source.removeprefix(_SCOPE) for source in places if source.startswith(_SCOPE)}
 
 
-def _is_ahead(place: Fed, look: Look, source: Source) -> bool:
+def _is_ahead(place: FeedPosition, look: Look, source: Source) -> bool:
     """Whether more was fed, or something else, than there is."""
     upto, last = look.upto[source], look.last.get(source, place.last)
     return place.upto > upto or (place.upto == upto and place.last != last)
 
 
-def _nothing(_connection: Any, _write: Write) -> None:
+def _nothing(_connection: Any, _write: IndexWrite) -> None:
     """There are no records."""
 
 
@@ -340,7 +340,7 @@ def _parts(session: str, piece: Piece, known: int) -> list[tuple[int, str, Make]
     return found
 
 
-def _made(source: Source, records: Sequence[bytes], zone: dt.tzinfo, connection: Any, write: Write) -> None:
+def _made(source: Source, records: Sequence[bytes], zone: dt.tzinfo, connection: Any, write: IndexWrite) -> None:
     if source == "versions":
         add_versions(connection, write, records)
     elif source == "history":
@@ -349,15 +349,15 @@ def _made(source: Source, records: Sequence[bytes], zone: dt.tzinfo, connection:
         add_notes(write, records, zone)
 
 
-def _said(session: str, first: int, records: Sequence[bytes], known: int, _connection: Any, write: Write) -> None:
+def _said(session: str, first: int, records: Sequence[bytes], known: int, _connection: Any, write: IndexWrite) -> None:
     add_messages(write, session, first, records, known=known)
 
 
-def _missed(session: str, first: int, upto: int, _connection: Any, write: Write) -> None:
-    write.fed[f"{_GAP}{session} {first}"] = Fed(upto, "")
+def _missed(session: str, first: int, upto: int, _connection: Any, write: IndexWrite) -> None:
+    write.fed[f"{_GAP}{session} {first}"] = FeedPosition(upto, "")
 
 
-def _filled(session: str, upto: int, piece: Piece, _connection: Any, write: Write) -> None:
+def _filled(session: str, upto: int, piece: Piece, _connection: Any, write: IndexWrite) -> None:
     add_messages(write, session, piece.first, piece.raws)
     if piece.upto < upto:
         _missed(session, piece.upto, upto, _connection, write)

@@ -1,6 +1,6 @@
 """Converts a scope's records to rows of its index. Pure, except for reads of the index.
 
-Lines are counted as they stand in the files that tools read (``daemon.memory.history_files``).
+Lines are counted as they stand in the files that tools read (``daemon.memory.file_sync``).
 """
 
 import datetime as dt
@@ -13,17 +13,17 @@ from typing import Any
 import msgspec
 
 from daemon.memory import HistoryEntry, Note, Version
-from daemon.recall.chunk import Chunk
-from daemon.recall.chunk_splitter import (
+from daemon.recall.chunks import (
     HISTORY_FILE,
     MEMORY_FILE,
+    Chunk,
     history_chunks,
     lines_of,
     memory_chunks,
     message_chunks,
     note_chunks,
 )
-from daemon.recall.index.index_store import Write
+from daemon.recall.index.index_store import IndexWrite
 
 FORGOTTEN = "[forgotten]"
 """What stands where something was removed (``daemon.forget.text_matcher``)."""
@@ -52,7 +52,7 @@ decode_note = msgspec.json.Decoder(Note).decode
 decode_version = msgspec.json.Decoder(Version).decode
 
 
-def add_history(write: Write, records: Sequence[bytes], zone: dt.tzinfo) -> None:
+def add_history(write: IndexWrite, records: Sequence[bytes], zone: dt.tzinfo) -> None:
     """Entries of the history, in order."""
     line = write.line(HISTORY_FILE)
     for entry in map(decode_entry, records):
@@ -62,7 +62,7 @@ def add_history(write: Write, records: Sequence[bytes], zone: dt.tzinfo) -> None
     write.lines[HISTORY_FILE] = line
 
 
-def add_notes(write: Write, records: Sequence[bytes], zone: dt.tzinfo) -> None:
+def add_notes(write: IndexWrite, records: Sequence[bytes], zone: dt.tzinfo) -> None:
     """Daily notes, in order."""
     for note in map(decode_note, records):
         if not _is_day(note.date):
@@ -80,7 +80,7 @@ def _without_tombs(chunks: Sequence[Chunk]) -> list[Chunk]:
 # MEMORY.md
 
 
-def add_versions(connection: sqlite3.Connection, write: Write, records: Sequence[bytes]) -> None:
+def add_versions(connection: sqlite3.Connection, write: IndexWrite, records: Sequence[bytes]) -> None:
     """Versions of MEMORY.md, in order: the newest as it reads, of older ones the lines that none after them holds.
 
     These stand under ``memory/MEMORY.md@<version>``, at the numbers that they had there.
@@ -108,7 +108,7 @@ def add_versions(connection: sqlite3.Connection, write: Write, records: Sequence
 
 
 def _write_versions(
-    write: Write, kept: dict[int, tuple[str, str]], gone: dict[str, int], changed: set[int], current: int
+    write: IndexWrite, kept: dict[int, tuple[str, str]], gone: dict[str, int], changed: set[int], current: int
 ) -> None:
     write.drops.append((MEMORY_FILE, 0))
     write.statements.append(("DELETE FROM gone", ()))
@@ -181,7 +181,7 @@ class _Entry(msgspec.Struct):
 _decode_entry: Any = msgspec.json.Decoder(_Entry).decode
 
 
-def add_messages(write: Write, session: str, first: int, records: Sequence[bytes], *, known: int = 0) -> None:
+def add_messages(write: IndexWrite, session: str, first: int, records: Sequence[bytes], *, known: int = 0) -> None:
     """Messages of a session's log that follow on each other, the first of them index ``first``; ``known`` are in it.
 
     Turns that the model's server refused are left out, since a prompt with what is found of them would be refused, too.

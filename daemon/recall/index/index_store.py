@@ -14,12 +14,21 @@ from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from daemon.recall.chunk import Chunk
+from daemon.recall.chunks import Chunk
 from daemon.recall.evidence import form_of
 from daemon.recall.index.context_terms import about
-from daemon.recall.index.index_errors import IndexBusy, IndexDamaged, IndexGone, IndexUnusable
-from daemon.recall.index.index_files import index_file, is_there
-from daemon.recall.index.index_schema import BUSY_MS, PRAGMAS, SCHEMA, TABLES
+from daemon.recall.index.index_files import (
+    BUSY_MS,
+    PRAGMAS,
+    SCHEMA,
+    TABLES,
+    IndexBusy,
+    IndexDamaged,
+    IndexGone,
+    IndexUnusable,
+    index_file,
+    is_there,
+)
 from daemon.recall.search_terms import indexed
 
 KIND = "words"
@@ -35,7 +44,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-class Fed(NamedTuple):
+class FeedPosition(NamedTuple):
     """The position up to which a source is indexed."""
 
     upto: int = 0
@@ -44,10 +53,10 @@ class Fed(NamedTuple):
     """What the last one is known by."""
 
 
-NOWHERE = Fed()
+NOWHERE = FeedPosition()
 
 
-class Write:
+class IndexWrite:
     """A prepared write to an index, which is saved as a whole."""
 
     def __init__(self, lines: Mapping[str, int]) -> None:
@@ -56,7 +65,7 @@ class Write:
         self.lines: dict[str, int] = dict(lines)
         self.drops: list[tuple[str, int]] = []
         """Files of which all chunks go that begin at an index or behind it, before others come."""
-        self.fed: dict[str, Fed] = {}
+        self.fed: dict[str, FeedPosition] = {}
         """Other sources that begin."""
         self.statements: list[tuple[str, Sequence[Any]]] = []
         """What else is done, behind that."""
@@ -78,7 +87,7 @@ class Index:
         self._connection = connection
         self._lock = threading.Lock()
         self._is_closed = False
-        self._fed: dict[str, Fed] | None = None
+        self._fed: dict[str, FeedPosition] | None = None
 
     @classmethod
     def open(cls, data_dir: Path, scope: str, *, forgets: int, anew: str = "") -> "Index":
@@ -195,7 +204,7 @@ class Index:
             connection.execute("BEGIN")  # one state for all that it reads
             return question(connection)
 
-    def fed(self) -> dict[str, Fed]:
+    def fed(self) -> dict[str, FeedPosition]:
         """How far all sources are fed, as far as this process knows: another one may have fed more.
 
         Errors as for ``held``.
@@ -203,15 +212,17 @@ class Index:
         if self._fed is None:
             with self.held() as connection:
                 rows = connection.execute("SELECT source, upto, last FROM fed")
-                self._fed = {source: Fed(*rest) for source, *rest in rows}
+                self._fed = {source: FeedPosition(*rest) for source, *rest in rows}
         return self._fed
 
     @property
-    def known(self) -> dict[str, Fed] | None:
+    def known(self) -> dict[str, FeedPosition] | None:
         """What ``fed`` would give, if that does not need the file."""
         return self._fed
 
-    def feed(self, source: str, seen: Fed, now: Fed, make: Callable[[sqlite3.Connection, Write], None]) -> bool:
+    def feed(
+        self, source: str, seen: FeedPosition, now: FeedPosition, make: Callable[[sqlite3.Connection, IndexWrite], None]
+    ) -> bool:
         """Take records in, as one; False, when another process has fed the source meanwhile: read the places again.
 
         Args:
@@ -227,7 +238,7 @@ class Index:
             self._check()
             if _fed_of(connection, source) != seen:
                 return False
-            write = Write(dict(connection.execute("SELECT name, next FROM file WHERE next > 1")))
+            write = IndexWrite(dict(connection.execute("SELECT name, next FROM file WHERE next > 1")))
             make(connection, write)
             rows = [(chunk, indexed(chunk.text), about(chunk)) for chunk in write.chunks]
             connection.execute("BEGIN IMMEDIATE")
@@ -294,9 +305,9 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[tuple[Chunk, str, str
         connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (cursor.lastrowid, f"{terms} {beside}"))
 
 
-def _fed_of(connection: sqlite3.Connection, source: str) -> Fed:
+def _fed_of(connection: sqlite3.Connection, source: str) -> FeedPosition:
     found = connection.execute("SELECT upto, last FROM fed WHERE source = ?", (source,)).fetchone()
-    return Fed(*found) if found else NOWHERE
+    return FeedPosition(*found) if found else NOWHERE
 
 
 def _one(connection: sqlite3.Connection, sql: str) -> Any:

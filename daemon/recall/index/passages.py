@@ -9,12 +9,10 @@ from typing import Any
 
 from msgspec import json
 
-from daemon.recall.chunk import DOCID_CHARS, Chunk
-from daemon.recall.chunk_splitter import CHUNK_TOKENS, tokens_about
+from daemon.recall.chunks import CHUNK_TOKENS, DOCID_CHARS, Chunk, tokens_about
 from daemon.recall.evidence import Evidence
-from daemon.recall.index.index_schema import ONE_OF
-from daemon.recall.result_place import Place
-from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt
+from daemon.recall.index.index_files import ONE_OF
+from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt, ResultPlace
 from daemon.recall.vectors.keyword_index import Extent, Text
 
 _is_docid = re.compile(f"[0-9a-fA-F]{{{DOCID_CHARS}}}").fullmatch
@@ -167,15 +165,15 @@ def _is_apart(one: str, other: str) -> bool:
         return False  # nobody knows when
 
 
-def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str, Place]:
+def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str, ResultPlace]:
     """Where chunks stand, by docid; those are left out that there are not."""
-    found = dict[str, Place]()
+    found = dict[str, ResultPlace]()
     for docid in docids:
         number = int(docid, 16) if _is_docid(docid) else -1
         record = connection.execute(f"{_SELECT} c.docid = ?", (number,)).fetchone()
         if record is not None:
             chunk = _chunk_of(record)
-            found[docid] = Place(file=chunk.file, first=chunk.first, upto=chunk.upto)
+            found[docid] = ResultPlace(file=chunk.file, first=chunk.first, upto=chunk.upto)
     return found
 
 

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from msgspec import json
 
 from daemon.recall.dates import DateRange, names_any, with_following
-from daemon.recall.evidence import Evidence, Form
-from daemon.recall.index.index_schema import ONE_OF
-from daemon.recall.question import asks_for_first
+from daemon.recall.evidence import Evidence, Form, asks_for_first
+from daemon.recall.index.index_files import ONE_OF
 from daemon.recall.search_terms import Query
 
 K1, B = 1.2, 0.5

@@ -3,21 +3,20 @@
 It is asked by its command line. Whatever goes wrong there, the builtin engine answers instead.
 """
 
+from daemon.recall.qmd.qmd_commands import ProbeResult, probed
 from daemon.recall.qmd.qmd_engine import QmdEngine
-from daemon.recall.qmd.qmd_probe import Probed, probed
 from daemon.recall.qmd.qmd_program import INSTALL, PROGRAM, Failed, Qmd
-from daemon.recall.qmd.qmd_source import MemorySource, Source, State
-from daemon.recall.qmd.qmd_store import remove_index
+from daemon.recall.qmd.qmd_store import MemorySource, PassageSource, State, remove_index
 
 __all__ = [
     "INSTALL",
     "PROGRAM",
     "Failed",
     "MemorySource",
-    "Probed",
+    "PassageSource",
+    "ProbeResult",
     "Qmd",
     "QmdEngine",
-    "Source",
     "State",
     "probed",
     "remove_index",

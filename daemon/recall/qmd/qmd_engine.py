@@ -9,12 +9,11 @@ from anyio import CapacityLimiter, to_thread
 
 from daemon.errors import BusUnavailable, MillpondError
 from daemon.recall.qmd import qmd_commands
-from daemon.recall.qmd.index_upkeep import Upkeep
+from daemon.recall.qmd.index_upkeep import IndexUpkeep
+from daemon.recall.qmd.qmd_commands import typed_lines
 from daemon.recall.qmd.qmd_program import PROGRAM, Failed, Late, Qmd
-from daemon.recall.qmd.qmd_queries import typed_lines
-from daemon.recall.qmd.qmd_source import Source
-from daemon.recall.qmd.qmd_store import Known, Store
-from daemon.recall.search_results import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.qmd.qmd_store import IndexedPassages, PassageSource, QmdStore
+from daemon.recall.search_results import Engine, Hit, InPrompt, Mode, SearchResults
 
 SHARE = 0.6
 """Of the time that whoever asks has, what QMD may take: the builtin engine is to answer in the rest."""
@@ -37,7 +36,7 @@ class QmdEngine:
     def __init__(
         self,
         builtin: Engine,
-        source: Source,
+        source: PassageSource,
         data_dir: Path,
         *,
         mode: Mode = "search",
@@ -58,8 +57,8 @@ class QmdEngine:
         self._source = source
         self._timeout_s = timeout_s
         self._program = program
-        self._store = Store(data_dir)
-        self._upkeep = Upkeep(self._store, source, program=program, wants_vectors=mode != "search")
+        self._store = QmdStore(data_dir)
+        self._upkeep = IndexUpkeep(self._store, source, program=program, wants_vectors=mode != "search")
         self._searching = CapacityLimiter(SEARCHES_MAX)
 
     async def run(self) -> None:
@@ -74,7 +73,9 @@ class QmdEngine:
         """Make or update the index now, for somebody who waits: why that failed, or an empty text."""
         return await self._upkeep.bring_in_step(scope)
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         """As ``Engine``; whatever is wrong with QMD, the builtin engine answers."""
         builtin = partial(self._builtin.search, scope, query, mode=mode, limit=limit, prompt=prompt)
         known = await self._known(scope)
@@ -89,11 +90,11 @@ class QmdEngine:
             self._blame(error, scope, mode, is_hurried=is_short)
             found = await builtin()
             note = f"{error}; the builtin engine answered instead"
-            return Found(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
+            return SearchResults(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
         if hits:
             self._upkeep.worked(mode, is_hurried=is_short)
         if len(hits) >= limit:
-            return Found(hits=tuple(hits[:limit]))
+            return SearchResults(hits=tuple(hits[:limit]))
         return _filled(hits, await builtin(), limit)
 
     def _blame(self, error: Failed, scope: str, mode: Mode, *, is_hurried: bool) -> None:
@@ -104,7 +105,7 @@ class QmdEngine:
         is_suspect = mode == "search" and not isinstance(error, Late)
         self._upkeep.failed(error, mode, scope=scope if is_suspect else "")
 
-    async def _known(self, scope: str) -> Known | None:
+    async def _known(self, scope: str) -> IndexedPassages | None:
         """The index that may be asked; None: there is none yet, or it may hold what was forgotten."""
         known = await to_thread.run_sync(self._store.known, scope)
         if known is None:
@@ -121,7 +122,9 @@ class QmdEngine:
             self._upkeep.want(scope)
         return known if state.forgets == known.told.state.forgets else None
 
-    async def _found(self, scope: str, known: Known, lines: str, mode: Mode, limit: int, within_s: float) -> list[Hit]:
+    async def _found(
+        self, scope: str, known: IndexedPassages, lines: str, mode: Mode, limit: int, within_s: float
+    ) -> list[Hit]:
         if not lines or limit < 1 or within_s < LEAST_S:
             return []
         until = anyio.current_time() + within_s
@@ -147,7 +150,7 @@ class QmdEngine:
         return [hit for row in rows if (hit := known.hit(row.name, row.score))]
 
 
-def _filled(hits: list[Hit], more: Found, limit: int) -> Found:
+def _filled(hits: list[Hit], more: SearchResults, limit: int) -> SearchResults:
     """Behind what QMD has found, what it does not know: messages, and what was written just now."""
     known, lowest = {hit.docid for hit in hits}, hits[-1].score if hits else 1.0
     others = [
@@ -155,4 +158,4 @@ def _filled(hits: list[Hit], more: Found, limit: int) -> Found:
         for hit in more.hits
         if hit.docid not in known
     ]
-    return Found(hits=(*hits, *others)[:limit], note="" if hits else more.note)
+    return SearchResults(hits=(*hits, *others)[:limit], note="" if hits else more.note)

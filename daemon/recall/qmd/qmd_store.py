@@ -11,25 +11,99 @@ All of a scope lies in ``qmd/scopes/<folder of the scope>`` below the data direc
 Whoever changes any of it holds the lock of the scope's folder. ``qmd/models`` is what QMD has fetched, for all scopes.
 """
 
+import datetime as dt
 import hashlib
 import os
 import secrets
 import shutil
 from collections import OrderedDict
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
+from anyio import to_thread
 
 from daemon.durable import FOLDER_MODE, folder_below, folder_lock, private_folder
-from daemon.recall.chunk import Chunk
+from daemon.memory import HistoryEntry, Memories, Note
+from daemon.recall.chunks import Chunk, history_chunks, lines_of, memory_chunks, note_chunks
+from daemon.recall.index.index_rows import FORGOTTEN
 from daemon.recall.index.passages import snippet_of
-from daemon.recall.qmd.qmd_source import State
 from daemon.recall.search_results import SNIPPET_CHARS, Hit
 from daemon.scope import folder_of
+
+# The passages that QMD indexes, and the detection of changes.
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """The version of a memory."""
+
+    forgets: int = 0
+    """How often something of it was forgotten."""
+    text: str = ""
+    """A hash of MEMORY.md."""
+    history: int = 0
+    """How many entries it has."""
+    notes: int = 0
+    """How many."""
+
+
+class PassageSource(Protocol):
+    """Provides passages. Errors are those of ``Memories``."""
+
+    async def state(self, scope: str, known: State) -> State:
+        """How far the memory of a home is; ``known`` is how far it was, and saves work."""
+        ...
+
+    async def chunks(self, scope: str) -> Sequence[Chunk]:
+        """All of it, each place with the docid that the builtin engine gives it."""
+        ...
+
+
+class MemorySource:
+    """MEMORY.md, the history and the notes: what lies as files in the workspace."""
+
+    def __init__(self, memories: Memories, *, zone_of: Callable[[str], dt.tzinfo] = lambda _scope: dt.UTC) -> None:
+        """Nothing is asked yet; ``zone_of``: by scope, the zone in which its history says its times."""
+        self._memories = memories
+        self._zone_of = zone_of
+
+    async def state(self, scope: str, known: State) -> State:
+        """As ``PassageSource``."""
+        current = await self._memories.current(scope)
+        history = await self._memories.history(scope, first=known.history)
+        notes = await self._memories.notes(scope, first=known.notes)
+        return State(
+            forgets=await self._memories.forgets(scope),
+            text=hashlib.sha256(current.text.encode()).hexdigest()[:16],
+            history=known.history + len(history),
+            notes=known.notes + len(notes),
+        )
+
+    async def chunks(self, scope: str) -> Sequence[Chunk]:
+        """As ``PassageSource``."""
+        text = (await self._memories.current(scope)).text
+        history, notes = await self._memories.history(scope), await self._memories.notes(scope)
+        # It takes a second for 20,000 chunks.
+        return await to_thread.run_sync(_chunks, text, history, notes, self._zone_of(scope))
+
+
+def _chunks(text: str, history: Sequence[HistoryEntry], notes: Sequence[Note], zone: dt.tzinfo) -> list[Chunk]:
+    found, line = memory_chunks(text), 1
+    for entry in history:
+        if not entry.lost:  # what the session has lost it may have said otherwise since
+            found += history_chunks(entry.text, line=line, time=entry.time, zone=zone)
+        line += lines_of(entry.text)
+    lines = dict[str, int]()
+    for note in notes:
+        line = lines.get(note.date, 1)
+        found += note_chunks(note.text, date=note.date, line=line, time=note.time, zone=zone)
+        lines[note.date] = line + lines_of(note.text)
+    return [chunk for chunk in found if chunk.text.replace(FORGOTTEN, "").strip(" -*\n")]
+
 
 ROOT = "qmd"
 """Below the data directory."""
@@ -52,7 +126,7 @@ _DRAFT = ".draft"
 """QMD passes over names that begin with a dot."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedState(msgspec.Struct, frozen=True, kw_only=True):
     """What an index holds."""
 
     form: int = FORM
@@ -68,7 +142,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Told).decode
+_decode = msgspec.json.Decoder(IndexedState).decode
 
 
 def name_of(chunk: Chunk) -> str:
@@ -88,10 +162,10 @@ def document(chunk: Chunk) -> str:
 
 
 @dataclass(frozen=True)
-class Known:
+class IndexedPassages:
     """What an index was told, by the names that QMD gives back."""
 
-    told: Told
+    told: IndexedState
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -117,26 +191,26 @@ class Known:
         return [there] if there and there.file == chunk.file else []
 
 
-class Store:
+class QmdStore:
     """The scopes of one data directory."""
 
     def __init__(self, data_dir: Path) -> None:
         """Nothing is looked at yet."""
         self._root = data_dir.absolute() / ROOT
-        self._looked: OrderedDict[str, tuple[tuple[int, int, int], Known]] = OrderedDict()
+        self._looked: OrderedDict[str, tuple[tuple[int, int, int], IndexedPassages]] = OrderedDict()
 
     def folder(self, scope: str) -> Path:
         """Where all of it lies; it need not be there."""
         return self._root / SCOPES / folder_of(scope)
 
-    def known(self, scope: str) -> Known | None:
+    def known(self, scope: str) -> IndexedPassages | None:
         """What the scope's index was told; None: there is none that could be asked."""
         path = self.folder(scope) / TOLD
         try:
             found = path.stat()
             looked = (found.st_ino, found.st_mtime_ns, found.st_size)
             if (cached := self._looked.get(scope)) is None or cached[0] != looked:
-                cached = (looked, Known(_decode(path.read_bytes())))
+                cached = (looked, IndexedPassages(_decode(path.read_bytes())))
                 _ = cached[1].places  # worked out here, in a thread: 30 ms for 10,000 chunks
         except (OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
             return None
@@ -190,7 +264,7 @@ class Store:
             draft.replace(folder / name)
         return folder
 
-    def tell(self, scope: str, told: Told) -> None:
+    def tell(self, scope: str, told: IndexedState) -> None:
         """Note what the index holds from now on. The scope must be held; errors as for ``write``."""
         path = self.folder(scope) / TOLD
         draft = path.with_name(_DRAFT)
@@ -219,7 +293,7 @@ def remove_index(data_dir: Path, scope: str) -> None:
     Raises:
         OSError: it could not be deleted, or somebody else has been at it for too long.
     """
-    store = Store(data_dir)
+    store = QmdStore(data_dir)
     if store.folder(scope).exists():
         with store.held(scope, wait_s=DELETE_WAIT_S):
             _delete(store.folder(scope))

@@ -6,7 +6,7 @@ and no network) are needed for it. Without them ``VectorEngine`` hands everythin
 
 from daemon.recall.vectors.embedder import Embedder
 from daemon.recall.vectors.embedder_choice import Embedders
-from daemon.recall.vectors.keyword_index import Extent, Places, Ranking, Scored, Text
+from daemon.recall.vectors.keyword_index import Extent, KeywordIndex, Ranking, ScoredRow, Text
 from daemon.recall.vectors.vector_engine import VectorEngine
 from daemon.recall.vectors.vector_store import file_of
 
@@ -14,9 +14,9 @@ __all__ = [
     "Embedder",
     "Embedders",
     "Extent",
-    "Places",
+    "KeywordIndex",
     "Ranking",
-    "Scored",
+    "ScoredRow",
     "Text",
     "VectorEngine",
     "file_of",

@@ -14,15 +14,14 @@ from anyio import to_thread
 
 from daemon.clock import Clock, SystemClock
 from daemon.config import BotConfig, Config
-from daemon.config.embedding_server import embeddings_of
 from daemon.config.memory_settings import EmbeddingsConfig
+from daemon.config.model_servers import embeddings_of
 from daemon.errors import ConfigError, ModelRefused, brief
 from daemon.memory.memory_files import bot_of
 from daemon.model import embeddings
-from daemon.recall.search_payer import payer_of
-from daemon.recall.vectors.embedder import Embedder
-from daemon.recall.vectors.paid_embedder import PaidEmbedder
-from daemon.usage import Ledger
+from daemon.recall.reranking import payer_of
+from daemon.recall.vectors.embedder import Embedder, PaidEmbedder
+from daemon.usage import UnsentUsage
 
 if TYPE_CHECKING:
     from daemon.recall.vectors.server_embedder import ServerEmbedder
@@ -38,7 +37,7 @@ _log = structlog.get_logger()
 class Embedders:
     """What turns the texts of each scope into vectors; one for each server and model, shared by all their bots."""
 
-    def __init__(self, config: Config, clock: Clock | None = None, ledger: Ledger | None = None) -> None:
+    def __init__(self, config: Config, clock: Clock | None = None, ledger: UnsentUsage | None = None) -> None:
         """Nothing is opened yet. ``ledger``: where bots have limits, what a server's vectors cost is noted there."""
         self._config = config
         self._ledger = ledger

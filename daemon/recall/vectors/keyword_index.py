@@ -5,10 +5,10 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from daemon.recall.search_results import Engine, Found, Hit, InPrompt
+from daemon.recall.search_results import Engine, Hit, InPrompt, SearchResults
 
 
-class Scored(NamedTuple):
+class ScoredRow(NamedTuple):
     """A row of a scope's index, which is a chunk, and what speaks for it."""
 
     row: int
@@ -19,10 +19,10 @@ class Scored(NamedTuple):
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """What words say of a query."""
 
-    scored: tuple[Scored, ...] = ()
+    scored: tuple[ScoredRow, ...] = ()
     """The best first."""
     note: str = ""
-    """As ``Found.note``."""
+    """As ``SearchResults.note``."""
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,10 +43,10 @@ class Text(NamedTuple):
     text: str
 
 
-Blend = Callable[[Sequence[Scored]], Sequence[Scored]]
+Blend = Callable[[Sequence[ScoredRow]], Sequence[ScoredRow]]
 
 
-class Places(Engine, Protocol):
+class KeywordIndex(Engine, Protocol):
     """The index of words of each scope.
 
     Like ``search``, each raises BusUnavailable and nothing else; where the index cannot be read there is nothing.
@@ -58,12 +58,12 @@ class Places(Engine, Protocol):
 
     async def blended(
         self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
-    ) -> Found:
+    ) -> SearchResults:
         """``shown`` of what ``blend`` makes of ``ranked``, in one go and in one thread, where ``blend`` may block."""
         ...
 
     async def shown(
-        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+        self, scope: str, query: str, scored: Sequence[ScoredRow], *, limit: int, prompt: InPrompt | None = None
     ) -> tuple[Hit, ...]:
         """Rows as hits, in this order and with these scores; rows that are gone are left out.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from daemon.recall.vectors.similarity import Likeness
+from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.unit_vectors import Vectors
 
 
@@ -19,7 +19,7 @@ class Block(NamedTuple):
     """One for each of ``rows``, of length 1."""
 
 
-def nearest(blocks: Iterable[Block], query: Vectors, *, limit: int) -> Likeness:
+def nearest(blocks: Iterable[Block], query: Vectors, *, limit: int) -> Similarity:
     """How like ``query``, one vector of length 1, all are; the ``limit`` best by row."""
     best: list[tuple[float, int]] = []
     count, total, squares = 0, 0.0, 0.0
@@ -31,9 +31,9 @@ def nearest(blocks: Iterable[Block], query: Vectors, *, limit: int) -> Likeness:
         squares += float(np.square(cosines, dtype=np.float64).sum())
         best = sorted([*best, *_top(block.rows, cosines, limit)], reverse=True)[:limit]
     if not count:
-        return Likeness()
+        return Similarity()
     mean = total / count
-    return Likeness(
+    return Similarity(
         best=tuple((row, cosine) for cosine, row in best),
         count=count,
         mean=mean,

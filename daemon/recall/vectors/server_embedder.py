@@ -11,7 +11,7 @@ from daemon.recall.vectors.embedder import plain
 from daemon.recall.vectors.unit_vectors import Vectors, unit
 
 if TYPE_CHECKING:
-    from daemon.model.embeddings_client import Embeddings
+    from daemon.model.embeddings_client import EmbeddingsClient
 
 BATCH = 64
 """Texts a request: servers take 2,048 (OpenAI) or as few as 32 to 256 (those that people run themselves)."""
@@ -24,7 +24,7 @@ class ServerEmbedder:
     quick = False
     at_once: None = None
 
-    def __init__(self, embeddings: "Embeddings") -> None:
+    def __init__(self, embeddings: "EmbeddingsClient") -> None:
         """Owns ``embeddings``: closes it when it is closed."""
         self._embeddings = embeddings
         self.name = embeddings.name

@@ -8,7 +8,7 @@ import math
 
 import msgspec
 
-from daemon.recall.vectors.keyword_index import Scored
+from daemon.recall.vectors.keyword_index import ScoredRow
 
 OUTSTANDING = 2.5
 """Standard deviations above the mean from which on a text stands out: one of 160 does by chance."""
@@ -20,7 +20,7 @@ LEAST = 0.2
 """Lowest score of what is worth being shown, relative to the best."""
 
 
-class Likeness(msgspec.Struct, frozen=True, kw_only=True):
+class Similarity(msgspec.Struct, frozen=True, kw_only=True):
     """The cosines of a scope's texts with a query."""
 
     best: tuple[tuple[int, float], ...] = ()
@@ -31,18 +31,18 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     deviation: float = 0.0
     """Of all cosines, as is the mean."""
 
-    def above_the_usual(self) -> tuple[Scored, ...]:
+    def above_the_usual(self) -> tuple[ScoredRow, ...]:
         """What is more like the query than others are: for a search by vectors alone."""
         return self._above(self.mean if self.count >= FEW else 0.0)
 
-    def outstanding(self) -> tuple[Scored, ...]:
+    def outstanding(self) -> tuple[ScoredRow, ...]:
         """What stands out: for a vote beside words, which a vector for every text would drown."""
         least = min(OUTSTANDING, math.sqrt(self.count) / CROWD) * self.deviation
         return self._above(self.mean + least if self.count >= FEW else 0.0)
 
-    def _above(self, floor: float) -> tuple[Scored, ...]:
+    def _above(self, floor: float) -> tuple[ScoredRow, ...]:
         top = self.best[0][1] if self.best else 0.0
         if top <= max(floor, 0.0):
             return ()
-        scored = (Scored(row, (cosine - floor) / (top - floor)) for row, cosine in self.best)
+        scored = (ScoredRow(row, (cosine - floor) / (top - floor)) for row, cosine in self.best)
         return tuple(each for each in scored if each.score >= LEAST)

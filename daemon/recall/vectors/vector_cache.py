@@ -10,9 +10,9 @@ from threading import Lock
 import numpy as np
 
 from daemon.recall.vectors.nearest_vectors import Block, nearest
-from daemon.recall.vectors.similarity import Likeness
+from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.unit_vectors import Vectors
-from daemon.recall.vectors.vector_store import State, Store, opened
+from daemon.recall.vectors.vector_store import State, VectorStore, opened
 
 MAX_BYTES = 96 * 1024 * 1024
 """Of vectors that a process holds: 98,304 of 256 numbers each, or 16,384 of 1,536. A scope that has more is read from
@@ -38,7 +38,7 @@ class _Held:
         return sum(block.vectors.nbytes for block in self.blocks)
 
 
-class Held:
+class VectorCache:
     """What one process holds of all scopes; its methods block, and let one thread in at a time."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -46,7 +46,7 @@ class Held:
         self._scopes: OrderedDict[Path, _Held] = OrderedDict()
         self._lock = Lock()
 
-    def nearest(self, path: Path, maker: str, query: Vectors, *, limit: int) -> Likeness:
+    def nearest(self, path: Path, maker: str, query: Vectors, *, limit: int) -> Similarity:
         """As ``nearest`` of all vectors in the file at ``path``.
 
         Raises:
@@ -57,7 +57,7 @@ class Held:
         with self._lock, opened(path, maker) as store:
             state = store.state()
             if not state.dims or state.dims != len(query):
-                return Likeness()
+                return Similarity()
             return nearest(self._blocks(path, store, state), query, limit=limit)
 
     def drop(self, path: Path) -> None:
@@ -70,7 +70,7 @@ class Held:
         """Of all that is held."""
         return sum(each.size_bytes for each in self._scopes.values())
 
-    def _blocks(self, path: Path, store: Store, state: State) -> Iterator[Block] | list[Block]:
+    def _blocks(self, path: Path, store: VectorStore, state: State) -> Iterator[Block] | list[Block]:
         held = self._scopes.pop(path, None)
         if held is None or (held.nonce, held.changes, held.dims) != (state.nonce, state.changes, state.dims):
             held = _Held(state.nonce, state.changes, state.dims)
@@ -83,7 +83,7 @@ class Held:
         return held.blocks
 
 
-def _read(store: Store, after: int, dims: int) -> Iterator[Block]:
+def _read(store: VectorStore, after: int, dims: int) -> Iterator[Block]:
     for rows, vectors in store.blocks(after):
         if len(vectors) != len(rows) * dims * FLOAT_BYTES:
             raise sqlite3.DatabaseError("the vectors have the wrong size")

@@ -16,17 +16,42 @@ from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.errors import ModelError, ModelTimeout, RateLimited, brief
-from daemon.recall.search_results import Found, InPrompt, Mode
+from daemon.recall.search_results import InPrompt, Mode, SearchResults
 from daemon.recall.vectors.embedder import Embedder, says_something
-from daemon.recall.vectors.keyword_index import Blend, Places, Scored
-from daemon.recall.vectors.rank_fusion import fused
-from daemon.recall.vectors.similarity import Likeness
+from daemon.recall.vectors.keyword_index import Blend, KeywordIndex, ScoredRow
+from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.vector_store import Gone, file_of
 from daemon.usage import LimitReached
 
 if TYPE_CHECKING:
-    from daemon.recall.vectors.vector_cache import Held
-    from daemon.recall.vectors.vector_feeder import Feeder
+    from daemon.recall.vectors.vector_cache import VectorCache
+    from daemon.recall.vectors.vector_feeder import VectorFeeder
+
+
+# Combines two rankings, with more weight for keywords. Pure.
+
+WORDS, VECTORS = 4.0, 1.0
+"""Their weights. On questions about conversations 1:1 is worse than words alone, and 2:1 to 4:1 better (R@5 and R@10 of
+LoCoMo; docs/decisions/018-vectors.md has ours). With 4:1 neither English nor Chinese is found worse than by words."""
+
+
+def fused(words: Sequence[ScoredRow], near: Sequence[ScoredRow]) -> tuple[ScoredRow, ...]:
+    """All rows of both, the best first; each ranking's scores are relative to its best.
+
+    The order is that of the weighted mean. The score that is shown is the better one of the two, and never less than
+    what stands below: what the one ranking has found for certain is not made less by the other's silence.
+    """
+    by_words, by_vectors = dict(words), dict(near)
+    places = {row: at for at, row in enumerate([*by_words, *(row for row in by_vectors if row not in by_words)])}
+    weighted = {
+        row: (WORDS * by_words.get(row, 0.0) + VECTORS * by_vectors.get(row, 0.0)) / (WORDS + VECTORS) for row in places
+    }
+    order = sorted(places, key=lambda row: (-weighted[row], places[row]))
+    scores: list[float] = []
+    for row in reversed(order):
+        scores.append(max(by_words.get(row, 0.0), by_vectors.get(row, 0.0), *scores[-1:]))
+    return tuple(ScoredRow(row, score) for row, score in zip(order, reversed(scores), strict=True))
+
 
 DEPTH, PER_HIT = 20, 3
 """Rows of each ranking that are fused, at least, and for each hit that is wanted: some say the same, or are joined."""
@@ -61,7 +86,12 @@ class VectorEngine:
     """An ``Engine``: hands a search by words on, and adds vectors to the others."""
 
     def __init__(
-        self, words: Places, *, embedder_of: Callable[[str], Awaitable[Embedder | None]], data_dir: Path, clock: Clock
+        self,
+        words: KeywordIndex,
+        *,
+        embedder_of: Callable[[str], Awaitable[Embedder | None]],
+        data_dir: Path,
+        clock: Clock,
     ) -> None:
         """Nothing is opened yet.
 
@@ -88,9 +118,11 @@ class VectorEngine:
         self._work = anyio.Event()
         self._kept_up = False
         self._searching = 0
-        self._parts: tuple[Feeder, Held] | None = None
+        self._parts: tuple[VectorFeeder, VectorCache] | None = None
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+    async def search(
+        self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
+    ) -> SearchResults:
         """As ``Engine.search``."""
         embedder = None if mode == "search" else await self._embedder_of(scope)
         if embedder is None:
@@ -121,7 +153,7 @@ class VectorEngine:
 
     async def _by_meaning(
         self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int, prompt: InPrompt | None
-    ) -> Found:
+    ) -> SearchResults:
         depth, began = max(DEPTH, PER_HIT * limit), anyio.current_time()
         blend = self._blend(scope, query, embedder, mode=mode, limit=depth)
         fed_until = self._fed_until.get((scope, embedder.name), 0.0)
@@ -136,7 +168,7 @@ class VectorEngine:
         near = await self._near(scope, query, embedder, limit=depth, is_beside=is_beside)
         if near is None:
             # What a search gives; another one would first bring the index in step again, out of a turn's time.
-            found = Found(
+            found = SearchResults(
                 hits=await self._words.shown(scope, query, ranking.scored, limit=limit, prompt=prompt),
                 note=ranking.note,
             )
@@ -147,7 +179,7 @@ class VectorEngine:
             _keep(self._fed_until, (scope, embedder.name), now + min(REST_MAX_S, self.rest * (now - began)))
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit, prompt=prompt)
-        found = Found(hits=hits, note=ranking.note)
+        found = SearchResults(hits=hits, note=ranking.note)
         return _noted(found, NOT_ALL) if mode == "vsearch" and scope in self._behind else found
 
     def _blend(self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int) -> Blend | None:
@@ -156,7 +188,7 @@ class VectorEngine:
         if at_once is None:
             return None
 
-        def blend(by_words: Sequence[Scored]) -> Sequence[Scored]:
+        def blend(by_words: Sequence[ScoredRow]) -> Sequence[ScoredRow]:
             try:
                 (vector,) = at_once([query])
                 near = held.nearest(file_of(self._data_dir, scope), embedder.name, vector, limit=limit)
@@ -168,7 +200,7 @@ class VectorEngine:
 
     async def _near(
         self, scope: str, query: str, embedder: Embedder, *, limit: int, is_beside: bool
-    ) -> Likeness | None:
+    ) -> Similarity | None:
         """How like ``query`` the texts of ``scope`` are; None: it cannot be told.
 
         ``is_beside``: what is missing is made beside searches alone.
@@ -190,7 +222,7 @@ class VectorEngine:
         except LimitReached as error:
             _log.info("vectors.unpaid", reason=brief(error))
         except Gone:
-            return Likeness()
+            return Similarity()
         except (sqlite3.Error, OSError) as error:
             self._unusable(path, error)
         return None
@@ -241,19 +273,19 @@ class VectorEngine:
         else:
             self._behind.move_to_end(scope)
 
-    def _opened_parts(self) -> "tuple[Feeder, Held]":
+    def _opened_parts(self) -> "tuple[VectorFeeder, VectorCache]":
         if self._parts is None:
             # Where there is an embedder there is numpy, which these need.
-            from daemon.recall.vectors.vector_cache import Held  # noqa: PLC0415
-            from daemon.recall.vectors.vector_feeder import Feeder  # noqa: PLC0415
+            from daemon.recall.vectors.vector_cache import VectorCache  # noqa: PLC0415
+            from daemon.recall.vectors.vector_feeder import VectorFeeder  # noqa: PLC0415
 
-            feeder = Feeder(
+            feeder = VectorFeeder(
                 self._words,
                 file_of=lambda scope: file_of(self._data_dir, scope),
                 clock=self._clock,
                 threads=self._threads,
             )
-            self._parts = (feeder, Held())
+            self._parts = (feeder, VectorCache())
         return self._parts
 
     def _pause_left_s(self, embedder: Embedder) -> float:
@@ -286,5 +318,5 @@ def _keep(until: "OrderedDict[_K, float]", key: _K, time: float) -> None:
         until.popitem(last=False)
 
 
-def _noted(found: Found, note: str) -> Found:
+def _noted(found: SearchResults, note: str) -> SearchResults:
     return replace(found, note=f"{found.note} {note}".strip())

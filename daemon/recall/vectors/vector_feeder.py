@@ -13,7 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from daemon.clock import Clock
 from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused
 from daemon.recall.vectors.embedder import Embedder
-from daemon.recall.vectors.keyword_index import Extent, Places, Text
+from daemon.recall.vectors.keyword_index import Extent, KeywordIndex, Text
 from daemon.recall.vectors.vector_store import Gone, Row, State, hash_of, opened
 
 PAGE = 1_000
@@ -26,11 +26,11 @@ PROBE = "hello"
 _T = TypeVar("_T")
 
 
-class Feeder:
+class VectorFeeder:
     """Updates the vectors of scopes."""
 
     def __init__(
-        self, places: Places, *, file_of: Callable[[str], Path], clock: Clock, threads: CapacityLimiter
+        self, places: KeywordIndex, *, file_of: Callable[[str], Path], clock: Clock, threads: CapacityLimiter
     ) -> None:
         self._places = places
         self._file_of = file_of

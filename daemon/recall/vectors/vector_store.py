@@ -99,7 +99,7 @@ def hash_of(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
 
 
-class Store:
+class VectorStore:
     """One open file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -203,7 +203,7 @@ class Store:
 
 
 @contextmanager
-def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Generator[Store]:
+def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Generator[VectorStore]:
     """The file at ``path`` for vectors of ``maker``; one that is damaged is deleted, and made anew the next time.
 
     Raises:
@@ -217,7 +217,7 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
         _create(path)
     try:
         with closing(_usable(path)) as connection:
-            store = Store(connection)
+            store = VectorStore(connection)
             state = store.state()
             if nonce and state.nonce != nonce:
                 raise Gone

@@ -4,6 +4,6 @@
 people asked to be kept. All three are pure. ``auditor`` searches for the rest.
 """
 
-from workers.consolidation.audit.range_auditor import Auditing
+from workers.consolidation.audit.range_auditor import RangeAuditor
 
-__all__ = ["Auditing"]
+__all__ = ["RangeAuditor"]

@@ -12,13 +12,18 @@ from anyio import to_thread
 from daemon import metrics
 from daemon.errors import MillpondError, brief
 from daemon.memory import Audit, AuditPlace, HistoryEntry, Opened, RequestPlace, Version
-from daemon.recall import Said, said_of
-from workers.consolidation.audit.fact_extraction import Item, items_of
-from workers.consolidation.audit.kept_requests import REQUESTS_MAX, Request, merged_lines, told
-from workers.consolidation.audit.pinned_statements import asked_lines, with_pinned
-from workers.consolidation.audit.text_comparison import Texts
+from daemon.recall import QuotedMessage, said_of
+from workers.consolidation.audit.fact_extraction import Item, Texts, items_of
+from workers.consolidation.audit.pinned_statements import (
+    REQUESTS_MAX,
+    Request,
+    asked_lines,
+    merged_lines,
+    told,
+    with_pinned,
+)
 from workers.consolidation.log_part import LogPart
-from workers.consolidation.summary.quiz import Left, Recalls, Score
+from workers.consolidation.summary.quiz import QuizRange, Recalls, Score
 
 SEARCH_S = 1.0
 """Longest that all searches of an audit take: a turn may wait for the consolidation."""
@@ -28,7 +33,7 @@ LISTED_MAX = 50
 
 NO_SCORE = Score(questions=0, correct=0)
 
-Examines = Callable[[Sequence[Said], Left], Awaitable[Score | None]]
+Examines = Callable[[Sequence[QuotedMessage], QuizRange], Awaitable[Score | None]]
 
 _log = structlog.get_logger()
 
@@ -37,7 +42,7 @@ _log = structlog.get_logger()
 class Range:
     """The messages that are audited."""
 
-    said: Sequence[Said] = ()
+    said: Sequence[QuotedMessage] = ()
     """Those of people and the bot; the results of tools are not remembered."""
     items: Sequence[Item] = ()
     requests: Sequence[Request] = ()
@@ -148,7 +153,7 @@ class Auditor:
     async def _examine(self, memory: str, entry: HistoryEntry) -> None:
         # While the model fails there is no summary to examine.
         if self._quiz and self._range.said and entry.kind == "summary":
-            left = Left(memory=memory, history=entry.text, recalls=self._recalls)
+            left = QuizRange(memory=memory, history=entry.text, recalls=self._recalls)
             self._score = await self._quiz(self._range.said, left)
         if self._score:
             metrics.QUIZZED.labels("correct").inc(self._score.correct)

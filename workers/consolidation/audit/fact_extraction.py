@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from daemon.memory import ItemKind
-from daemon.recall import Said
+from daemon.recall import QuotedMessage
+from daemon.recall.search_terms import folded, terms
+from daemon.recall.word_forms import ENGLISH, SIGNS, content_of, run_terms
 
 STATEMENT_MAX_CHARS = 500
 """Longest statement: a longer text without the end of a sentence is pasted, and nobody's request."""
@@ -92,7 +95,7 @@ class Item:
         return self.kind in ("request", "question", "promise")
 
 
-def items_of(messages: Sequence[Said]) -> list[Item]:
+def items_of(messages: Sequence[QuotedMessage]) -> list[Item]:
     """The items of a range of messages, each once, in order, at most ``ITEMS_MAX``."""
     found: dict[tuple[str, str], Item] = {}
     for at, message in enumerate(messages):
@@ -124,7 +127,7 @@ def _joins(two: str) -> bool:
     return len(two) == 2 and two.isascii() and two.isalnum()
 
 
-def _items(message: Said, *, is_open: bool) -> Iterator[Item]:
+def _items(message: QuotedMessage, *, is_open: bool) -> Iterator[Item]:
     is_bot = message.speaker == "assistant"
     for begin, sentence in sentences_of(message.text[:TEXT_MAX_CHARS]):
 
@@ -173,3 +176,78 @@ def _facts(sentence: str) -> Iterable[tuple[ItemKind, int, str]]:
                 continue
             taken.append((begin, end))
             yield kind, begin, text
+
+
+# Whether texts still contain what was said. Pure.
+
+_NEGATIONS = frozenset(terms("no not never always without nothing nobody only"))
+_NEGATIONS_CHINESE = frozenset("不别没勿")
+"""Common words that change what a rule says."""
+
+_ASKING = frozenset(terms("please remember forget keep mind rule note"))
+"""Terms that only ask for something to be kept."""
+
+_COMMON = frozenset(term for word in ENGLISH for term in terms(word)) - _NEGATIONS
+
+_RUN = re.compile(f"[{SIGNS}]+")
+"""Text of a script without blanks between words."""
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+class Texts:
+    """Texts in which items are looked for."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+
+    def hold(self, item: Item) -> bool:
+        """Whether they contain the item: a fact as it was written, a statement in the same words."""
+        return self.hold_statement(item.text) if item.is_statement else stands_in(item.text, self._whole)
+
+    @cached_property
+    def _whole(self) -> str:
+        return _plain("\n".join(self._texts))
+
+    @cached_property
+    def _sentences(self) -> Sequence[frozenset[str]]:
+        return [frozenset(terms(each)) for text in self._texts for _, each in sentences_of(text)]
+
+    def hold_statement(self, text: str) -> bool:
+        """Whether one of their sentences has all words of ``text`` but common ones, in any form and order.
+
+        Rules about several things differ by one word.
+        """
+        wanted = needed(text)
+        if not wanted:
+            return _plain(text) in self._whole
+        return any(wanted <= found for found in self._sentences)
+
+
+def stands_in(fact: str, whole: str) -> bool:
+    """Whether a fact stands in a plain text, and not within a longer word or number."""
+    plain = _plain(fact).strip("\"'.,")
+    at = whole.find(plain)
+    while plain and at >= 0:
+        if is_whole(whole, at, at + len(plain)):
+            return True
+        at = whole.find(plain, at + 1)
+    return False
+
+
+def needed(statement: str) -> frozenset[str]:
+    """The terms of a statement that must be kept."""
+    plain = folded(statement)
+    runs = _RUN.findall(plain)
+    content = {term for run in runs for piece in content_of(run) for term in run_terms(piece)}
+    content |= _NEGATIONS_CHINESE & set("".join(runs))
+    return frozenset(content).union(term for term in terms(_RUN.sub(" ", plain)) if term not in _ASKING | _COMMON)
+
+
+def _plain(text: str) -> str:
+    return _THOUSANDS.sub("", " ".join(folded(text).casefold().split()))
+
+
+def lines_not_in(lines: Sequence[str], texts: Texts) -> list[str]:
+    """Those of ``lines`` that no sentence of ``texts`` keeps."""
+    return [line for line in lines if not texts.hold_statement(line)]

@@ -10,17 +10,15 @@ from anyio import to_thread
 
 from daemon.errors import MillpondError, brief
 from daemon.memory import Opened
-from daemon.recall import Said
-from daemon.session import Lock
+from daemon.recall import QuotedMessage
+from daemon.session import ConsolidationLock
 from daemon.transcripts import Transcripts
 from daemon.usage import Amount
-from workers.consolidation.consolidation_kits import Kit
-from workers.consolidation.consolidation_request import Want
-from workers.consolidation.consolidation_usage import Spent
-from workers.consolidation.lock_yield import unless_wanted
+from workers.consolidation.consolidation_kits import ConsolidationUsage, Kit
+from workers.consolidation.consolidation_request import ConsolidationRequest, SharedStores
+from workers.consolidation.lock_holder import unless_wanted
 from workers.consolidation.log_part import LogPart, is_group
-from workers.consolidation.shared_stores import Stores
-from workers.consolidation.summary.quiz import Left, Quiz, Score
+from workers.consolidation.summary.quiz import Quiz, QuizRange, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,16 +29,16 @@ _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Auditing:
+class RangeAuditor:
     """Makes the auditors of one session's consolidation."""
 
-    stores: Stores
+    stores: SharedStores
     kit: Kit
     """Whose prompts contain MEMORY.md."""
-    want: Want
-    spent: Spent
+    want: ConsolidationRequest
+    spent: ConsolidationUsage
 
-    async def auditor(self, lock: Lock, opened: Opened, part: LogPart | None) -> "Auditor | None":
+    async def auditor(self, lock: ConsolidationLock, opened: Opened, part: LogPart | None) -> "Auditor | None":
         """The auditor of a range of messages of a locked session; None: the audit is switched off.
 
         Args:
@@ -54,7 +52,7 @@ class Auditing:
         # Reading words is slow to import, see ``daemon.recall.recall``.
         await to_thread.run_sync(import_module, "workers.consolidation.audit.auditor")
         from workers.consolidation.audit.auditor import Auditor, Range  # noqa: PLC0415 - see above
-        from workers.consolidation.audit.kept_requests import earlier_requests  # noqa: PLC0415
+        from workers.consolidation.audit.pinned_statements import earlier_requests  # noqa: PLC0415
 
         names = is_group(lock.scope, part.entries if part else ())
         found = await to_thread.run_sync(partial(Range.of, lock.session, part, names=names))
@@ -68,7 +66,9 @@ class Auditing:
             quiz=partial(self._score, kit.quiz, lock) if kit.quiz and part and not self.want.awaited else None,
         )
 
-    async def _score(self, quiz: Quiz, lock: Lock, said: "Sequence[Said]", left: Left) -> Score | None:
+    async def _score(
+        self, quiz: Quiz, lock: ConsolidationLock, said: "Sequence[QuotedMessage]", left: QuizRange
+    ) -> Score | None:
         """The result of a quiz; None: a turn waits, or the model failed. Never raises."""
         used: dict[str, Amount] = {}
         try:

@@ -5,7 +5,7 @@
 
 from workers.consolidation.summary.flush_request import Flush, FlushAnswer
 from workers.consolidation.summary.log_rendering import raw_entry
-from workers.consolidation.summary.model_breaker import breaker_of
 from workers.consolidation.summary.summarize import Summarizer, Summary
+from workers.consolidation.summary.summary_calls import breaker_of
 
 __all__ = ["Flush", "FlushAnswer", "Summarizer", "Summary", "breaker_of", "raw_entry"]

@@ -19,12 +19,10 @@ from daemon.model import Answer, Model, Request
 from daemon.tokens import MESSAGE_TOKENS, THREAD_SIZE, Tokenizer, calibration
 from daemon.usage import Amount, Payer, day_of
 from workers.consolidation.summary.log_rendering import Line, lines_of, texts
-from workers.consolidation.summary.model_breaker import Breaker
 from workers.consolidation.summary.save_memory import cleaned
-from workers.consolidation.summary.summary_calls import Calls
+from workers.consolidation.summary.summary_calls import ModelBreaker, SummaryCalls
 from workers.consolidation.summary.summary_request import within
-from workers.message_format import message
-from workers.refused_turns import without_refused
+from workers.message_format import message, without_refused
 
 SYSTEM = "Session nearing compaction. Store durable memories now."
 ASK = """## Recent Conversation
@@ -85,14 +83,14 @@ class Flush:
         window: ModelConfig,
         tokenizer: Tokenizer,
         config: Config,
-        breaker: Breaker,
+        breaker: ModelBreaker,
         bot: BotConfig,
     ) -> None:
         """Nothing is asked yet; arguments as for ``Summarizer``."""
         self._window = window
         self._tokenizer = tokenizer
         self._bot = bot
-        self.calls = Calls(
+        self.calls = SummaryCalls(
             model, window, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="flush"
         )
 

@@ -17,7 +17,7 @@ from daemon.clock import minute as in_zone
 from daemon.events import LogEntry
 from daemon.printable import one_line
 from daemon.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
-from workers.refused_turns import without_refused
+from workers.message_format import without_refused
 
 UNKNOWN_TIME = "?"
 NAME_MAX_CHARS = 80

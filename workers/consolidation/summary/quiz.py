@@ -16,11 +16,10 @@ import msgspec
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.errors import UNREADABLE, InvalidAnswer
 from daemon.model import Answer, Model, Request
-from daemon.recall import Said
+from daemon.recall import QuotedMessage
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, calibration
 from daemon.usage import Amount, Payer
-from workers.consolidation.summary.model_breaker import Breaker
-from workers.consolidation.summary.summary_calls import Calls
+from workers.consolidation.summary.summary_calls import ModelBreaker, SummaryCalls
 from workers.consolidation.summary.summary_request import EMPTY, INSTEAD, within
 from workers.message_format import message
 
@@ -101,7 +100,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class QuizRange:
     """What a consolidation left of a range."""
 
     memory: str
@@ -133,10 +132,12 @@ class Quiz:
         self._tokenizer = tokenizer
         self._bot = bot
         # Not the breaker of the summaries: answers that are useless here tell nothing of those.
-        breaker = Breaker(
+        breaker = ModelBreaker(
             failures_max=consolidation.breaker_failures, probe_s=consolidation.breaker_probe_s, model=window.name
         )
-        self.calls = Calls(model, window, breaker=breaker, deadline_s=consolidation.call_deadline_s, purpose="quiz")
+        self.calls = SummaryCalls(
+            model, window, breaker=breaker, deadline_s=consolidation.call_deadline_s, purpose="quiz"
+        )
 
     def paid_by(self, payer: Payer) -> "Quiz":
         """The same, within the limits of ``payer``."""
@@ -144,7 +145,7 @@ class Quiz:
         quiz.calls = self.calls.paid_by(payer)
         return quiz
 
-    async def score(self, said: Sequence[Said], left: Left, used: dict[str, Amount]) -> Score:
+    async def score(self, said: Sequence[QuotedMessage], left: QuizRange, used: dict[str, Amount]) -> Score:
         """How many questions about ``said`` can be answered from what is left; ``used`` is added to.
 
         Raises:
@@ -158,7 +159,7 @@ class Quiz:
         verdicts = await self._verdicts(given, used) if given else []
         return Score(questions=len(questions), correct=sum(verdicts))
 
-    async def _questions(self, said: Sequence[Said], used: dict[str, Amount]) -> list[_Question]:
+    async def _questions(self, said: Sequence[QuotedMessage], used: dict[str, Amount]) -> list[_Question]:
         fill = partial(ASK.format, count=self._count, instead=INSTEAD[self._bot.language])
         text = "\n".join(f"{each.speaker}: {each.text}" for each in said)
         shown = await within(self._tokenizer, text, self._room(fill(conversation=""), ASK_TOOL))
@@ -173,7 +174,7 @@ class Quiz:
             raise InvalidAnswer("the model wrote no question about the conversation")
         return questions[: self._count]
 
-    async def _answers(self, questions: Sequence[str], left: Left, used: dict[str, Amount]) -> list[str]:
+    async def _answers(self, questions: Sequence[str], left: QuizRange, used: dict[str, Amount]) -> list[str]:
         passages = dict[str, None]()
         with anyio.move_on_after(SEARCH_S):
             for question in questions:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from daemon.errors import InvalidAnswer
-from daemon.model import Answer, said, unicode_repair
+from daemon.model import Answer, event_stream, said
 
 NAME = "save_memory"
 ANSWER_MAX_CHARS = 1_000_000
@@ -66,7 +66,7 @@ _loads = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saved:
+class SavedMemory:
     """What a model wants to be kept."""
 
     history_entry: str
@@ -82,7 +82,7 @@ _THOUGHTS = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
 _FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n((?:(?!^```).*\n?)*?)```\Z", re.MULTILINE)
 
 
-def saved(answer: Answer, *, memory: str) -> Saved:
+def saved(answer: Answer, *, memory: str) -> SavedMemory:
     """What ``answer`` says is to be kept.
 
     Args:
@@ -101,7 +101,7 @@ def saved(answer: Answer, *, memory: str) -> Saved:
         raise InvalidAnswer("the save_memory call has no memory_update")
     if update and update.strip("().*_# ").casefold() in _UNCHANGED:
         update = None
-    return Saved(
+    return SavedMemory(
         history_entry=_paragraph(texts["history_entry"]),
         memory_update=update,
         continuity=texts["continuity"],
@@ -116,7 +116,7 @@ def cleaned(text: str) -> str:
     No lone surrogates, no control characters, line feeds for all ends; no reasoning, no Markdown fence around all of
     it, and line feeds where it escaped them twice.
     """
-    text = unicode_repair.whole(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = event_stream.whole(text.replace("\r\n", "\n").replace("\r", "\n"))
     if "\n" not in text.strip():
         text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
     text = _THOUGHTS.sub("", said(text))
@@ -193,7 +193,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, dict | list) and not value:
         return ""
     try:
-        return _CONTROLS.sub("", unicode_repair.whole(json.dumps(value, ensure_ascii=False)))
+        return _CONTROLS.sub("", event_stream.whole(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise InvalidAnswer(f"the field {name} of save_memory cannot be written as text") from error
 

@@ -33,10 +33,13 @@ from daemon.model import Model, Request
 from daemon.tokens import THREAD_SIZE, Tokenizer
 from daemon.usage import Amount, Payer
 from workers.consolidation.summary.log_rendering import UNKNOWN_TIME, Line, texts, time_of
-from workers.consolidation.summary.model_breaker import Breaker
-from workers.consolidation.summary.paid_parts import PaidParts, Taken
-from workers.consolidation.summary.range_split import (
+from workers.consolidation.summary.save_memory import SavedMemory, saved
+from workers.consolidation.summary.summary_calls import ModelBreaker, PaidParts, SummaryCalls, Taken
+from workers.consolidation.summary.summary_request import (
     RATIO,
+    Background,
+    Room,
+    SummaryRequests,
     Turn,
     chunk_ratio,
     chunk_tokens,
@@ -48,10 +51,8 @@ from workers.consolidation.summary.range_split import (
     pieces,
     skipped_mark,
     turns_of,
+    within,
 )
-from workers.consolidation.summary.save_memory import Saved, saved
-from workers.consolidation.summary.summary_calls import Calls
-from workers.consolidation.summary.summary_request import Background, Requests, Room, within
 
 SHRINK_FROM_CHARS = 1_000
 """A longer MEMORY.md must not become shorter than half of it without a reason."""
@@ -135,7 +136,7 @@ class Summarizer:
         window: ModelConfig,
         tokenizer: Tokenizer,
         config: Config,
-        breaker: Breaker,
+        breaker: ModelBreaker,
         bot: BotConfig,
     ) -> None:
         """Nothing is asked yet.
@@ -154,10 +155,10 @@ class Summarizer:
         self._reserve_tokens = min(
             config.memory_flush.reserve_floor_tokens, window.context_window_tokens // RESERVE_SHARE
         )
-        self.calls = Calls(
+        self.calls = SummaryCalls(
             model, window, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="summary"
         )
-        self._requests = Requests(window=window, bot=bot, config=config.consolidation, tokenizer=tokenizer)
+        self._requests = SummaryRequests(window=window, bot=bot, config=config.consolidation, tokenizer=tokenizer)
 
     def paid_by(self, payer: Payer) -> "Summarizer":
         """The same, within the limits of ``payer``."""
@@ -314,7 +315,7 @@ class Summarizer:
                 await work.parts.keep(parts, work.background, taken, done=number, limit_tokens=limit)
         return taken
 
-    async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> Saved:
+    async def _asked(self, request: Request, shown: Background, used: dict[str, Amount]) -> SavedMemory:
         """The answer to ``request``, which is sent again if no usable one comes in time: two requests for half as many
         messages cost more, and can help only a model to which ``request`` is too large."""
         read = partial(saved, memory="" if shown.is_cut else shown.memory)
@@ -332,7 +333,7 @@ class Summarizer:
             known = taken.entries[-1]
         taken.background = replace(taken.background, continuity=await within(self._tokenizer, known, most))
 
-    async def _keep_memory(self, work: _Work, taken: Taken, found: Saved) -> None:
+    async def _keep_memory(self, work: _Work, taken: Taken, found: SavedMemory) -> None:
         update, memory = found.memory_update, taken.background.memory
         if update is None or update.strip() == memory.strip():
             return
@@ -345,7 +346,7 @@ class Summarizer:
         taken.rejected, taken.reason = "", found.memory_reason or taken.reason
         taken.background = replace(taken.background, memory=update, rejected="")
 
-    async def _rejection(self, work: _Work, found: Saved, update: str) -> str:
+    async def _rejection(self, work: _Work, found: SavedMemory, update: str) -> str:
         """Why an update is not taken over; empty when it is. Compared with MEMORY.md as it was before all parts."""
         memory, most = work.background.memory, work.room.memory_max_tokens * LONG_FACTOR
         if len(memory) > SHRINK_FROM_CHARS and len(update) * 2 < len(memory) and not found.memory_reason:

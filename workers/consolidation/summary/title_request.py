@@ -9,8 +9,7 @@ from daemon.model import Answer, Model, Request
 from daemon.session import title_of
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer
 from daemon.usage import Amount, Payer
-from workers.consolidation.summary.model_breaker import Breaker
-from workers.consolidation.summary.summary_calls import Calls
+from workers.consolidation.summary.summary_calls import ModelBreaker, SummaryCalls
 from workers.message_format import message
 
 SYSTEM = "You write titles of conversations."
@@ -36,7 +35,7 @@ class Exchange:
     answered: str
 
 
-class Titles:
+class TitleRequests:
     """Asks the model of one bot for titles."""
 
     def __init__(
@@ -46,7 +45,7 @@ class Titles:
         window: ModelConfig,
         tokenizer: Tokenizer,
         config: Config,
-        breaker: Breaker,
+        breaker: ModelBreaker,
         bot: BotConfig,
     ) -> None:
         """Nothing is asked yet; arguments as for ``Summarizer``."""
@@ -54,11 +53,11 @@ class Titles:
         self._tokenizer = tokenizer
         self.by_model = bot.titles_by_model
         """Whether the bot's configuration has a model write titles."""
-        self.calls = Calls(
+        self.calls = SummaryCalls(
             model, window, breaker=breaker, deadline_s=config.consolidation.call_deadline_s, purpose="title"
         )
 
-    def paid_by(self, payer: Payer) -> "Titles":
+    def paid_by(self, payer: Payer) -> "TitleRequests":
         """The same, within the limits of ``payer``."""
         titles = copy(self)
         titles.calls = self.calls.paid_by(payer)

@@ -3,7 +3,6 @@
 Nothing here imports the package ``mcp``, an extra, before a bot has a server.
 """
 
-from workers.tools.mcp.missing_server import Missing
-from workers.tools.mcp.tool_servers import ToolServers
+from workers.tools.mcp.tool_servers import MissingServer, ToolServers
 
-__all__ = ["Missing", "ToolServers"]
+__all__ = ["MissingServer", "ToolServers"]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from daemon.model.unicode_repair import whole_json
+from daemon.model.event_stream import whole_json
 
 RESPONSE_MAX_BYTES = 32 * 1024 * 1024
 """Largest response of a tool server; a stream of events counts as one."""

@@ -10,7 +10,7 @@ _SECRETS_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNOREC
 """Variables with other names hold folders and settings, which results are full of."""
 
 
-class Stars:
+class Redaction:
     """Stars the secrets of one server."""
 
     def __init__(self, config: McpConfig) -> None:

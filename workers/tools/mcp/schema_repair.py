@@ -6,15 +6,66 @@ is no object's, or a choice of several; arrays that do not say of what; names of
 against them: a schema that was mended allows the same or more.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import unquote
 
 import msgspec
 
-from workers.tools.argument_check import Checker
-from workers.tools.mcp.tool_names import property_names
+from workers.tools.argument_check import ArgumentCheck
+from workers.tools.registry import NAME_MAX_CHARS, Tool
+
+# Tool names that every model's API accepts, for tools with other names. Pure.
+
+TOOL_NAME = re.compile(rf"[a-zA-Z0-9_-]{{1,{NAME_MAX_CHARS}}}")
+"""Of a function (OpenAI, "Function calling"; Anthropic and the others take no more)."""
+
+PROPERTY_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""Of a property of its arguments (Anthropic, "input_schema.properties: Property keys should match pattern")."""
+
+
+def named(tools: Sequence[Tool], taken: Iterable[str]) -> tuple[Tool, ...]:
+    """``tools``, each under a name of its own that models take and that is not ``taken``."""
+    used, names = set(taken), dict[int, str]()
+    for at, tool in enumerate(tools):
+        if TOOL_NAME.fullmatch(tool.name) and tool.name not in used:
+            used.add(tool.name)
+            names[at] = tool.name
+    # By their own names, not as they come: a server that lists its tools in another order changes nothing.
+    for at, tool in sorted(enumerate(tools), key=lambda each: each[1].name):
+        if at not in names:
+            names[at] = _numbered(tool.name, TOOL_NAME, "tool", used)
+            used.add(names[at])
+    return tuple(tool if tool.name == names[at] else replace(tool, name=names[at]) for at, tool in enumerate(tools))
+
+
+def property_names(own: Iterable[str]) -> Mapping[str, str]:
+    """The property names that strict servers refuse, each with one that they take instead."""
+    found, used = dict[str, str](), set(own)
+    for name in sorted(used):
+        if not PROPERTY_NAME.fullmatch(name):
+            found[name] = _numbered(name, PROPERTY_NAME, "field", used)
+            used.add(found[name])
+    return found
+
+
+def _numbered(name: str, rule: re.Pattern[str], otherwise: str, used: Collection[str]) -> str:
+    plain = _plain(name) or otherwise
+    number, found = 1, plain[:NAME_MAX_CHARS]
+    while found in used or not rule.fullmatch(found):
+        number += 1
+        found = f"{plain[: NAME_MAX_CHARS - len(str(number)) - 1]}_{number}"
+    return found
+
+
+def _plain(name: str) -> str:
+    """``name`` in letters, digits, ``_`` and ``-``: accents go, each run of other signs becomes ``_``."""
+    letters = "".join(each for each in unicodedata.normalize("NFKD", name) if not unicodedata.combining(each))
+    return re.sub(r"[^a-zA-Z0-9_-]+", "_", letters).strip("_")
+
 
 SCHEMA_MAX_BYTES = 16_384
 """Largest schema that a model is told of."""
@@ -57,7 +108,7 @@ class _TooLarge(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mended:
+class RepairedSchema:
     """A schema that models take."""
 
     parameters: Schema
@@ -71,7 +122,7 @@ class Mended:
         return cast("dict[str, Any]", _own(written, self.parameters, self.own_names)) if self.own_names else written
 
 
-def mended(schema: object) -> Mended:
+def mended(schema: object) -> RepairedSchema:
     """``schema`` as a model is told of it; what is empty or missing takes an object of any kind.
 
     Raises:
@@ -87,7 +138,7 @@ def mended(schema: object) -> Mended:
         raise ValueError("the tool's schema is nested too deeply") from error
 
 
-def _mended(schema: Schema) -> Mended:
+def _mended(schema: Schema) -> RepairedSchema:
     names = property_names(set(_names_in(schema)))
     for depth in FOLLOWED_DEPTHS:
         mender = _Mender(schema, names, depth=depth)
@@ -96,9 +147,9 @@ def _mended(schema: Schema) -> Mended:
         except _TooLarge:
             continue
         if len(msgspec.json.encode(found)) <= SCHEMA_MAX_BYTES:
-            Checker(found)
+            ArgumentCheck(found)
             own = {alias: name for name, alias in names.items()}
-            return Mended(parameters=found, own_names=own, lost=tuple(dict.fromkeys(mender.lost)))
+            return RepairedSchema(parameters=found, own_names=own, lost=tuple(dict.fromkeys(mender.lost)))
     raise ValueError(f"the tool's schema is larger than {SCHEMA_MAX_BYTES:,} bytes")
 
 

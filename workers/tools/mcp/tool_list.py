@@ -23,7 +23,7 @@ def given_schema(schema: Mapping[str, Any]) -> object:
     return schema.get(GIVEN, schema)
 
 
-class Heard(Protocol):
+class ServerMessages(Protocol):
     """What a server says, message by message."""
 
     async def receive(self) -> SessionMessage | Exception:
@@ -35,10 +35,10 @@ class Heard(Protocol):
         ...
 
 
-class FitLists:
+class RepairedLists:
     """What a server says, with its lists of tools made fit; to the library it is the stream that it wraps."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: ServerMessages) -> None:
         self._heard = heard
 
     @property
@@ -59,7 +59,7 @@ class FitLists:
         """Hear no more."""
         await self._heard.aclose()
 
-    def __aiter__(self) -> "FitLists":
+    def __aiter__(self) -> "RepairedLists":
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
@@ -68,7 +68,7 @@ class FitLists:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> "FitLists":
+    async def __aenter__(self) -> "RepairedLists":
         return self
 
     async def __aexit__(

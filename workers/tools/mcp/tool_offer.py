@@ -10,12 +10,12 @@ import msgspec
 import structlog
 
 from daemon.config import McpConfig
-from workers.tools.mcp.redaction import Stars
-from workers.tools.mcp.schema_repair import Mended, mended
+from workers.tools.mcp.redaction import Redaction
+from workers.tools.mcp.schema_repair import RepairedSchema, mended
 from workers.tools.mcp.tool_list import given_schema
 from workers.tools.read_file import IMAGE_MAX_BYTES, IMAGES
 from workers.tools.registry import Run, Tool, ToolContext
-from workers.tools.tool_result import Image, Result, failure
+from workers.tools.tool_result import Image, ToolResult, failure
 
 TOOLS_MAX = 128
 """Tools of one server that a model is told of."""
@@ -45,7 +45,7 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class ToolOffer:
     """What there is of a server's tools."""
 
     tools: tuple[Tool, ...] = ()
@@ -53,7 +53,7 @@ class Offer:
     problems: tuple[Problem, ...] = ()
 
 
-def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], call: Call) -> Offer:
+def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], call: Call) -> ToolOffer:
     """Those of the offered tools that the configuration allows and a model can be told of; the others are logged."""
     allowed = {tool.name: tool for tool in offered if not config.tools or tool.name in config.tools}
     tools = list[Tool]()
@@ -81,43 +81,43 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
             problems.append(Problem(tool=name, reason=reason))
     for problem in problems:
         _log.warning("tools.missing", tool=problem.tool[:200], reason=problem.reason)
-    return Offer(tools=tuple(tools), problems=tuple(problems))
+    return ToolOffer(tools=tuple(tools), problems=tuple(problems))
 
 
-def _schema(tool: mcp_types.Tool) -> Mended:
+def _schema(tool: mcp_types.Tool) -> RepairedSchema:
     if not tool.name:
         raise ValueError("a tool of the server has no name")
     return mended(given_schema(tool.input_schema))
 
 
-def _tool(name: str, tool: mcp_types.Tool, fit: Mended, config: McpConfig, call: Call) -> Tool:
+def _tool(name: str, tool: mcp_types.Tool, fit: RepairedSchema, config: McpConfig, call: Call) -> Tool:
     hints = tool.annotations
     return Tool(
         name=name,
         description=(tool.description or tool.title or tool.name)[:DESCRIPTION_MAX_CHARS],
         parameters=fit.parameters,
-        run=_run(tool.name, fit, call, Stars(config)),
+        run=_run(tool.name, fit, call, Redaction(config)),
         repeatable=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
         timeout_s=config.timeout_s + SPARE_S,
     )
 
 
-def _run(name: str, fit: Mended, call: Call, stars: Stars) -> Run:
-    async def run(arguments: Mapping[str, Any], context: ToolContext) -> Result:
+def _run(name: str, fit: RepairedSchema, call: Call, stars: Redaction) -> Run:
+    async def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         result = result_of(await call(name, fit.arguments(arguments), context))
         return replace(result, text=stars.over(result.text))
 
     return run
 
 
-def result_of(found: mcp_types.CallToolResult) -> Result:
+def result_of(found: mcp_types.CallToolResult) -> ToolResult:
     """What the model reads of a server's result."""
     images: list[Image] = []
     texts = [text for block in found.content if (text := _text(block, images))]
     if not texts and not images and found.structured_content is not None:
         texts = [msgspec.json.encode(found.structured_content).decode()]
     text = "\n".join(texts) or ("(nothing)" if not images else f"{len(images)} pictures")
-    return failure(text) if found.is_error else Result(text=text, images=tuple(images))
+    return failure(text) if found.is_error else ToolResult(text=text, images=tuple(images))
 
 
 def _text(block: mcp_types.ContentBlock, images: list[Image]) -> str:

@@ -20,9 +20,9 @@ from daemon.config import McpConfig
 from daemon.errors import ToolError, brief
 from daemon.proxies import certificates, proxy_of
 from workers.tools.mcp.bounded_transport import BoundedTransport
-from workers.tools.mcp.redaction import Stars
-from workers.tools.mcp.tool_list import FitLists
-from workers.tools.mcp.tool_server_program import Program
+from workers.tools.mcp.redaction import Redaction
+from workers.tools.mcp.tool_list import RepairedLists
+from workers.tools.mcp.tool_server_program import ToolServerProgram
 
 OPEN_S = 20.0
 """How long a server may take to be there."""
@@ -69,13 +69,13 @@ class _Link:
         self.settled.set()
 
 
-class Connection:
+class ToolServerConnection:
     """Calls the tools of one server."""
 
     def __init__(self, name: str, config: McpConfig, *, environment: Mapping[str, str], start: Start) -> None:
         self._name = name
         self._config = config
-        self._stars = Stars(config)
+        self._stars = Redaction(config)
         self._environment = environment
         self._start = start
         self._link: _Link | None = None
@@ -219,7 +219,7 @@ class Connection:
             return _with_fit_lists(self._over_http())
         environment = {name: secret.reveal() for name, secret in self._config.env.items()}
         command = [os.path.expanduser(self._config.command), *self._config.args]  # noqa: PTH111 - a bare name stays one
-        program = Program(
+        program = ToolServerProgram(
             command=command,
             environment={**environment, **self._environment},
             ended=lambda why: self._lost(link, why),
@@ -254,7 +254,7 @@ def _inner(error: BaseException) -> BaseException:
 @asynccontextmanager
 async def _with_fit_lists(transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any]:
     async with transport as (heard, told):
-        yield FitLists(heard), told
+        yield RepairedLists(heard), told
 
 
 def _closed(error: MCPError) -> bool:

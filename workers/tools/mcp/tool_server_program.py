@@ -21,7 +21,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from daemon.model.unicode_repair import whole_json
+from daemon.model.event_stream import whole_json
 
 LINE_MAX_BYTES = 8 * 1024 * 1024
 """Longest message of a server."""
@@ -52,7 +52,7 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 @dataclass(kw_only=True)
-class Program:
+class ToolServerProgram:
     """What is started, and what is done when it is over."""
 
     command: Sequence[str]

@@ -1,8 +1,9 @@
 """The tool servers of a process's bots: their tools, and a connection for each scope that calls one."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.abc
@@ -13,15 +14,30 @@ from daemon.config import McpConfig
 from daemon.errors import ToolError, brief
 from daemon.process import Process
 from workers.tools import BUILTIN
-from workers.tools.mcp.missing_server import Missing
-from workers.tools.mcp.tool_names import named
+from workers.tools.mcp.schema_repair import named
 from workers.tools.registry import Tool, ToolContext
 
-if TYPE_CHECKING:  # an extra, and half a second of start-up
+if TYPE_CHECKING:
     import mcp_types
 
-    from workers.tools.mcp.tool_offer import Offer, Problem
-    from workers.tools.mcp.tool_server_connection import Connection
+    from workers.tools.mcp.tool_offer import Problem, ToolOffer
+    from workers.tools.mcp.tool_server_connection import ToolServerConnection
+
+
+# A tool server whose tools are missing in a turn.
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingServer:
+    """A server none of whose tools a turn has."""
+
+    server: str
+    """As the configuration names it."""
+    why: Literal["slow", "broken", "large"]
+    """It did not answer in time; it cannot be used; its tools would leave no room in the model's window."""
+    reason: str
+    """In words, for those who run the bot: a server may have had a say in them."""
+
 
 TOOLS_MAX = 128
 """Tools of one request (OpenAI, "tools")."""
@@ -58,9 +74,9 @@ class ToolServers:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._tasks: anyio.abc.TaskGroup | None = None
-        self._connections: dict[tuple[str, str, str], Connection] = {}
-        self._offers: dict[_Server, Offer] = {}
-        self._missing: dict[_Server, Missing] = {}
+        self._connections: dict[tuple[str, str, str], ToolServerConnection] = {}
+        self._offers: dict[_Server, ToolOffer] = {}
+        self._missing: dict[_Server, MissingServer] = {}
         self._tools: dict[str, tuple[Tool, ...]] = {}
         """By bot, put together from the offers."""
         self._retry_at: dict[_Server, float] = {}
@@ -93,16 +109,16 @@ class ToolServers:
             self._tools[bot] = self._joined(bot)
         return self._tools[bot]
 
-    def missing(self, bot: str) -> tuple[Missing, ...]:
+    def missing(self, bot: str) -> tuple[MissingServer, ...]:
         """The bot's servers that were left out when a turn last asked for its tools."""
         servers = self._process.bot(bot).mcp
         return tuple(self._missing[bot, name] for name in servers if (bot, name) in self._missing)
 
-    def too_large(self, bot: str, reason: str) -> tuple[Missing, ...]:
+    def too_large(self, bot: str, reason: str) -> tuple[MissingServer, ...]:
         """The bot's servers that did answer, as missing: their tools leave no room in the model's window."""
         servers = self._process.bot(bot).mcp
         offering = [name for name in servers if (bot, name) in self._offers and self._offers[bot, name].tools]
-        return tuple(Missing(server=name, why="large", reason=reason) for name in offering)
+        return tuple(MissingServer(server=name, why="large", reason=reason) for name in offering)
 
     def problems(self) -> dict[str, tuple["Problem", ...]]:
         """What the servers of each bot offer and cannot be used, as far as they were asked."""
@@ -132,7 +148,7 @@ class ToolServers:
             if server in self._offers or anyio.current_time() < self._retry_at.get(server, 0.0):
                 return
             bot, name = server
-            missing = Missing(
+            missing = MissingServer(
                 server=name, why="slow", reason=f"the server did not list its tools within {LIST_WAIT_S:g} s"
             )
             told = missing.reason
@@ -141,10 +157,13 @@ class ToolServers:
                     offered = await self._connection(bot, name, scope, session).tools()
                     self._offers[server] = self._made(bot, name, config, offered)
                 except ToolError as error:
-                    missing, told = Missing(server=name, why="broken", reason=str(error)), brief(error)
+                    missing, told = MissingServer(server=name, why="broken", reason=str(error)), brief(error)
                 except Exception as error:  # noqa: BLE001 - a server can offer anything; turns go on without it
                     reason = f"the server's list of tools cannot be used: {type(error).__name__}: {error}"
-                    missing, told = Missing(server=name, why="broken", reason=reason[:REASON_MAX_CHARS]), brief(error)
+                    missing, told = (
+                        MissingServer(server=name, why="broken", reason=reason[:REASON_MAX_CHARS]),
+                        brief(error),
+                    )
                 else:
                     self._missing.pop(server, None)
                     self._tools.pop(bot, None)
@@ -153,7 +172,7 @@ class ToolServers:
             self._retry_at[server] = anyio.current_time() + LIST_REST_S
             _log.warning("tools.missing", bot=bot, tool=name, reason=told)
 
-    def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> "Offer":
+    def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> "ToolOffer":
         from workers.tools.mcp.tool_offer import offer_of  # noqa: PLC0415 - see the package's first lines
 
         async def call(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> "mcp_types.CallToolResult":
@@ -161,9 +180,9 @@ class ToolServers:
 
         return offer_of(name, config, offered, call)
 
-    def _connection(self, bot: str, name: str, scope: str, session: str) -> "Connection":
+    def _connection(self, bot: str, name: str, scope: str, session: str) -> "ToolServerConnection":
         """The scope's own connection: no two people share a server's memory of them."""
-        from workers.tools.mcp.tool_server_connection import Connection  # noqa: PLC0415 - see the package's first lines
+        from workers.tools.mcp.tool_server_connection import ToolServerConnection  # noqa: PLC0415 - see the package's first lines
 
         key = (bot, name, scope)
         if key not in self._connections:
@@ -171,7 +190,7 @@ class ToolServers:
                 self._close_longest_idle()
             environment = {"MILLPOND_SCOPE": scope, "MILLPOND_SESSION": session}
             config = self._process.bot(bot).mcp[name]
-            self._connections[key] = Connection(name, config, environment=environment, start=self._start)
+            self._connections[key] = ToolServerConnection(name, config, environment=environment, start=self._start)
         return self._connections[key]
 
     def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
