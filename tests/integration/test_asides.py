@@ -98,7 +98,7 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
         "- likes tea"
     )
     assert (
-        f"\n\n{'x' * 3_000}…\n\n2,000 more characters are not shown. `millpond memory show {scope}` shows the whole"
+        f"\n\n{'x' * 3_000}…\n\n2,000 more characters are not shown. To see the whole"
         in long.text
     )
 

@@ -122,7 +122,7 @@ def test_the_list_keeps_within_its_room_and_says_how_many_more_there_are(number,
     assert len(text) <= room
     shown = text.count("- **")
     if text and shown < number:
-        assert text.endswith(f"and {number - shown} more skills in the folder skills")
+        assert text.endswith(f"and {number - shown} more skills in the skills folder")
 
 
 def test_only_available_skills_marked_always_stand_in_full():
