@@ -28,10 +28,10 @@ ENGLISH: Mapping[str, str] = {
     "pair_group": "This group is approved. I now accept messages from all its members.",
     "pair_welcome": "You have been approved. What can I do for you?",
     "pair_wrong": (
-        "This code is incorrect, has already been used, or is older than {minutes} minutes. The person who "
+        "This code is wrong, has already been used, or is older than {minutes} minutes. The person who "
         "needs access can get a new code by sending me a message."
     ),
-    "pair_often": "Too many incorrect codes were entered. Try again in {minutes} minutes.",
+    "pair_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "pair_pull": (
         "This channel accepts messages from anyone. Pairing codes are only needed on chat platforms such as Telegram "
         "or Slack."
@@ -149,10 +149,10 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (
-        "This code is incorrect or no longer valid. Each code is valid for {minutes} minutes, can be used "
+        "This code is wrong or no longer valid. Each code is valid for {minutes} minutes, can be used "
         "once, and expires when you create a newer code. To get a new code, send /link in your other chat."
     ),
-    "link_often": "Too many incorrect codes were entered. Try again in {minutes} minutes.",
+    "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "link_own": "This code was created in this chat or in a linked chat. Send it in a different chat.",
     "link_bot": (
         "This code was created by another bot. Send it to that bot. Bots do not share memories with each other."

@@ -84,7 +84,7 @@ _ENGLISH: dict[str, str] = {
         "/help shows this list"
     ),
     "new_conversation": (
-        "I have started a new conversation and no longer see the earlier messages. They are kept, and will "
+        "A new conversation has started, and I no longer see the earlier messages. They are kept, and will "
         "be summarized in memory."
     ),
     "compacted": (

@@ -147,7 +147,7 @@ async def test_a_code_is_guessed_five_times_and_no_more(process: Process) -> Non
         for _ in range(5):
             assert "wrong" in await room.says("/pair AAAA-AAAA")
 
-        assert "Too many incorrect codes" in await room.says(f"/pair {code}")
+        assert "Too many wrong codes" in await room.says(f"/pair {code}")
         assert await room.entries() == {}
 
 

@@ -172,7 +172,7 @@ async def test_people_of_a_push_channel_are_told_by_one_reply(process: Process, 
     found = await replies(lab, "support:eve")
     assert [reply["correlation"] for reply in found] == ["c-n", "c-m"]
     assert len({reply["id"] for reply in found}) == 2
-    assert found[0]["text"].startswith("I have started a new conversation")
+    assert found[0]["text"].startswith("A new conversation has started")
 
 
 async def test_a_stop_ends_the_turn_and_carries_out_the_command_that_waited(process: Process, lab: Lab) -> None:
@@ -194,7 +194,7 @@ async def test_a_stop_ends_the_turn_and_carries_out_the_command_that_waited(proc
     assert state.start == state.head - 2
     assert [message for _, message, _ in await notices(lab)] == ["n"]
     (reply,) = await replies(lab, SESSION)
-    assert "[stopped]" in reply["text"] and "I have started a new conversation" in reply["text"]
+    assert "[stopped]" in reply["text"] and "A new conversation has started" in reply["text"]
 
 
 async def test_a_command_before_an_idle_stop_runs_and_both_are_answered(process: Process, lab: Lab) -> None:

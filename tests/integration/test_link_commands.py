@@ -169,7 +169,7 @@ async def test_link_requests_that_cannot_be_confirmed_are_explained(people: Peop
     await bob.says("/link yes")
     await people.bus.call("DEL", keys.pair(code.replace("-", "")), keys.linking(ANN), keys.linking(BOB))
     for chat in (ann, bob):
-        assert "expires after 10 minutes" in await chat.says("/link yes")
+        assert "expire after 10 minutes" in await chat.says("/link yes")
     await people.bus.call("HSET", keys.pair("BEFORE22"), "scope", ANN, "bot", "pond", "chat", "{}", "link", "link-1")
     await people.bus.call("PEXPIRE", keys.pair("BEFORE22"), 600_000)
     assert "before Millpond was updated" in await bob.says("/link BEFORE-22")

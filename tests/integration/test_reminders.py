@@ -521,7 +521,7 @@ async def test_in_a_group_only_administrators_set_reminders_and_others_in_their_
     await worked_off(process, remind.lab, model, group)
 
     refused, direct, allowed = results(await remind.lab.log(group))
-    assert refused.startswith("Error: In a group, only administrators")
+    assert refused.startswith("Error: In a group, only this bot's administrators")
     assert (direct[:9], allowed[:9]) == ("Reminder ", "Reminder ")
     assert [reminder.sender_id for reminder in await remind.kept(group)] == ["boss"]
     assert [reminder.sender_id for reminder in await remind.kept("web:ann")] == ["ann"]

@@ -305,7 +305,7 @@ async def test_a_command_has_one_answer_also_for_whoever_sends_it_again(worker: 
 
     assert again.status == "duplicate"
     assert [shown for shown in seen if isinstance(shown, Notice)] == [found]
-    assert found is not None and found.text.startswith("I have started a new conversation")
+    assert found is not None and found.text.startswith("A new conversation has started")
 
 
 @each_row(

@@ -106,7 +106,7 @@ def test_the_list_says_what_is_there_and_what_to_install_in_both_languages():
 
     english, chinese = (listed(skills, language, 1_000, len) for language in ("en", "zh"))
 
-    assert english.startswith("# Skills\n\nTo use a skill, ")
+    assert english.startswith("# Skills\n\nBefore you use a skill, ")
     assert "- **one**: d (skills/one/SKILL.md)\n" in english
     assert english.endswith("(skills/two/SKILL.md) [not available: install gh, jq; set TOKEN]")
     assert chinese.endswith("[不可用：需要安装 gh, jq; 需要设置 TOKEN]")
