@@ -305,6 +305,28 @@ async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_wa
     assert (heard.arrivals[1].deleted, heard.arrivals[1].thread) == (True, thread)
 
 
+async def test_forwarded_messages_are_read(lab: FeishuLab) -> None:
+    world = lab.feishu.world
+    chat, elsewhere = world.chats[lab.chat.chat], world.chat("oc_elsewhere", "group")
+    ann, bo = world.person("ou_ann", "Ann"), world.person("ou_bo", "Bo")
+    said = [
+        elsewhere.add("text", {"text": "High at noon?"}, by=ann),
+        elsewhere.add("image", {"image_key": "img_1"}, by=bo),
+    ]
+    content = {"content": "Merged and Forwarded Message"}
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        for number, fault in enumerate((None, Refuse(1500, status=500))):
+            lab.feishu.faults.on("messages.get", fault)
+            message = chat.say(by=ann, kind="merge_forward", content=content)
+            message.forwarded = said
+            await heard.count(number + 1)
+            await lab.settled()
+
+    assert heard.texts == ["Ann: High at noon?\nBo: [image: img_1.jpg]", "[unsupported: merge_forward]"]
+    assert not heard.arrivals[0].attachments
+
+
 @each_row("message_id, scopes", [("", None), ("a/../b", None), ("om_9", None), ("om_9", {"im:resource"})])
 async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
     lab: FeishuLab, message_id: str, scopes: set[str] | None

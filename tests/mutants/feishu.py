@@ -143,6 +143,12 @@ MUTANTS = (
             "test_events_of_another_app_are_passed_over",
         ),
         (
+            "Forwarded messages are read.",
+            "(None, found[1:]) if is_forward",
+            "(None, ()) if is_forward",
+            "test_forwarded_messages_are_read",
+        ),
+        (
             "A deletion waits until its thread is known.",
             "        except (Rejected, MissingScope):  #",
             "        except ChannelError:  #",

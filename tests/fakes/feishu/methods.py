@@ -101,7 +101,9 @@ class Methods:
         return {}
 
     def _messages_get(self, call: Call) -> dict[str, Any]:
-        return {"items": [self.world.message(call.params["message_id"]).item()]}
+        message = self.world.message(call.params["message_id"])
+        inner = [{**each.item(), "upper_message_id": message.id} for each in message.forwarded]
+        return {"items": [message.item(), *inner]}
 
     def _messages_list(self, call: Call) -> dict[str, Any]:
         kind, where = call.params["container_id_type"], call.params["container_id"]
