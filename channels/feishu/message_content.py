@@ -40,9 +40,9 @@ def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id:
         return MessageContent(text=_readable(_text(found, "text"), names, mentions, me))
     if kind in ("post", "interactive"):
         files: list[Attachment] = []
-        found = _in_a_language(found)
-        content = found.get("content", found.get("elements"))
-        lines = [sound(_text(found, "title")), *_lines(content, names, message_id, files)]
+        post = _in_a_language(found)
+        rows = post.get("content", post.get("elements"))
+        lines = [sound(_text(post, "title")), *_lines(rows, names, message_id, files)]
         text = _without_call("\n".join(filter(None, lines)).strip(), names, mentions, me)
         return MessageContent(text=text, attachments=tuple(files))
     attachment = _attachment(kind, found, message_id)
@@ -118,9 +118,8 @@ def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachm
 
 def _instead(kind: str, found: Mapping[str, Any]) -> str:
     """The line that stands for something that has no text."""
-    post = found.get("summary")  # of a task
-    if isinstance(post, dict):
-        return " ".join((f"[{sound(kind)[:64]}]", *_lines(post.get("content"), {}, "", [])))
+    if isinstance(found.get("summary"), dict):  # of a task
+        return " ".join((f"[{sound(kind)[:64]}]", *_lines(found["summary"].get("content"), {}, "", [])))
     names = ("summary", "name", "topic", "text", "file_name")
     told = next((text for name in names if (text := _text(found, name).strip())), "")
     return f"[{sound(kind)[:64]}: {sound(told)[:NAME_MAX_CHARS]}]" if told else f"[unsupported: {sound(kind)[:64]}]"
