@@ -120,10 +120,26 @@ MUTANTS = (
             "test_a_full_bucket_is_asked_for_nothing_more_and_others_are",
         ),
         (
+            "Interactions have limits of their own.",
+            '        if "/interactions/" not in route.name:',
+            "        if True:",
+            "test_interactions_have_limits_of_their_own",
+        ),
+        (
             "The global limit stops every request.",
             "        if is_global:\n",
             "        if False:\n",
             "test_the_global_limit_stops_every_request",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/api_outcome.py",
+        _GATEWAY,
+        (
+            "A block by Cloudflare stops every request.",
+            "LONG_REST_S if told is None else told, is_global=True)",
+            "LONG_REST_S if told is None else told, is_global=False)",
+            "test_the_global_limit_stops_every_request[proxy]",
         ),
     ),
     *mutants_of(
@@ -169,7 +185,7 @@ MUTANTS = (
         ),
         (
             "A preview that became the part is found.",
-            "        yield from (each for each in edited if each.content == shown(part.text))\n",
+            "        yield from (each for each in edited if each.content.strip() == shown(part.text).strip())\n",
             "",
             _FOUND,
         ),
