@@ -162,6 +162,24 @@ async def test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means
     assert "Message Content Intent" in health.text and health.ok
 
 
+async def test_the_privileged_intent_works_from_the_next_start_on(lake: Lake) -> None:
+    allowed, lake.discord.bot.flags = lake.discord.bot.flags, 0
+    channel, heard = lake.discord.channel(), Heard()
+    for _ in range(2):
+        async with lake.hearing(directly := Heard()):
+            lake.chat.say("to you", by=lake.ann)
+            await directly.count(1)
+    begun = len(lake.ops(IDENTIFY))
+    lake.discord.bot.flags = allowed
+    async with lake.hearing(heard):
+        channel.say("among us", by=lake.ann)
+        await heard.count(1)
+
+    assert begun == 2  # with the intent, and without it
+    assert heard.texts == ["among us"]
+    assert len(lake.ops(IDENTIFY)) == 3
+
+
 async def test_in_a_channel_where_all_is_answered_the_intent_is_needed(process: Process) -> None:
     async with fake_discord() as discord:
         lake = Lake(discord, process, access=AccessConfig(groups="all"))

@@ -21,7 +21,7 @@ MUTANTS = (
         ),
         (
             "Another process resumes the session.",
-            "        self.begin(session.id, session.url, session.sequence)\n",
+            "        self.begin(session)\n",
             "",
             "test_another_process_resumes_the_session_behind_what_was_handled",
         ),
@@ -168,10 +168,36 @@ MUTANTS = (
             "test_a_reply_to_the_bot_means_the_bot_and_quotes_it",
         ),
         (
+            "A message that Discord hides is no message.",
+            "or (mentioned and message.content)):",
+            "or mentioned):",
+            "test_what_nobody_said_to_anybody_is_no_message",
+        ),
+        (
             "The preview of a link is no edit.",
             "if edited and not message.edited_timestamp:",
             "if False:",
             "test_an_edit_is_one_only_if_a_person_made_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/message_sender.py",
+        _EVENTS,
+        (
+            "A long text hides no address of a link.",
+            'return text if honest(text) == text else text.replace("](", "] ")',
+            "return text",
+            "test_a_long_text_hides_no_address_either",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/channel.py",
+        _GATEWAY,
+        (
+            "The privileged intent works from the next start on.",
+            "                sessions.forget()  # a person",
+            "                pass  # a person",
+            "test_the_privileged_intent_works_from_the_next_start_on",
         ),
     ),
     *mutants_of(
