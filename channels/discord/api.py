@@ -140,9 +140,8 @@ class Api:
             ) from None
         if content is None or response is None:
             raise SendUnknown(f"{self.base} did not answer within {timeout_s:g} s")
-        found = judged(response.status_code, self._masked(content), response.headers, action=route.name, base=self.base)
         self._limits.note(route, response.headers)
-        return found
+        return judged(response.status_code, self._masked(content), response.headers, action=route.name, base=self.base)
 
     async def _answer(self, request: httpx2.Request) -> tuple[bytes, httpx2.Response]:
         response = await self._client.send(request, stream=True)
