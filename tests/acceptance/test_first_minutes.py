@@ -70,7 +70,7 @@ def let_in(portal: BlockingPortal, platform: Any, ann: Any, bob: Any, pair: Call
     assert found, stranger
     pair(found[1])
     portal.call(platform.said, ann, 3)
-    assert "You are approved now" in portal.call(platform.said, bob, 2)[1]
+    assert "You have been approved" in portal.call(platform.said, bob, 2)[1]
     portal.call(bob.say, "hello again")
     assert portal.call(platform.said, bob, 3)[2] == "Hello, Bob."
 

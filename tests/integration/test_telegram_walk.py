@@ -522,6 +522,6 @@ async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Proces
         asked, told = await walk.answered(bob, "created this code"), await walk.answered(ann, "sent your code")
         assert (f"“Ann” ({NAME}:{ann.id})" in asked.text, f"“Bob x” ({NAME}:{bob.id})" in told.text) == (True, True)
         bob.say("/link yes")
-        await walk.answered(bob, "to confirm the link")
+        await walk.answered(bob, "to confirm")
         ann.say("/link no")
         await walk.answered(bob, "rejected the link")
