@@ -73,7 +73,10 @@ def plan(**wish: object) -> str:
         ({"when": "2027-03-28 02:30"}, "It fires on 2027-03-28 03:30 (Europe/Berlin, UTC+0200)."),
         ({"when": "2027-10-31 02:30"}, "The time 2027-10-31 02:30 occurs twice"),
         ({"when": "2027-10-31 02:30"}, "It fires on 2027-10-31 02:30 (Europe/Berlin, UTC+0200)."),
-        ({"when": "2020-01-01 10:00"}, "2020-01-01 10:00 (Europe/Berlin, UTC+0100) has already passed. The current time is 2026"),
+        (
+            {"when": "2020-01-01 10:00"},
+            "2020-01-01 10:00 (Europe/Berlin, UTC+0100) has already passed. The current time is",
+        ),
         ({"when": "today 08:00"}, "has already passed."),
         ({"when": "2099-01-01 10:00"}, "This time is more than ten years in the future."),
         ({"when": "soon"}, "“soon” is not a time. Write, for example, 20m"),
@@ -104,7 +107,10 @@ def plan(**wish: object) -> str:
         ({"rule": "FREQ=DAILY;BYMINUTE=0,5"}, "A reminder can fire at most once every 15 minutes."),
         ({"rule": "FREQ=MINUTELY"}, "A reminder can fire at most once every 15 minutes."),
         ({"rule": "FREQ=DAILY;INTERVAL=0"}, "“FREQ=DAILY;INTERVAL=0” is not a recurrence rule."),
-        ({"rule": "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30"}, "This recurrence rule does not match any date in the given period."),
+        (
+            {"rule": "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30"},
+            "This recurrence rule does not match any date in the given period.",
+        ),
         (
             {"rule": "daily", "until": "2026-11-26 09:30", "when": "10:00"},
             "This recurrence rule does not match any date in the given",
