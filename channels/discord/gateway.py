@@ -140,7 +140,10 @@ class Gateway:
             text = f"{ending.reason} of channels.{self._channel}."
             _log.error("gateway.disabled", channel=self._channel, waited_s=PERSON_S, reason=text)
             return PERSON_S
-        return INVALID_MAX_S * random.uniform(0.2, 1.0)
+        # More than 1,000 new sessions a day cost the bot its token (Gateway, "Identifying").
+        rest_s = max(INVALID_MAX_S * random.uniform(0.2, 1.0), self._backoff())
+        _log.warning("gateway.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=ending.reason)
+        return rest_s
 
     def _backoff(self) -> float:
         rest_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2.0 ** min(self._failures, 30))

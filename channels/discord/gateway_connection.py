@@ -30,7 +30,7 @@ KEEP_SESSION = 4_000
 """Code with which we close: 1000 and 1001 would end the session (Gateway, "Initiating a Disconnect")."""
 
 _DISPATCH, _HEARTBEAT, _IDENTIFY, _RESUME, _RECONNECT, _INVALID, _HELLO, _ACK = 0, 1, 2, 6, 7, 9, 10, 11
-_SILENT = Close(reason="silent")
+_SILENT, _RECONNECTS = Close(reason="silent"), Close(reason="reconnect")
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -115,9 +115,17 @@ class GatewayConnection:
         with anyio.move_on_after(GREETING_S):
             while True:
                 payload = await self._next()
+                if payload.op == _RECONNECT:
+                    raise _Over(_RECONNECTS)
                 if payload.op == _HELLO:
-                    return _hello(payload.d).heartbeat_interval / 1_000
+                    return self._interval_s(payload)
         raise _Over(_SILENT)
+
+    def _interval_s(self, hello: Payload) -> float:
+        try:
+            return _hello(hello.d).heartbeat_interval / 1_000
+        except UNREADABLE as error:
+            raise _Over(Close(reason="unreadable greeting")) from error
 
     async def _log_in(self) -> None:
         token, sessions = self._login.token.reveal(), self._sessions
@@ -152,7 +160,7 @@ class GatewayConnection:
             elif payload.op == _ACK:
                 self._is_acknowledged = True
             elif payload.op == _RECONNECT:
-                raise _Over(Close(reason="reconnect"))
+                raise _Over(_RECONNECTS)
             elif payload.op == _INVALID:
                 remedy: Remedy = "resume" if bytes(payload.d) == b"true" else "identify"
                 raise _Over(Close(reason="invalid session", remedy=remedy))

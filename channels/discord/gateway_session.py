@@ -48,10 +48,9 @@ KNOWN = {
     4_012: Close(reason="Discord no longer supports this version of its API. Update Millpond", remedy="person"),
     4_013: Close(reason="Discord does not know the intents of the bot. Update Millpond", remedy="person"),
     4_014: Close(reason=NO_INTENT, remedy="without intent"),
-    1_000: Close(reason="closed", remedy="identify"),
-    1_001: Close(reason="closed", remedy="identify"),
 }
-"""Topics, "Gateway Close Event Codes"; after all others, the session can be resumed."""
+"""Topics, "Gateway Close Event Codes"; after all others, the session can be resumed. With 1001, the proxy before the
+gateway closes connections when it restarts; the code ends a session only if the bot closes with it."""
 
 
 def close_of(code: int | None) -> Close:

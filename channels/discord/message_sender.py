@@ -9,12 +9,12 @@ import msgspec
 
 from channels.base import Part
 from channels.discord.api import Api, Request, Upload, left_s
-from channels.discord.api_outcome import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
+from channels.discord.api_outcome import NO_HISTORY, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
 from channels.discord.api_types import is_snowflake
 from channels.discord.markdown import discord_markdown, length
 from channels.file_transfer import content_of
 from channels.text import beginning
-from daemon.errors import UNREADABLE, SendRejected
+from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 from daemon.sessionkey import SessionKey
 
 PART_MAX = 2_000
@@ -80,10 +80,11 @@ class MessageSender:
         try:
             content = await self._posted(target_of(chat), body, uploads, deadline)
         except Rejected as no:
-            if no.code != UNKNOWN_CHANNEL or not chat.thread:
+            if no.code != UNKNOWN_CHANNEL:
                 raise
-            # The thread was deleted: the question is answered in its channel.
-            content = await self._posted(chat.chat, body, uploads, deadline)
+            # The question of a deleted thread is answered in its channel. An administrator is named by the user ID.
+            channel = chat.chat if chat.thread else await self._direct(chat.chat, deadline, instead=no)
+            content = await self._posted(channel, body, uploads, deadline)
         try:
             return _sent(content).id
         except UNREADABLE:
@@ -110,8 +111,25 @@ class MessageSender:
                 raise
 
     async def _posted(self, channel: str, body: Any, uploads: list[Upload], deadline: float) -> bytes:
-        request = Request("POST", f"/channels/{channel}/messages", body, uploads=uploads)
-        return await self._api.call(request, timeout_s=left_s(deadline))
+        path = f"/channels/{channel}/messages"
+        try:
+            return await self._api.call(Request("POST", path, body, uploads=uploads), timeout_s=left_s(deadline))
+        except Rejected as no:
+            if no.code != NO_HISTORY:
+                raise
+            # Without the permission to read the history, the bot may write, but not reply.
+            plain = {key: value for key, value in body.items() if key != "message_reference"}
+            return await self._api.call(Request("POST", path, plain, uploads=uploads), timeout_s=left_s(deadline))
+
+    async def _direct(self, user: str, deadline: float, *, instead: Rejected) -> str:
+        """The direct message channel with a user. Raises: SendRefused; ``instead``: nobody has this ID."""
+        request = Request("POST", "/users/@me/channels", {"recipient_id": user})
+        try:
+            return _sent(await self._api.call(request, timeout_s=left_s(deadline))).id
+        except SendUnknown as error:
+            raise SendRefused(str(error)) from None  # no message was sent
+        except (Rejected, *UNREADABLE):
+            raise instead from None
 
     async def _uploads(self, part: Part) -> list[Upload]:
         found: list[Upload] = []
@@ -124,7 +142,10 @@ class MessageSender:
 
 
 def target_of(chat: SessionKey) -> str:
-    """The channel in which a chat is: to Discord, a thread is a channel."""
+    """The channel in which a chat is: to Discord, a thread is a channel. Raises: SendRejected: it has no ID."""
+    if not is_snowflake(chat.chat) or not is_snowflake(chat.thread or "0"):
+        # The name of a chat is a part of the address of a request, and a model may choose it.
+        raise SendRejected("the chat was not found: IDs of Discord are numbers")
     return chat.thread or chat.chat
 
 

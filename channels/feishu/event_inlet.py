@@ -11,7 +11,7 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.feishu.api import Api
-from channels.feishu.api_types import Body, Item
+from channels.feishu.api_types import Body, Item, MissingScope, Rejected
 from channels.feishu.feishu_events import RECALLED, SAID, Me, answered_by, me_of, people_of, read, recalled
 from channels.feishu.user_directory import UserDirectory
 from channels.log_throttle import LogThrottle
@@ -73,7 +73,7 @@ class EventInlet:
         if header is None or (header.app_id and header.app_id != self._me.app_id):
             metrics.UPDATES.labels(self._channel, "foreign").inc()
             return None
-        if kind == RECALLED and body.event is not None:
+        if kind == RECALLED and body.event is not None and recalled(body, self._me, None) is not None:
             return recalled(body, self._me, await self._lost(body.event.message_id))
         if kind != SAID:
             _log.debug("event.ignored", channel=self._channel, kind=kind[:64])
@@ -101,9 +101,7 @@ class EventInlet:
         """What Feishu still tells of a message that was taken back: its thread. Raises: SendRefused."""
         try:
             return await message_of(self._api, message_id, timeout_s=LOOK_S)
-        except SendRefused:
-            raise
-        except ChannelError:
+        except (Rejected, MissingScope):  # no waiting would help, and it would hold up the messages of the chat
             return None
 
 

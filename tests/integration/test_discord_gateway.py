@@ -14,7 +14,7 @@ from channels.base import Part
 from channels.discord import DiscordChannel, connect
 from channels.discord.api_outcome import TooMany
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
-from daemon.errors import SendRefused
+from daemon.errors import SendRefused, SendRejected
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
@@ -61,7 +61,7 @@ async def lake(process: Process) -> AsyncIterator[Lake]:
         assert discord.oddities() == []
 
 
-@pytest.mark.parametrize("ending", ["reconnect", "cut", "close", "mute", "invalid"])
+@pytest.mark.parametrize("ending", ["reconnect", "cut", "close", "away", "again", "mute", "invalid"])
 async def test_a_connection_that_ends_is_resumed_and_nothing_is_lost(lake: Lake, ending: str) -> None:
     heard = Heard()
     async with lake.hearing(heard):
@@ -72,8 +72,11 @@ async def test_a_connection_that_ends_is_resumed_and_nothing_is_lost(lake: Lake,
             await socket.reconnect()
         elif ending == "cut":
             await socket.cut()
-        elif ending == "close":
-            await socket.close(4_000)
+        elif ending in ("close", "away"):
+            await socket.close(4_000 if ending == "close" else 1_001)
+        elif ending == "again":
+            lake.discord.world.greetings = [7, 10]
+            await socket.reconnect()
         elif ending == "invalid":
             await socket.invalidate(resumable=True)
         else:
@@ -199,6 +202,16 @@ async def test_when_no_new_session_is_allowed_it_waits_until_one_is(lake: Lake) 
     assert lake.ops(IDENTIFY) == []
 
 
+async def test_after_each_refused_session_it_waits_for_longer(lake: Lake) -> None:
+    lake.discord.bot.refusals = 3
+    with capture_logs() as lines:
+        async with lake.hearing(Heard()):
+            pass
+
+    waits = [line["waited_s"] for line in lines if line["event"] == "gateway.refused"]
+    assert len(waits) == 3 and waits == sorted(waits) and waits[-1] > 0.03
+
+
 async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> None:
     heard = Heard()
     for _ in range(2):
@@ -246,6 +259,43 @@ async def test_a_deleted_thread_is_answered_in_its_channel(lake: Lake) -> None:
     assert channel.texts() == ["here"]
 
 
+async def test_an_administrator_is_written_to_by_the_user_id(lake: Lake) -> None:
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        await adapter.send(SessionKey(channel=NAME, chat=lake.ann.id), a_part("a warning"), timeout_s=HANG_S)
+        with pytest.raises(SendRejected) as rejected:
+            await adapter.send(SessionKey(channel=NAME, chat="4194304"), a_part(), timeout_s=HANG_S)
+
+    assert lake.chat.texts() == ["a warning"]
+    assert "Unknown Channel" in str(rejected.value)
+
+
+async def test_a_bot_that_may_not_read_the_history_answers_without_a_reply(lake: Lake) -> None:
+    channel = lake.discord.channel()
+    channel.hides_history = True
+    asked = channel.say("when?", by=lake.ann)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        key = SessionKey(channel=NAME, chat=channel.id)
+        await adapter.send(key, a_part("at noon", reply_to=asked.id), timeout_s=HANG_S)
+
+    assert channel.texts() == ["at noon"]
+
+
+@pytest.mark.parametrize("chat", ["../users/@me", "1/messages/2/crosspost?", ""])
+async def test_the_name_of_a_chat_leads_to_no_other_address(lake: Lake, chat: str) -> None:
+    key = SessionKey(channel=NAME, chat=chat)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        for done in (
+            adapter.send(key, a_part(), timeout_s=HANG_S),
+            adapter.edit(key, "1", a_part(), timeout_s=HANG_S),
+            adapter.typing(key, timeout_s=HANG_S),
+            adapter.react(key, "1", "\N{EYES}", timeout_s=HANG_S),
+        ):
+            with pytest.raises(SendRejected):
+                await done
+
+    assert lake.discord.called("") == []
+
+
 async def test_an_attempt_that_is_repeated_is_the_same_message(lake: Lake) -> None:
     key = SessionKey(channel=NAME, chat=lake.chat.id)
     async with connect(lake.process, NAME, lake.config) as adapter:
@@ -267,7 +317,7 @@ async def test_no_message_notifies_whom_a_model_names(lake: Lake) -> None:
 
 
 async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake) -> None:
-    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.channel()))
     async with connect(lake.process, NAME, lake.config) as adapter:
         for number in range(5):
             await adapter.send(key, a_part(f"message {number}", number=number), timeout_s=HANG_S)
@@ -280,7 +330,7 @@ async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake
 
 
 async def test_the_global_limit_stops_every_request(lake: Lake) -> None:
-    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.direct(lake.ann)))
+    key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.channel()))
     lake.discord.faults.on("POST messages", Refuse(429, retry_after=30.0, is_global=True))
     async with connect(lake.process, NAME, lake.config) as adapter:
         for chat in (key, other):

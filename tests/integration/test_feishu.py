@@ -241,6 +241,21 @@ async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_wa
     assert (heard.arrivals[1].deleted, heard.arrivals[1].thread) == (True, thread)
 
 
+@each_row("message_id, scopes", [("", None), ("a/../b", None), ("om_9", None), ("om_9", {"im:resource"})])
+async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
+    lab: FeishuLab, message_id: str, scopes: set[str] | None
+) -> None:
+    lab.feishu.app.scopes = scopes or lab.feishu.app.scopes
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        lab.feishu.world.push("im.message.recalled_v1", {"message_id": message_id, "chat_id": lab.chat.chat})
+        await lab.say(Said(text="behind it"))
+        await heard.until(lambda: "behind it" in heard.texts)
+        await lab.settled()
+
+    assert all(each.deleted for each in heard.arrivals[:-1])
+
+
 # Events by HTTP
 
 
@@ -283,6 +298,19 @@ async def test_only_events_with_a_valid_signature_are_accepted(
 
     assert found == status
     assert heard.texts[1:] == (["x"] if status == 200 else [])
+
+
+async def test_a_request_without_a_signature_learns_nothing_about_its_padding(by_http: FeishuLab) -> None:
+    feishu = by_http.feishu
+    async with receiving(by_http.channel, heard := Heard()):
+        await by_http.say(Said(text="first"))
+        await heard.count(1)
+        await by_http.settled()
+        right = await feishu.post(b"{}", signed=False)
+        wrong = await feishu.post(b"{}", signed=False, key="another key")
+
+    assert right == wrong
+    assert right[0] == 401
 
 
 async def test_an_event_that_is_not_stored_is_to_be_sent_again(by_http: FeishuLab) -> None:

@@ -58,6 +58,12 @@ MUTANTS = (
             "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
         ),
         (
+            "After each refused session the bot waits for longer.",
+            "rest_s = max(INVALID_MAX_S * random.uniform(0.2, 1.0), self._backoff())",
+            "rest_s = INVALID_MAX_S * random.uniform(0.2, 1.0)",
+            "test_after_each_refused_session_it_waits_for_longer",
+        ),
+        (
             "No session is begun that Discord does not allow.",
             "if starts.remaining <= 0:",
             "if starts.remaining < 0:",
@@ -80,8 +86,26 @@ MUTANTS = (
             "test_no_message_notifies_whom_a_model_names",
         ),
         (
+            "An administrator is written to in the direct message channel.",
+            "else await self._direct(chat.chat, deadline, instead=no)",
+            "else chat.chat",
+            "test_an_administrator_is_written_to_by_the_user_id",
+        ),
+        (
+            "A bot that may not read the history answers all the same.",
+            "            if no.code != NO_HISTORY:\n",
+            "            if True:\n",
+            "test_a_bot_that_may_not_read_the_history_answers_without_a_reply",
+        ),
+        (
+            "The name of a chat leads to no other address.",
+            '    if not is_snowflake(chat.chat) or not is_snowflake(chat.thread or "0"):\n',
+            "    if False:\n",
+            "test_the_name_of_a_chat_leads_to_no_other_address",
+        ),
+        (
             "What was asked in a deleted thread is answered in its channel.",
-            "            if no.code != UNKNOWN_CHANNEL or not chat.thread:\n",
+            "            if no.code != UNKNOWN_CHANNEL:\n",
             "            if True:\n",
             "test_a_deleted_thread_is_answered_in_its_channel",
         ),

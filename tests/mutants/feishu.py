@@ -104,9 +104,15 @@ MUTANTS = (
         ),
         (
             "A deletion waits until its thread is known.",
-            "        except SendRefused:\n            raise\n",
-            "",
+            "        except (Rejected, MissingScope):  #",
+            "        except ChannelError:  #",
             "test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_was",
+        ),
+        (
+            "A deletion whose message Feishu never tells holds up no chat.",
+            "        except (Rejected, MissingScope):  #",
+            "        except Rejected:  #",
+            "test_a_deletion_that_cannot_be_looked_up_holds_up_no_message",
         ),
     ),
     *mutants_of(
@@ -123,6 +129,16 @@ MUTANTS = (
             "                if await self._take(payload):\n",
             "                if await self._take(payload) or True:\n",
             "test_an_event_that_is_not_stored_is_to_be_sent_again",
+        ),
+    ),
+    *mutants_of(
+        "channels/feishu/events_endpoint.py",
+        "integration/test_feishu.py",
+        (
+            "A request without a signature learns nothing about its padding.",
+            'payload, problem = b"", problem or f"{error}. Check encrypt_key."',
+            'payload, problem = b"", f"{error}. Check encrypt_key."',
+            "test_a_request_without_a_signature_learns_nothing_about_its_padding",
         ),
     ),
     *mutants_of(

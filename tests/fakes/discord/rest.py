@@ -42,7 +42,10 @@ class Rest:
             case ("GET", "guilds", guild, "roles"):
                 return self.world.guilds[guild].roles
             case ("POST", "users", "@me", "channels"):
-                return self.world.direct(self.world.people[str(call.params["recipient_id"])]).described()
+                person = self.world.people.get(str(call.params["recipient_id"]))
+                if person is None:
+                    raise Failed(400, 50_033, "Invalid Recipient(s)")
+                return self.world.direct(person).described()
             case ("POST", "interactions", event, token, "callback"):
                 return self._answered(bot, event, token, call)
             case (verb, "channels", chat, *rest):
@@ -117,6 +120,8 @@ class Rest:
         text = self._content(body)
         if not text.strip() and not files:
             raise Failed(400, 50_006, "Cannot send an empty message")
+        if body.get("message_reference") and chat.hides_history:
+            raise Failed(403, 160_002, "Cannot reply without permission to read message history")
         answered = self._answered_message(chat, body)
         kind = REPLY if answered else SAID
         message = self.world.add(
@@ -152,6 +157,8 @@ class Rest:
         limit = int(call.params.get("limit", 50))
         if not 1 <= limit <= 100:
             raise _invalid("limit")
+        if chat.hides_history:
+            return []
         there = [each for each in chat.messages.values() if not each.gone]
         if "before" in call.params:
             there = [each for each in there if int(each.id) < int(call.params["before"])]

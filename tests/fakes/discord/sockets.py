@@ -42,7 +42,10 @@ class Socket:
     # What the gateway says
 
     async def serve(self) -> None:
-        await self.tell(HELLO, {"heartbeat_interval": self.heartbeat_s * 1_000})
+        if self.world.greetings:
+            await self.tell(self.world.greetings.pop(0))
+        else:
+            await self.tell(HELLO, {"heartbeat_interval": self.heartbeat_s * 1_000})
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._bring)
             await self._listen()
@@ -145,6 +148,9 @@ class Socket:
             return await self.close(DISALLOWED_INTENTS)
         assert intents & GUILDS and set(content["properties"]) == {"os", "browser", "device"}
         bot.starts_left -= 1
+        if bot.refusals:
+            bot.refusals -= 1
+            return await self.tell(INVALID, False)
         session = self.session = Session(secrets.token_hex(8), intents)
         bot.sessions[session.id] = session
         session.socket = self

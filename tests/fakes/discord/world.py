@@ -106,6 +106,7 @@ class Chat:
     typings: int = 0
     is_closed: bool = False  # nobody may write here
     is_gone: bool = False
+    hides_history: bool = False  # from the bot
 
     def described(self) -> Json:
         found: Json = {"id": self.id, "type": self.kind, "name": self.name or None}
@@ -186,6 +187,8 @@ class Bot:
     flags: int = CONTENT_FLAG
     sessions: dict[str, Session] = field(default_factory=dict[str, Session])
     starts_left: int = 1_000
+    refusals: int = 0
+    """New sessions that are still refused."""
     commands: list[Json] = field(default_factory=list[Json])
     answers: list[Json] = field(default_factory=list[Json])
     """What was said to slash commands."""
@@ -201,9 +204,13 @@ class World(Changing):
         """By token."""
         self.guilds: dict[str, Guild] = {}
         self.chats: dict[str, Chat] = {}
+        self.directs: dict[str, Chat] = {}
+        """By person."""
         self.files: dict[str, File] = {}
         self.interactions: dict[str, tuple[str, bool]] = {}
         """Their tokens, and whether they were answered."""
+        self.greetings: list[int] = []
+        """Opcodes, without content, with which the next connections begin in place of a greeting."""
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""
@@ -226,7 +233,10 @@ class World(Changing):
         return bot
 
     def direct(self, person: Person) -> Chat:
-        return self._chat(Chat(self, self.id(), kind=DIRECT))
+        """The only direct channel with a person."""
+        if person.id not in self.directs:
+            self.directs[person.id] = self._chat(Chat(self, self.id(), kind=DIRECT))
+        return self.directs[person.id]
 
     def guild(self, name: str) -> Guild:
         guild = Guild(self.id(), name)
