@@ -45,8 +45,8 @@ ENGLISH: Mapping[str, str] = {
         "from before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
-        "{name} is an administrator and cannot be banned. To ban {name}, first remove the ID of {name} from "
-        "the bots.<name>.admins setting."
+        "{name} is an administrator and cannot be banned. To ban {name}, first remove their ID from the "
+        "bots.<name>.admins setting."
     ),
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",

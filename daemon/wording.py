@@ -84,8 +84,8 @@ _ENGLISH: dict[str, str] = {
         "/help shows this list"
     ),
     "new_conversation": (
-        "A new conversation has started, and I no longer see the earlier messages. They are kept, and will "
-        "be summarized in memory."
+        "A new conversation has started, and I no longer see the earlier messages. They are kept and will be "
+        "summarized into long-term memory."
     ),
     "compacted": (
         "{count} older messages were replaced with a summary. This conversation now uses about {after} "

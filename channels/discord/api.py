@@ -140,9 +140,8 @@ class Api:
             ) from None
         if content is None or response is None:
             raise SendUnknown(f"{self.base} did not answer within {timeout_s:g} s")
-        found = judged(response.status_code, self._masked(content), response.headers, action=route.name, base=self.base)
         self._limits.note(route, response.headers)
-        return found
+        return judged(response.status_code, self._masked(content), response.headers, action=route.name, base=self.base)
 
     async def _answer(self, request: httpx2.Request) -> tuple[bytes, httpx2.Response]:
         response = await self._client.send(request, stream=True)
@@ -187,7 +186,7 @@ def left_s(deadline: float) -> float:
     """Seconds until then, by the event loop's clock. Raises: SendRefused: there are none left."""
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("the time limit for sending the message expired before the request was made")
+        raise SendRefused("the message could not be sent before the time limit expired")
     return seconds
 
 
@@ -200,5 +199,5 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"Discord's answer is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"Discord's response is larger than {max_bytes:,} bytes")
     return bytes(found)

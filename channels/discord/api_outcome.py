@@ -17,6 +17,11 @@ NO_HISTORY = 160_002
 """Error codes of Discord (Topics, "Opcodes and Status Codes")."""
 
 
+NO_ANSWER = frozenset({504, 520, 524})
+"""Status codes of a proxy that got no answer in time, or none that it can read: the message may have arrived. The last
+two are Cloudflare's (Cloudflare, "5xx errors")."""
+
+
 class Unreached(SendRefused):
     """Discord cannot be reached; nothing was sent."""
 
@@ -61,11 +66,13 @@ def judged(status: int, content: bytes, headers: Mapping[str, str], *, action: s
     text = f"Discord answered {action} with status {status}"
     if status == 429:
         after = error.retry_after if error else None
-        is_global = headers.get("x-ratelimit-global") == "true" or bool(error and error.is_global)
-        told = headers.get("retry-after", "") if after is None else after
-        raise TooMany(text, retry_after_s=seconds_of(told), is_global=is_global)
-    if status == 504:
-        # A gateway that got no answer in time: the message may have arrived.
+        told = seconds_of(headers.get("retry-after", "") if after is None else after)
+        if error is None:
+            # Not Discord, but Cloudflare before it, which blocks the address of this machine after too many refusals.
+            raise TooMany(text, retry_after_s=LONG_REST_S if told is None else told, is_global=True)
+        is_global = headers.get("x-ratelimit-global") == "true" or error.is_global
+        raise TooMany(text, retry_after_s=told, is_global=is_global)
+    if status in NO_ANSWER:
         raise SendUnknown(text)
     if status >= 500:
         raise SendRefused(text)

@@ -18,7 +18,7 @@ from channels.discord.discord_events import Me
 from channels.discord.emoji_reactions import EmojiReactions
 from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway import Gateway
-from channels.discord.gateway_session import GatewaySessions
+from channels.discord.gateway_session import MESSAGE_CONTENT, GatewaySessions
 from channels.discord.health_check import app_of, examined, me_of
 from channels.discord.markdown import length
 from channels.discord.mentions import name_of
@@ -97,6 +97,8 @@ class DiscordChannel:
         async with leader.kept(lease):
             sessions = GatewaySessions(self._process.bus, self.name)
             await self._load(sessions)
+            if sessions.id and not sessions.intents & MESSAGE_CONTENT and await _may_read_content(api):
+                sessions.forget()  # a person has turned the privileged intent on since
             directory = ChannelDirectory(api, me=me.id, channel=self.name)
             language = self._process.bot(self._config.bot).language
             inlet = EventInlet(intake, me, directory, api, channel=self.name, language=language)
@@ -180,7 +182,8 @@ class DiscordChannel:
         deadline = anyio.current_time() + timeout_s
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but at most {FETCH_MAX_BYTES:,} bytes are downloaded"
+                f"the file has {attachment.size_bytes:,} bytes, but only files of up to {FETCH_MAX_BYTES:,} "
+                f"bytes are downloaded"
             )
         channel, message, file = _source(attachment)
         content = await self._api.call(Request("GET", f"/channels/{channel}/messages/{message}"), timeout_s=timeout_s)
@@ -208,6 +211,13 @@ def _me(found: User) -> Me:
     return Me(id=found.id, name=name_of(found))
 
 
+async def _may_read_content(api: Api) -> bool:
+    try:
+        return (await app_of(api)).may_read_content
+    except (ChannelError, *UNREADABLE):
+        return False
+
+
 def _source(attachment: Attachment) -> tuple[str, str, str]:
     """The channel, the message and the file. Raises: SendRejected."""
     parts = attachment.source.split("/")
@@ -221,7 +231,7 @@ def _files(content: bytes) -> list[File]:
     try:
         message = _message(content)
     except UNREADABLE as error:
-        raise SendRefused("the message with the file cannot be read") from error
+        raise SendRefused("the message that contains the file cannot be read") from error
     return [*message.attachments, *(file for each in message.message_snapshots for file in each.message.attachments)]
 
 

@@ -50,8 +50,8 @@ def read(message: Message, me: Me, place: Place, *, edited: bool = False) -> Arr
     mentioned = direct or _is_meant(message, me, place)
     attachments = attachments_of(message)
     text = words_of(message, me, place)
-    if not (text or attachments or mentioned):
-        return None  # the content of other messages is hidden without the privileged intent
+    if not (text or attachments or (mentioned and message.content)):
+        return None  # without the privileged intent, Discord hides the content, also of replies that mention nobody
     change = (message.edited_timestamp or "")[:64] if edited else ""
     return Arrival(
         seen_as=seen_as(message.channel_id, message.id, change),

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from channels.discord.event_inlet import EventInlet
-from channels.discord.gateway_session import Close, GatewaySessions, Remedy, close_of
+from channels.discord.gateway_session import Close, GatewaySession, GatewaySessions, Remedy, close_of
 from channels.websocket_client import WebSocket
 from daemon import metrics
 from daemon.config.secret import Secret
@@ -172,7 +172,11 @@ class GatewayConnection:
         sequence, kind = payload.s or 0, payload.t or ""
         if kind == "READY":
             ready = _ready(payload.d)
-            self._sessions.begin(ready.session_id, ready.resume_gateway_url, sequence)
+            self._sessions.begin(
+                GatewaySession(
+                    id=ready.session_id, url=ready.resume_gateway_url, sequence=sequence, intents=self._login.intents
+                )
+            )
         progress = self._sessions.progress
         if kind in ("READY", "RESUMED"):
             self.is_steady = True

@@ -79,6 +79,8 @@ class GatewaySession(msgspec.Struct, frozen=True, kw_only=True):
     """The address at which it is resumed."""
     sequence: int
     """Number of the last event before which all events are handled, itself included."""
+    intents: int = INTENTS | MESSAGE_CONTENT
+    """With which it was begun; they stay the same when it is resumed."""
 
 
 _decode = msgspec.json.Decoder(GatewaySession).decode
@@ -139,6 +141,7 @@ class GatewaySessions:
         self.id = ""
         """Empty: there is none."""
         self.url = ""
+        self.intents = 0
         self.progress = Progress(0)
 
     async def load(self) -> None:
@@ -152,12 +155,12 @@ class GatewaySessions:
             _log.warning("session.unreadable", channel=self._channel, reason=type(error).__name__)
             return
         self._saved = session
-        self.begin(session.id, session.url, session.sequence)
+        self.begin(session)
 
-    def begin(self, session_id: str, url: str, sequence: int) -> None:
+    def begin(self, session: GatewaySession) -> None:
         """Discord has begun a session; all events of the one before are handled."""
-        before, self.progress = self.progress, Progress(sequence)
-        self.id, self.url = session_id, url
+        before, self.progress = self.progress, Progress(session.sequence)
+        self.id, self.url, self.intents = session.id, session.url, session.intents
         before.tell()
 
     def forget(self) -> None:
@@ -183,7 +186,8 @@ class GatewaySessions:
             self._saved = session
 
     def _current(self) -> GatewaySession:
-        return GatewaySession(id=self.id, url=self.url, sequence=self.progress.acknowledged)
+        sequence = self.progress.acknowledged
+        return GatewaySession(id=self.id, url=self.url, sequence=sequence, intents=self.intents)
 
     async def save_at_end(self) -> None:
         """Save the session while the process gives the channel away; gives up soon."""

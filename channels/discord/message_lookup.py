@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import anyio
 import msgspec
 
 from channels.base import Part
-from channels.discord.api import Api, Request
+from channels.discord.api import Api, Request, left_s
+from channels.discord.api_outcome import UNKNOWN_CHANNEL, Rejected
 from channels.discord.api_types import Message, is_snowflake, seconds_of, snowflake_at
 from channels.discord.message_sender import DOCUMENT_NAME, nonce_of, shown, target_of
 from daemon.clock import Clock
@@ -49,10 +51,14 @@ class MessageLookup:
         now_s = self._clock.now().timestamp()
         after = part.reply_to if is_snowflake(part.reply_to) else snowflake_at(now_s - LOOK_BACK_S)
         # Without ``after``, for which Discord returns the oldest messages and not the newest.
-        query = {"limit": str(PAGE)}
-        content = await self._api.call(
-            Request("GET", f"/channels/{target_of(chat)}/messages", query=query), timeout_s=timeout_s
-        )
+        deadline = anyio.current_time() + timeout_s
+        try:
+            content = await self._newest(target_of(chat), timeout_s)
+        except Rejected as no:
+            if no.code != UNKNOWN_CHANNEL or not chat.thread:
+                raise
+            # The thread was deleted: the message may be in its channel.
+            content = await self._newest(chat.chat, left_s(deadline))
         try:
             found = _messages(content)
         except UNREADABLE as error:
@@ -63,6 +69,10 @@ class MessageLookup:
             ours,
             LookupRequest(part=part, nonce=nonce_of(chat, part), preview_nonce=nonce_of(chat, preview), now_s=now_s),
         )
+
+    async def _newest(self, channel: str, timeout_s: float) -> bytes:
+        request = Request("GET", f"/channels/{channel}/messages", query={"limit": str(PAGE)})
+        return await self._api.call(request, timeout_s=timeout_s)
 
 
 def found_in(ours: list[Message], wanted: LookupRequest) -> str:
@@ -76,7 +86,8 @@ def _matching(ours: list[Message], wanted: LookupRequest) -> Iterator[Message]:
     yield from (each for each in ours if each.nonce == wanted.nonce)
     if not part.preview:
         edited = (each for each in ours if each.nonce == wanted.preview_nonce)
-        yield from (each for each in edited if each.content == shown(part.text))
+        # Discord removes spaces and lines at the ends.
+        yield from (each for each in edited if each.content.strip() == shown(part.text).strip())
     # Discord keeps nonces for a short time only.
     if any(each.nonce for each in ours):
         return
@@ -87,7 +98,7 @@ def _is_like(message: Message, part: Part) -> bool:
     names = [each.name or "file" for each in part.attachments]
     if part.document:
         names.insert(0, DOCUMENT_NAME)
-    if [each.filename for each in message.attachments] != names:
+    if [_words(each.filename) for each in message.attachments] != [_words(each) for each in names]:
         return False
     begun, words = _words(message.content), _words(shown(part.text))
     if part.preview:
@@ -96,5 +107,5 @@ def _is_like(message: Message, part: Part) -> bool:
 
 
 def _words(text: str) -> str:
-    """Letters and digits alone: Discord may change the others."""
+    """Letters and digits alone: Discord may change the others, as in names of files."""
     return "".join(sign for sign in text.casefold() if sign.isalnum())

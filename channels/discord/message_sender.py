@@ -13,6 +13,7 @@ from channels.discord.api_outcome import NO_HISTORY, UNKNOWN_CHANNEL, UNKNOWN_ME
 from channels.discord.api_types import is_snowflake
 from channels.discord.markdown import discord_markdown, length
 from channels.file_transfer import content_of
+from channels.link_spoofing import honest
 from channels.text import beginning
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 from daemon.sessionkey import SessionKey
@@ -50,9 +51,11 @@ def nonce_of(chat: SessionKey, part: Part) -> str:
 
 
 def shown(text: str) -> str:
-    """A text as it is sent: for Discord, or as it is if it would become too long."""
+    """A text as it is sent: for Discord, or as it is if it would become too long, but never with a misleading link."""
     written = discord_markdown(text)
-    return written if length(written) <= PART_MAX else text
+    if length(written) <= PART_MAX:
+        return written
+    return text if honest(text) == text else text.replace("](", "] ")  # no longer than before
 
 
 class MessageSender:

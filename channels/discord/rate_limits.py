@@ -24,8 +24,9 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _id = re.compile(r"/\d+")
-_emoji = re.compile(r"(?<=/reactions)/[^/]+")
-_major = re.compile(r"/(?:channels|guilds)/(\d+)")
+_varying = re.compile(r"(?<=/reactions)/[^/]+|(?<=^/interactions/\*)/[^/]+")
+"""An emoji, or the token of an interaction."""
+_major = re.compile(r"/(?:channels|guilds|interactions)/(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +36,13 @@ class Route:
     name: str
     """Method and path without IDs."""
     major: str
-    """The channel or the server; empty: none."""
+    """The channel, the server or the interaction; empty: none."""
 
 
 def route_of(method: str, path: str) -> Route:
     """The route of a request."""
     major = _major.match(path)
-    name = _emoji.sub("/*", _id.sub("/*", path))
+    name = _varying.sub("/*", _id.sub("/*", path))
     return Route(name=f"{method} {name}", major=major[1] if major else "")
 
 
@@ -56,11 +57,13 @@ class RateLimits:
     def wait_s(self, route: Route) -> float:
         """The time until a request can succeed; 0: now."""
         bucket = self._buckets.get(route.name, route.name)
-        until = max(self._full_until.get(GLOBAL, 0.0), self._full_until.get((bucket, route.major), 0.0))
+        until = self._full_until.get((bucket, route.major), 0.0)
+        if "/interactions/" not in route.name:  # which do not count
+            until = max(until, self._full_until.get(GLOBAL, 0.0))
         return max(0.0, until - anyio.current_time())
 
     def note(self, route: Route, headers: Mapping[str, str]) -> None:
-        """Remember the headers of a successful answer."""
+        """Remember the headers of an answer."""
         bucket = headers.get("x-ratelimit-bucket", "")
         if not bucket:
             return

@@ -223,7 +223,7 @@ def left_s(deadline: float) -> float:
     """
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("the time limit for sending the message expired before the request was made")
+        raise SendRefused("the message could not be sent before the time limit expired")
     return seconds
 
 
@@ -237,7 +237,7 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"the answer of Feishu is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"Feishu's response is larger than {max_bytes:,} bytes")
     return bytes(found)
 
 

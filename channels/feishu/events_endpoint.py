@@ -71,7 +71,7 @@ def decrypted(key: Secret, body: bytes) -> bytes:
         raise ValueError("the request is not encrypted") from None
     start, content = encrypted[:BLOCK_BYTES], encrypted[BLOCK_BYTES:]
     if not content or len(content) % BLOCK_BYTES:
-        raise ValueError("the encrypted event has an impossible size")
+        raise ValueError("the encrypted event has an invalid size")
     cipher = Cipher(algorithms.AES(hashlib.sha256(key.reveal().encode()).digest()), modes.CBC(start))
     decryptor = cipher.decryptor()
     plain = decryptor.update(content) + decryptor.finalize()

@@ -98,7 +98,7 @@ def test_from_the_manifest_to_the_first_reply_at_slack(folder: Path, portal: Blo
         lake = slack.channel(*people)
         flags, tokens = ("--slack", "--slack-url", slack.base_url), {"Bot token": slack.bot.token}
         tokens["App token"] = slack.app.token
-        asked = r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)"
+        asked = r"as a direct message, so that the bot can identify you:\s+([A-Z0-9]+)"
         set_up(folder, model, flags, tokens, asked, lambda code: portal.call(ann.say, code))
 
         with running(folder):

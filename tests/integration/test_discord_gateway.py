@@ -13,13 +13,14 @@ from structlog.testing import capture_logs
 from channels.base import Part
 from channels.discord import DiscordChannel, connect
 from channels.discord.api_outcome import TooMany
+from channels.discord.rate_limits import RateLimits, route_of
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
 from daemon.errors import SendRefused, SendRejected
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
 from tests.contract.suite import receiving
-from tests.fakes.discord import Chat, FakeDiscord, Person, Refuse, fake_discord
+from tests.fakes.discord import Chat, FakeDiscord, Page, Person, Refuse, fake_discord
 from tests.limits import HANG_S
 
 NAME = "lake"
@@ -161,6 +162,24 @@ async def test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means
     assert "Message Content Intent" in health.text and health.ok
 
 
+async def test_the_privileged_intent_works_from_the_next_start_on(lake: Lake) -> None:
+    allowed, lake.discord.bot.flags = lake.discord.bot.flags, 0
+    channel, heard = lake.discord.channel(), Heard()
+    for _ in range(2):
+        async with lake.hearing(directly := Heard()):
+            lake.chat.say("to you", by=lake.ann)
+            await directly.count(1)
+    begun = len(lake.ops(IDENTIFY))
+    lake.discord.bot.flags = allowed
+    async with lake.hearing(heard):
+        channel.say("among us", by=lake.ann)
+        await heard.count(1)
+
+    assert begun == 2  # with the intent, and without it
+    assert heard.texts == ["among us"]
+    assert len(lake.ops(IDENTIFY)) == 3
+
+
 async def test_in_a_channel_where_all_is_answered_the_intent_is_needed(process: Process) -> None:
     async with fake_discord() as discord:
         lake = Lake(discord, process, access=AccessConfig(groups="all"))
@@ -252,11 +271,12 @@ async def test_a_deleted_thread_is_answered_in_its_channel(lake: Lake) -> None:
     thread = lake.discord.world.thread(channel)
     thread.is_gone = True
     async with connect(lake.process, NAME, lake.config) as adapter:
-        await adapter.send(
-            SessionKey(channel=NAME, chat=channel.id, thread=thread.id), a_part("here"), timeout_s=HANG_S
-        )
+        key = SessionKey(channel=NAME, chat=channel.id, thread=thread.id)
+        sent = await adapter.send(key, a_part("here"), timeout_s=HANG_S)
+        found = await adapter.find(key, a_part("here"), timeout_s=HANG_S)
 
     assert channel.texts() == ["here"]
+    assert found == sent
 
 
 async def test_an_administrator_is_written_to_by_the_user_id(lake: Lake) -> None:
@@ -305,6 +325,18 @@ async def test_an_attempt_that_is_repeated_is_the_same_message(lake: Lake) -> No
     assert lake.chat.texts() == ["once"]
 
 
+async def test_a_file_whose_name_discord_changes_is_found(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fakes.discord.world.NONCE_S", 0.0)
+    key = SessionKey(channel=NAME, chat=lake.chat.id)
+    path = lake.process.workspace("pond") / "high tide.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("High at noon.")
+    part = a_part("", attachments=[{"kind": "document", "name": "high tide.txt", "path": "high tide.txt"}])
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        sent = await adapter.send(key, part, timeout_s=HANG_S)
+        assert await adapter.find(key, part, timeout_s=HANG_S) == sent
+
+
 async def test_no_message_notifies_whom_a_model_names(lake: Lake) -> None:
     key = SessionKey(channel=NAME, chat=lake.chat.id)
     async with connect(lake.process, NAME, lake.config) as adapter:
@@ -329,9 +361,34 @@ async def test_a_full_bucket_is_asked_for_nothing_more_and_others_are(lake: Lake
     assert len(lake.discord.called("POST messages")) == 6
 
 
-async def test_the_global_limit_stops_every_request(lake: Lake) -> None:
+async def test_a_refused_request_counts_as_well(lake: Lake) -> None:
+    key = SessionKey(channel=NAME, chat=lake.chat.id)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        for _ in range(5):
+            await adapter.react(key, "1", "\N{EYES}", timeout_s=HANG_S)  # which is no message
+        with pytest.raises(TooMany):
+            await adapter.react(key, "1", "\N{EYES}", timeout_s=HANG_S)
+
+    assert len(lake.discord.called("PUT reactions")) == 5
+
+
+async def test_interactions_have_limits_of_their_own() -> None:
+    limits = RateLimits()
+    answer, other = (route_of("POST", f"/interactions/{number}/aW50ZXI/callback") for number in (1, 2))
+    limits.note_refusal(route_of("GET", "/users/@me"), 30.0, is_global=True, passing=False)
+    limits.note(answer, {"x-ratelimit-bucket": "b", "x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "30"})
+
+    assert answer.name == other.name == "POST /interactions/*/*/callback"
+    assert limits.wait_s(answer) > 25.0 and limits.wait_s(other) == 0.0
+    assert limits.wait_s(route_of("POST", "/channels/5/messages")) > 25.0
+
+
+@pytest.mark.parametrize(
+    "refusal", [Refuse(429, retry_after=30.0, is_global=True), Page(code=429)], ids=["discord", "proxy"]
+)
+async def test_the_global_limit_stops_every_request(lake: Lake, refusal: object) -> None:
     key, other = (SessionKey(channel=NAME, chat=each.id) for each in (lake.chat, lake.discord.channel()))
-    lake.discord.faults.on("POST messages", Refuse(429, retry_after=30.0, is_global=True))
+    lake.discord.faults.on("POST messages", refusal)
     async with connect(lake.process, NAME, lake.config) as adapter:
         for chat in (key, other):
             with pytest.raises(SendRefused) as refused:

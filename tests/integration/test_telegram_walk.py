@@ -188,7 +188,7 @@ async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came
         group.say("and where?", by=bob, reply_to=reply)
         await walk.answered(group, "and where?")
         refused = group.say("/new@pond_bot", by=bob)
-        told = await walk.answered(group, "only administrators of this bot can use /new")
+        told = await walk.answered(group, "only this bot's administrators can use /new")
 
     assert told.reply_to is refused
     assert len(group.texts()) == 3

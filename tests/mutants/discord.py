@@ -21,7 +21,7 @@ MUTANTS = (
         ),
         (
             "Another process resumes the session.",
-            "        self.begin(session.id, session.url, session.sequence)\n",
+            "        self.begin(session)\n",
             "",
             "test_another_process_resumes_the_session_behind_what_was_handled",
         ),
@@ -120,10 +120,26 @@ MUTANTS = (
             "test_a_full_bucket_is_asked_for_nothing_more_and_others_are",
         ),
         (
+            "Interactions have limits of their own.",
+            '        if "/interactions/" not in route.name:',
+            "        if True:",
+            "test_interactions_have_limits_of_their_own",
+        ),
+        (
             "The global limit stops every request.",
             "        if is_global:\n",
             "        if False:\n",
             "test_the_global_limit_stops_every_request",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/api_outcome.py",
+        _GATEWAY,
+        (
+            "A block by Cloudflare stops every request.",
+            "LONG_REST_S if told is None else told, is_global=True)",
+            "LONG_REST_S if told is None else told, is_global=False)",
+            "test_the_global_limit_stops_every_request[proxy]",
         ),
     ),
     *mutants_of(
@@ -152,10 +168,36 @@ MUTANTS = (
             "test_a_reply_to_the_bot_means_the_bot_and_quotes_it",
         ),
         (
+            "A message that Discord hides is no message.",
+            "or (mentioned and message.content)):",
+            "or mentioned):",
+            "test_what_nobody_said_to_anybody_is_no_message",
+        ),
+        (
             "The preview of a link is no edit.",
             "if edited and not message.edited_timestamp:",
             "if False:",
             "test_an_edit_is_one_only_if_a_person_made_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/message_sender.py",
+        _EVENTS,
+        (
+            "A long text hides no address of a link.",
+            'return text if honest(text) == text else text.replace("](", "] ")',
+            "return text",
+            "test_a_long_text_hides_no_address_either",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/channel.py",
+        _GATEWAY,
+        (
+            "The privileged intent works from the next start on.",
+            "                sessions.forget()  # a person",
+            "                pass  # a person",
+            "test_the_privileged_intent_works_from_the_next_start_on",
         ),
     ),
     *mutants_of(
@@ -169,7 +211,7 @@ MUTANTS = (
         ),
         (
             "A preview that became the part is found.",
-            "        yield from (each for each in edited if each.content == shown(part.text))\n",
+            "        yield from (each for each in edited if each.content.strip() == shown(part.text).strip())\n",
             "",
             _FOUND,
         ),

@@ -236,7 +236,7 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, mill
 
     page.get_by_role("button", name="Save", exact=True).click()
 
-    expect(page.get_by_role("alert")).to_contain_text("was changed by somebody else")
+    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed the configuration file")
     assert config.read_text().endswith("# mine\n")
 
 

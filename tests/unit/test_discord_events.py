@@ -23,6 +23,7 @@ ME = Me(id="77", name="Pond")
 PLACE = Place(chat="5", name="#lake", names={"5": "lake", "9": "Keepers", "8": "Pond"}, roles=("8",))
 ANN = {"id": "1001", "username": "ann", "global_name": "Ann"}
 POND = {"id": "77", "username": "pond", "bot": True}
+OURS = {"id": "6", "author": POND, "content": "High at noon."}
 CHAT = SessionKey(channel="lake", chat="5")
 
 
@@ -55,11 +56,10 @@ def test_a_message_is_read_with_names_and_without_the_call(
 
 
 def test_a_reply_to_the_bot_means_the_bot_and_quotes_it() -> None:
-    ours = {"id": "6", "author": POND, "content": "High at noon."}
     reference = {"type": 0, "message_id": "6"}
 
-    arrival = read(message("where?", type=19, message_reference=reference, referenced_message=ours), ME, PLACE)
-    theirs = {**ours, "author": ANN}
+    arrival = read(message("where?", type=19, message_reference=reference, referenced_message=OURS), ME, PLACE)
+    theirs = {**OURS, "author": ANN}
     other = read(message("where?", type=19, message_reference=reference, referenced_message=theirs), ME, PLACE)
 
     assert arrival and (arrival.mentioned, arrival.reply_to, arrival.quote) == (True, "6", Quote(text="High at noon."))
@@ -75,6 +75,7 @@ def test_a_reply_to_the_bot_means_the_bot_and_quotes_it() -> None:
         {"author": POND},  # its own
         {"type": 7},  # somebody joined
         {"content": ""},  # hidden without the privileged intent
+        {"content": "", "type": 19, "message_reference": {"message_id": "6"}, "referenced_message": OURS},
         {"author": None},
     ],
 )
@@ -180,6 +181,14 @@ def test_any_text_can_be_sent(text: str) -> None:
     assert length(shown("x" * (PART_MAX - length(text[:PART_MAX])) + text)) <= PART_MAX
 
 
+def test_a_long_text_hides_no_address_either() -> None:
+    text = f"[bank.com](https://evil.com){'||' * ((PART_MAX - 28) // 2)}"
+
+    assert length(text) == PART_MAX
+    assert shown(text).startswith("[bank.com] https://evil.com)")
+    assert length(shown(text)) <= PART_MAX
+
+
 def test_a_code_block_that_is_split_is_closed_and_opened_again() -> None:
     text = "```py\n" + "print('tide')\n" * 400 + "```\n"
 
@@ -237,9 +246,10 @@ def test_what_was_sent_is_found_by_its_nonce_or_else_by_its_text(
     content: str, nonce: str, age_s: float, preview: bool, is_found: bool
 ) -> None:
     now_s = 1_795_000_000.0
-    part = a_part(preview=preview)
+    text = "High at noon.\n"  # of which Discord removes the end
+    part = a_part(text, preview=preview)
     known = {
-        "part": nonce_of(CHAT, a_part()),
+        "part": nonce_of(CHAT, a_part(text)),
         "preview": nonce_of(CHAT, a_part(preview=True)),
         "other": nonce_of(CHAT, a_part(number=3)),
     }

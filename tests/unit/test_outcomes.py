@@ -92,9 +92,9 @@ def test_what_the_web_api_refuses(
     [
         (429, b'{"message": "Anna", "retry_after": 7.5, "global": false}', {}, discord.TooMany, 7.5),
         (429, b"<html>", {"retry-after": "7"}, discord.TooMany, 7.0),
-        *((429, b"", {"retry-after": told}, discord.TooMany, None) for told in ("", "soon", "-1", "inf", "nan")),
+        *((429, b"", {"retry-after": told}, discord.TooMany, LONG) for told in ("", "soon", "-1", "inf", "nan")),
         *((status, b"", {}, SendRefused, None) for status in (500, 502, 503)),
-        (504, b"", {}, SendUnknown, None),
+        *((status, b"", {}, SendUnknown, None) for status in (504, 520, 524)),
         (401, b'{"message": "401: Unauthorized", "code": 0}', {}, discord.Unauthorized, LONG),
         *((status, b"<html>Anna</html>", {}, SendRefused, LONG) for status in (302, 400, 403, 404)),
         *(

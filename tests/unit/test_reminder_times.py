@@ -75,7 +75,7 @@ def plan(**wish: object) -> str:
         ({"when": "2027-10-31 02:30"}, "It fires on 2027-10-31 02:30 (Europe/Berlin, UTC+0200)."),
         (
             {"when": "2020-01-01 10:00"},
-            "2020-01-01 10:00 (Europe/Berlin, UTC+0100) has already passed. The current time is 2026",
+            "2020-01-01 10:00 (Europe/Berlin, UTC+0100) has already passed. The current time is",
         ),
         ({"when": "today 08:00"}, "has already passed."),
         ({"when": "2099-01-01 10:00"}, "This time is more than ten years in the future."),

@@ -43,14 +43,14 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
     ("text", "said"),
     [
         ("no head at all", "the first line of the file must be ---"),
-        ("---\nname: x", "the front matter has no closing line ---"),
-        ("---\njust words\n---", "line 2: the front matter is not of the form key: value"),
+        ("---\nname: x", "the front matter has no closing --- line"),
+        ("---\njust words\n---", "line 2: the front matter does not have the form key: value"),
         ("---\na: x\na: y\n---", "line 3: the key a occurs more than once"),
         ("---\na: 'x\n---", "line 3: the closing quotation mark is missing"),
         ("---\na: [x\n---", "line 3"),
         ("---\na: {b]\n---", "line 2"),
         ("---\na: [x] y\n---", "line 2"),
-        ("---\na: x\n  b: y\n---", "line 3: the front matter is not of the form key: value"),
+        ("---\na: x\n  b: y\n---", "line 3: the front matter does not have the form key: value"),
         ("---\na: " + "[" * 50 + "\n---", "line 2: the front matter is nested too deeply"),
     ],
 )

@@ -112,11 +112,11 @@ class Rest:
             if known.gone:
                 raise Failed(*UNKNOWN_MESSAGE)
             return known.said(self.world.base_url)
-        files = [self.world.file(each.data, each.name) for each in call.files.values()]
+        if [each.name for each in call.files.values()] != [each["filename"] for each in body.get("attachments", [])]:
+            raise _invalid("attachments")
+        files = [self.world.file(each.data, each.name.replace(" ", "_")) for each in call.files.values()]
         if any(len(file.data) > FILE_MAX for file in files):
             raise Failed(413, 40_005, "Request entity too large")
-        if [file.name for file in files] != [each["filename"] for each in body.get("attachments", [])]:
-            raise _invalid("attachments")
         text = self._content(body)
         if not text.strip() and not files:
             raise Failed(400, 50_006, "Cannot send an empty message")
@@ -198,7 +198,7 @@ class Rest:
         text = body.get("content") or ""
         if len(text) > CONTENT_MAX:
             raise _invalid("content")
-        return text
+        return text.strip()
 
     # Rate limits
 

@@ -129,6 +129,7 @@ class FakeDiscord(FakeServer):
             self.world.changed()
 
     def _act(self, call: Call) -> dict[str, str]:
+        headers = dict[str, str]()
         try:
             bot = self.world.bots.get(call.token)
             if bot is None:
@@ -139,7 +140,8 @@ class FakeDiscord(FakeServer):
             call.acted = True
         except Failed as error:
             call.status, call.answer = error.status, error.answer
-            return {"retry_after": str(error.answer["retry_after"])} if error.status == 429 else {}
+            if error.status == 429:
+                headers["retry_after"] = str(error.answer["retry_after"])
         return headers
 
     # The gateway and the files
