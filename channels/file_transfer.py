@@ -40,8 +40,7 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         return
     if not isinstance(config, PushConfig):
         raise SendRejected(
-            f"the files come from channel {channel[:80]!r}, but the configuration of this process does not contain "
-            f"this channel"
+            f"the files come from channel {channel[:80]!r}, but this channel is not in this process's configuration"
         )
     async with connect(process, channel, config) as adapter:
 

@@ -28,8 +28,8 @@ async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -
     config = process.config.channels.get(inbound.channel)
     if not isinstance(config, PushConfig):
         raise SendRejected(
-            f"earlier messages of channel {inbound.channel[:80]!r} are needed, but the configuration of this process "
-            "does not contain the channel"
+            f"earlier messages from channel {inbound.channel[:80]!r} are needed, but the channel is not in this "
+            "process's configuration"
         )
     async with connect(process, inbound.channel, config) as adapter:
         if not isinstance(adapter, LooksBack):

@@ -5,52 +5,52 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # Sentences of ``/forget`` and the names of its tiers; ``daemon.wording`` has them among all sentences.
     "forget_how": (
-        "/forget WORDS lists all texts stored for this chat that contain these words. Then send /forget 1 3 to delete "
-        "entries 1 and 3 of the list, or /forget all to delete every entry."
+        "/forget WORDS lists all stored text for this chat that contains these words. Then send /forget 1 3 "
+        "to delete entries 1 and 3 of the list, or /forget all to delete every entry."
     ),
     "forget_slow": (
-        "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond memory "
-        "forget {scope} WORDS`."
+        "There is too much stored data to search from this chat. Ask an administrator to run `millpond "
+        "memory forget {scope} WORDS`."
     ),
-    "forget_none": "I found no stored text that contains these words.",
+    "forget_none": "I found no stored text containing these words.",
     "forget_match": "{number}. {tier}, {date}{places}: {text}",
     "forget_places": ", in {count} places",
     "forget_more": "… and {count} more. Use more words to get a shorter list.",
     "forget_choose": (
-        "Send /forget 1 3 to delete entries 1 and 3 everywhere they are stored. Send /forget all to delete every entry "
-        "of the list. Deleted text cannot be restored."
+        "Send /forget 1 3 to delete entries 1 and 3 from everywhere they are stored. Send /forget all to "
+        "delete every entry in the list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Send /forget WORDS first. The search results expire after 10 minutes.",
-    "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
-    "forget_length": "Write 2 to {most} characters after /forget.",
-    "forget_began": "I am deleting the text now, and will notify you here when the deletion is complete.",
+    "forget_stale": "Search for the text again with /forget WORDS first. Search results expire after 10 minutes.",
+    "forget_number": "The list has no entry {number}. Choose a number from 1 to {count}.",
+    "forget_length": "Enter 2 to {most} characters after /forget.",
+    "forget_began": "I am deleting the text, and will notify you here when I am done.",
     "forget_done": "The text was forgotten. Deleted:",
-    "forget_nothing_left": "The text was already deleted earlier, so there was no more text to delete.",
+    "forget_nothing_left": "The text had already been deleted, so nothing was left to delete.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
-        "{count} steps of the deletion failed, so some of the text may still be stored. To see the reasons, an "
+        "{count} deletion steps failed, so some of the text may still be stored. To see the reasons, an "
         "administrator can run `millpond queue jobs --json`."
     ),
     "forget_waits": (
-        "The text was deleted everywhere except in the archive of old messages, which is unavailable right now. When "
-        "the archive is available again, I will delete the text there too, and notify you here."
+        "The text has been deleted everywhere except in the message archive, which is currently unavailable. "
+        "When the archive is available again, I will delete the text there too, and notify you here."
     ),
     "forget_unsearched": (
-        "The archive of old messages is unavailable right now, so this list does not contain archived messages."
+        "The message archive is currently unavailable, so this list does not include archived messages."
     ),
     "forget_untouched": (
-        "Copies of the text in backups, on the chat platform, at the model's provider and in external services were "
-        "not deleted."
+        "Copies of the text in backups, on the chat platform, at the model provider and in external services "
+        "were not deleted."
     ),
     "tier_memory": "memory",
     "tier_history": "history",
     "tier_notes": "daily notes",
     "tier_messages": "messages",
     "tier_archive": "archived messages",
-    "tier_versions": "older versions of the memory",
-    "tier_continuity": "summary of the conversation",
-    "tier_titles": "title of the conversation",
+    "tier_versions": "older versions of memory",
+    "tier_continuity": "conversation summary",
+    "tier_titles": "conversation title",
     "tier_waiting": "unanswered messages",
     "tier_replies": "undelivered replies",
     "tier_dead": "dead letters",
@@ -62,78 +62,79 @@ ENGLISH: Mapping[str, str] = {
     "tier_overheard": "group messages kept as context",
     "tier_reminders": "reminders",
     # Sentences about reminders; ``daemon.wording`` has them among all sentences.
-    "reminders_none": "This chat has no reminders. Ask me to remind you, or see /remind.",
-    "reminders": "Reminders of this chat, the next one first:\n{lines}",
+    "reminders_none": "This chat has no reminders. Ask me to remind you of something, or see /remind.",
+    "reminders": ("Reminders in this chat, next one first:\n{lines}"),
     "reminders_more": "… and {count} more reminders",
     "remind_set": "Reminder {id} is set. It fires on {time}{rule}.",
     "remind_repeats": ", repeated by {rule}",
     "remind_until": ", until {time}",
     "remind_left": ", {count} more times",
     "remind_missing": (
-        "The time {local} does not exist, because clocks are set forward for summer time. The reminder fires later, "
-        "on {time}."
+        "The time {local} does not exist because clocks move forward for summer time. The reminder fires "
+        "later, on {time}."
     ),
     "remind_twice": (
-        "The time {local} occurs twice, because clocks are set back at the end of summer time. The reminder fires at "
-        "the earlier time, {time}."
+        "The time {local} occurs twice because clocks move back at the end of summer time. The reminder "
+        "fires the first time, on {time}."
     ),
     "remind_months": (
-        "In months without this day, the reminder does not fire. To be reminded on the last day of each month, use "
-        "FREQ=MONTHLY;BYMONTHDAY=-1."
+        "The reminder does not fire in months without this day. To be reminded on the last day of each "
+        "month, use FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
-    "remind_quiet": "{time} is within the quiet hours of this bot ({hours}), so the reminder fires when the quiet "
-    "hours end.",
+    "remind_quiet": (
+        "{time} falls within this bot's quiet hours ({hours}), so the reminder fires when the quiet hours end."
+    ),
     "remind_prompt": "answered by the bot",
     "remind_paused": "paused",
-    "remind_held_quiet": "delayed until the end of the quiet hours",
-    "remind_held_person": "delayed until tomorrow, because you have reached today's reminder limit",
-    "remind_held_bot": "delayed until tomorrow, because this bot has reached today's reminder limit",
-    "remind_held_silent": "delayed until you write in this chat again",
-    "remind_held_access": "delayed until this bot accepts messages from you or this group again",
+    "remind_held_quiet": "delayed until quiet hours end",
+    "remind_held_person": "delayed until tomorrow because you have reached today's reminder limit",
+    "remind_held_bot": "delayed until tomorrow because this bot has reached today's reminder limit",
+    "remind_held_silent": "on hold until you send a message in this chat again",
+    "remind_held_access": "on hold until this bot accepts messages from you or this group again",
     "remind_held_stopped": "stopped with /remind stop",
     "remind_late": "(This reminder is late. It was due on {time}.)\n\n{text}",
     "remind_usage": (
-        "/remind WHEN TEXT sets a reminder. WHEN is, for example, 20m, 2h, 18:30, tomorrow 09:00, 2026-12-24 18:00, "
-        "daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, or cron 0 8 * * 1-5. You can "
-        "also ask me in your own words.\n"
-        "/remind ask WHEN REQUEST sends REQUEST to me at the time WHEN, and I answer it then, for example /remind ask "
-        "daily 08:00 What is new?\n"
-        "/reminders lists the reminders of this chat\n"
-        "/remind pause ID, /remind resume ID and /remind delete ID pause, resume and delete the reminder with this "
-        "ID\n"
-        "/remind zone Europe/Berlin sets your time zone to Europe/Berlin; your current time zone is {zone}\n"
-        "/remind stop turns off all your reminders with this bot, and /remind start turns the reminders on again"
+        "/remind WHEN TEXT sets a reminder. WHEN can be, for example, 20m, 2h, 18:30, tomorrow 09:00, "
+        "2026-12-24 18:00, daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, "
+        "or cron 0 8 * * 1-5. You can also ask me in your own words.\n"
+        "/remind ask WHEN REQUEST has me respond to REQUEST at that time, for example /remind ask daily "
+        "08:00 What is new?\n"
+        "/reminders lists the reminders in this chat\n"
+        "/remind pause ID, /remind resume ID and /remind delete ID pause, resume and delete a reminder\n"
+        "/remind zone Europe/Berlin sets your time zone; it is currently {zone}\n"
+        "/remind stop turns off all your reminders from this bot, and /remind start turns them back on"
     ),
-    "remind_zone_set": "Your time zone is now {zone}. Reminders that are already set keep their times.",
-    "remind_off": "You will get no more reminders from this bot. To turn reminders on again, send /remind start.",
-    "remind_on": (
-        "Reminders from this bot are turned on again. Reminders of this chat that were stopped are active again."
-    ),
-    "remind_done_pause": "Reminder {id} is paused. To activate the reminder again, send /remind resume {id}.",
+    "remind_zone_set": "Your time zone is now {zone}. Existing reminders keep their times.",
+    "remind_off": "You will no longer get reminders from this bot. To turn them back on, send /remind start.",
+    "remind_on": "Reminders from this bot are back on. Reminders in this chat that were stopped are active again.",
+    "remind_done_pause": "Reminder {id} is paused. To resume it, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
     "remind_done_delete": "Reminder {id} is deleted.",
-    "remind_over": "The time of reminder {id} has passed, so the reminder was deleted. Set a new reminder.",
-    "remind_no_id": "Reminder {id} was not found in this chat. To list the reminders of this chat, send /reminders.",
-    "remind_moved": "Reminder {id} changed before your command was carried out. List the reminders and try again.",
+    "remind_over": "The time for reminder {id} has passed, so the reminder was deleted. Please set a new one.",
+    "remind_no_id": "This chat has no reminder {id}. To list the reminders in this chat, send /reminders.",
+    "remind_moved": "Reminder {id} changed before your command took effect. List the reminders and try again.",
     "remind_group": (
-        "In a group, only administrators of this bot can set or change reminders. Write to me in a direct chat, or ask "
-        "an administrator."
+        "In a group, only this bot's administrators can set or change reminders. Message me in a direct "
+        "chat, or ask an administrator."
     ),
-    "remind_stopped": "You have turned off all reminders from this bot. Send /remind start to turn them on again.",
-    "remind_full": "This chat already has {most} reminders, which is the maximum. Delete a reminder first.",
-    "remind_no_chat": "No direct chat with you was found. Write to me in a direct chat first, and then set the "
-    "reminder.",
-    "remind_chat_gone": "The chat {session} was not found. Write to me in that chat first, and then set the reminder.",
+    "remind_stopped": "You have turned off all reminders from this bot. To turn them back on, send /remind start.",
+    "remind_full": "This chat already has the maximum of {most} reminders. Delete a reminder first.",
+    "remind_no_chat": (
+        "You do not have a direct chat with me yet. Message me in a direct chat first, and then set the reminder."
+    ),
+    "remind_chat_gone": (
+        "The chat {session} was not found. Send me a message in that chat first, and then set the reminder."
+    ),
     "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder in a "
     "message.",
-    "remind_empty": "The reminder has no text. Add a text to the reminder.",
-    "remind_long": "The text has {count} characters, but a reminder can have at most {most}. Shorten the text.",
+    "remind_empty": "The reminder has no text. Add the text of the reminder.",
+    "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
     "remind_when": (
         "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, 2026-12-24 18:00, or daily 08:00."
     ),
     "remind_words": "You can also ask me in your own words, without /remind.",
     "remind_day": "“{text}” is a day without a time. Add a time, for example {text} 09:00.",
-    "remind_past": "{time} has already passed. It is now {now}. Choose a later time.",
+    "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
@@ -142,14 +143,15 @@ ENGLISH: Mapping[str, str] = {
     ),
     "remind_cron": "“{rule}” is not a cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
-    "remind_never": "This recurrence rule matches no date in the given period. Choose another rule or a later end "
-    "date.",
+    "remind_never": (
+        "This recurrence rule does not match any date in the given period. Choose another rule or a later end date."
+    ),
     "runtime_reminder": (
         "Started by: reminder {id}, due on {time}. No person sent a message for this turn. Carry out the request "
         "below and write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is "
         "sent."
     ),
-    "runtime_reminder_late": "This reminder is late. Tell the person that the reminder is late.",
+    "runtime_reminder_late": "This reminder is late. Mention this to the person.",
     # Sentences of the bot during its setup; ``daemon.wording`` has them among all sentences.
     "owner_welcome": (
         "Hello, {name}! You are now my administrator. To start me, run `millpond run`. If you have already sent me "
@@ -158,8 +160,8 @@ ENGLISH: Mapping[str, str] = {
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.
     "owner_welcome_slack": (
-        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. Then write to me here, or "
-        "mention me in a channel. `/millpond help` lists my commands."
+        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. Then message me here, "
+        "or mention me in a channel. To list my commands, send `/millpond help`."
     ),
 }
 

@@ -170,7 +170,7 @@ def _raised(error: BaseException, seen: set[int]) -> Iterator[str]:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None and id(cause) not in seen:
         yield from _raised(cause, seen)
-        yield "\nFrom it came:\n\n"
+        yield "\nIt caused:\n\n"
     yield from traceback.format_tb(error.__traceback__)
     yield f"{type(error).__name__}: {said}\n" if (said := brief(error)) != type(error).__name__ else f"{said}\n"
     if isinstance(error, BaseExceptionGroup):

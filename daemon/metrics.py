@@ -17,7 +17,7 @@ UPDATES = Counter(
     "Platform updates that could not be processed, and failed polls, by cause",
     ["channel", "outcome"],
 )
-TURNS = Counter("millpond_turns_total", "Turns ended, by outcome", ["outcome"])
+TURNS = Counter("millpond_turns_total", "Finished turns, by outcome", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds",
     "Time from the start of a turn (an answer) until it is saved",
@@ -36,7 +36,7 @@ WAITED_SECONDS = Histogram(
 )
 CLAIMS = Counter(
     "millpond_claims_total",
-    "Number of times that workers started to process a conversation, by attempt (first, or a retry after an attempt "
+    "Number of times that a worker started processing a conversation, by attempt (first, or a retry after an attempt "
     "that made no progress)",
     ["attempt"],
 )
@@ -66,7 +66,7 @@ CONSOLIDATION_TOKENS = Counter(
 )
 AUDITED = Counter(
     "millpond_consolidation_audit_items_total",
-    "Facts and statements in consolidated messages, by the place that still contains them",
+    "Facts and statements in consolidated messages, by where they can still be found",
     ["place"],
 )
 QUIZZED = Counter(
@@ -81,7 +81,7 @@ CONSOLIDATION_SECONDS = Histogram(
 )
 CONSOLIDATION_WAITS = Histogram(
     "millpond_consolidation_wait_seconds",
-    "Time that answers waited for a consolidation (a summary of older messages)",
+    "Time that turns waited for a consolidation (a summary of older messages)",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 15),
 )
 ORPHANS = Counter("millpond_archive_orphans_total", "Unused files deleted from the archive")
@@ -100,7 +100,7 @@ SUMMARY_SECONDS = Histogram(
 )
 CONNECTIONS = Counter(
     "millpond_connections_closed_total",
-    "Connections of clients that were refused, or closed because of a limit, by outcome",
+    "Client connections refused, or closed because of a limit, by outcome",
     ["outcome"],
 )
 LOOP_LAG = Histogram(

@@ -6,30 +6,30 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # Sentences about access and pauses; ``daemon.wording`` has them among all sentences.
     "stranger": (
-        "I do not accept messages from you yet. Your pairing code is {code}. An administrator of this bot can approve "
-        "you by sending /pair {code} to me, or by running `millpond channel pair {channel} {code}`. The code is "
-        "valid for {minutes} minutes."
+        "I cannot accept messages from you yet. Your pairing code is {code}. An administrator of this bot "
+        "can approve you by sending me /pair {code}, or by running `millpond channel pair {channel} {code}`. "
+        "The code is valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "An error occurred, and your message was not accepted. Administrators can find the error in the log by the ID "
-        "{correlation}."
+        "Because of an error, your message was not accepted. Administrators can find the error in the log "
+        "with the ID {correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
     "group_admins_only": (
-        "In groups, only administrators of this bot can use /{command}, because this command affects all members. "
-        "/help lists the commands that you can use here. An administrator can allow more commands for group members "
-        "with the setting bots.<name>.groups_may."
+        "In groups, only this bot's administrators can use /{command} because it affects all members. To see "
+        "the commands that you can use here, send /help. An administrator can allow group members to use "
+        "more commands with the bots.<name>.groups_may setting."
     ),
     "pair_how": (
-        "To approve a person, send /pair CODE with the pairing code that the person received. To approve all members "
-        "of a group, send /pair without a code in the group."
+        "To approve a person, send /pair CODE with the pairing code they received. To approve all members of "
+        "a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
-    "pair_group": "This group is approved. I now accept messages from all members in this group.",
-    "pair_welcome": "You are approved now. What can I do for you?",
+    "pair_group": "This group is approved. I now accept messages from all its members.",
+    "pair_welcome": "You have been approved. What can I do for you?",
     "pair_wrong": (
-        "This code is wrong, was already used, or is older than {minutes} minutes. The person who needs access can "
-        "get a new code by sending me a message."
+        "This code is wrong, has already been used, or is older than {minutes} minutes. The person who "
+        "needs access can get a new code by sending me a message."
     ),
     "pair_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
     "pair_pull": (
@@ -37,65 +37,65 @@ ENGLISH: Mapping[str, str] = {
         "or Slack."
     ),
     "ban_how": (
-        "To ban a person or a group, send /ban ID. To ban the sender of a message, you can also reply to the message "
-        "with /ban. To lift a ban, send /unban ID."
+        "To ban a person or group, send /ban ID. To ban the sender of a message, you can also reply to the "
+        "message with /ban. To lift a ban, send /unban ID."
     ),
     "ban_done": (
         "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
         "from before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
-        "{name} is an administrator and cannot be banned. To ban {name}, first remove the ID of {name} from the "
-        "setting bots.<name>.admins."
+        "{name} is an administrator and cannot be banned. To ban {name}, first remove the ID of {name} from "
+        "the bots.<name>.admins setting."
     ),
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": (
-        "This command had no effect, because a newer decision about this person or group has already been made."
-    ),
-    "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
+    "decided_later": "This command had no effect because a more recent decision about this person or group exists.",
+    "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
         "pause. Commands still work."
     ),
     "pause_all": (
-        "I am paused in all of my chats until you send /resume all. New messages are saved, and I will answer them "
-        "after the pause. Commands still work."
+        "I am paused in all my chats until you send /resume all. New messages are saved, and I will answer "
+        "them after the pause. Commands still work."
     ),
     "pause_already": "I am already paused.",
-    "resume_chat": "I am active in this chat again, and will answer the messages that arrived during the pause.",
+    "resume_chat": "I am active in this chat again, and will answer the messages that arrived while I was paused.",
     "resume_all": (
-        "I am active again in all chats, except in chats that were paused individually. I will answer the messages "
-        "that arrived during the pause."
+        "I am active again in all chats except those that were paused individually. I will answer the "
+        "messages that arrived while I was paused."
     ),
     "resume_none": "I am not paused in this chat.",
-    "resume_but_all": "I am paused in all of my chats, not only in this chat. Send /resume all to end the pause.",
-    "paused": "I am paused right now. Your message is saved and will be answered after the pause.",
+    "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
+    "paused": "I am currently paused. Your message is saved, and I will answer it after the pause.",
     "approval_asked": (
-        "I want to run this command. Within {minutes} minutes, an administrator can allow the command with /approve "
-        "{id} or refuse the command with /deny {id}:\n\n{command}"
+        "I want to run the command below. Within {minutes} minutes, an administrator can allow it with "
+        "/approve {id} or reject it with /deny {id}:\n"
+        "\n"
+        "{command}"
     ),
     "approval_how": (
-        "/approve ID allows me to run the command with this ID, and /deny ID refuses the command. To find the ID, see "
-        "my message about the command."
+        "/approve ID allows me to run the command with this ID, and /deny ID rejects it. The ID is in my "
+        "message about the command."
     ),
-    "approval_none": "No command with the ID {id} is waiting for approval.",
-    "approval_done_approve": "The command {id} is approved. It runs once.",
-    "approval_done_deny": "The command {id} is denied. It will not run.",
-    "approval_approved": "The command {id} has already been approved.",
-    "approval_started": "The command {id} has already been approved and started.",
-    "approval_denied": "The command {id} has already been denied.",
-    "approval_expired": "The approval of the command {id} has expired. The command was not run.",
+    "approval_none": "No command with ID {id} is waiting for approval.",
+    "approval_done_approve": "Command {id} is approved. It will run once.",
+    "approval_done_deny": "Command {id} is denied. It will not run.",
+    "approval_approved": "Command {id} has already been approved.",
+    "approval_started": "Command {id} has already been approved and started.",
+    "approval_denied": "Command {id} has already been denied.",
+    "approval_expired": "The approval request for command {id} has expired. The command was not run.",
     "help_admins": (
         "For administrators:\n"
-        "/pair CODE approves the person who received the pairing code CODE; /pair without a code, sent in a group, "
-        "approves the group\n"
-        "/ban ID bans the person or group with this ID, and /unban ID lifts the ban; to ban the sender of a message, "
-        "reply to the message with /ban\n"
-        "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you send "
-        "/resume all\n"
-        "/approve ID allows me to run a command that waits for approval, and /deny ID refuses the command"
+        "/pair CODE approves the person who received the pairing code CODE; sent without a code in a group, "
+        "/pair approves the group\n"
+        "/ban ID bans the person or group with this ID, and /unban ID lifts the ban; to ban the sender of a "
+        "message, reply to the message with /ban\n"
+        "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you "
+        "send /resume all\n"
+        "/approve ID allows me to run a command that is waiting for approval, and /deny ID rejects it"
     ),
     # Sentences about linking several chats of one person; ``daemon.wording`` has them among all sentences.
     "link_code": (
@@ -104,45 +104,44 @@ ENGLISH: Mapping[str, str] = {
         "the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
-        "{other} created this code. If you confirm, your chat and the chat of {other} will share one memory. Each of "
-        "you can then read and delete everything that I have saved from either chat. The shared memory contains the "
-        "past and future conversations, facts, notes and files of both chats.\n"
-        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. I am also asking "
-        "{other} to confirm the link. Nothing is shared until both of you confirm."
+        "{other} created this code. If you confirm, your chat and {other}'s chat will share one memory. Each "
+        "of you can then read and delete everything that I have saved from either chat. The shared memory "
+        "contains the past and future conversations, facts, notes and files from both chats.\n"
+        "To confirm the link, send /link yes. To reject it, send /link no. Answer within {minutes} minutes. "
+        "I am also asking {other} to confirm. Nothing is shared until both of you confirm."
     ),
     "link_ask_maker": (
-        "{other} sent your code and wants to link their chat with your chat. If you confirm, the two chats will share "
-        "one memory. Each of you can then read and delete everything that I have saved from either chat. The shared "
-        "memory contains the past and future conversations, facts, notes and files of both chats.\n"
-        "/link yes confirms the link, and /link no rejects it. Answer within {minutes} minutes. If you did not send "
-        "the code yourself, reject the link."
+        "{other} sent your code and wants to link their chat with yours. If you confirm, the two chats will "
+        "share one memory. Each of you can then read and delete everything that I have saved from either "
+        "chat. The shared memory contains the past and future conversations, facts, notes and files from "
+        "both chats.\n"
+        "To confirm the link, send /link yes. To reject it, send /link no. Answer within {minutes} minutes. "
+        "If you did not send the code yourself, reject the link."
     ),
     "link_waits": (
-        "Your confirmation is saved. I am waiting for {other} to confirm the link. You can still reject the link with "
-        "/link no."
+        "Your confirmation is saved. I am waiting for {other} to confirm. You can still reject the link with /link no."
     ),
     "link_both": (
-        "Both chats have confirmed the link. I am merging the two memories, and will notify both chats when the merge "
-        "is complete."
+        "Both chats have confirmed the link. I am merging the two memories, and will notify both chats when I am done."
     ),
     "link_no": "The link was rejected. Nothing was shared.",
     "link_no_other": "{other} rejected the link. Nothing was shared.",
-    "link_rejected": "This link request was already rejected. Nothing was shared. Send /link to get a new code.",
+    "link_rejected": "This link request has already been rejected. Nothing was shared. To get a new code, send /link.",
     "link_gone": (
-        "The chats were not linked, because I no longer accept messages from one of the two people. Nothing was shared."
+        "The chats were not linked because I no longer accept messages from one of the two people. Nothing was shared."
     ),
     "link_none": (
-        "This chat has no open link request. A link request expires after {minutes} minutes. Send /link to get a new "
-        "code."
+        "This chat has no open link request. Link requests expire after {minutes} minutes. To get a new "
+        "code, send /link."
     ),
     "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",
     "link_busy": (
-        "This chat already has an open link request. Answer the open request with /link yes or /link no, and then send "
+        "This chat already has an open link request. Answer it with /link yes or /link no, and then send "
         "this code again."
     ),
     "link_old": (
-        "This code was created before Millpond was updated, and is no longer valid. Send /link in your other chat to "
-        "get a new code."
+        "This code was created before Millpond was updated and is no longer valid. To get a new code, send "
+        "/link in your other chat."
     ),
     "link_done": (
         "This chat is now linked with {other}, and both chats share one memory. To separate the chats again, send "
@@ -150,30 +149,27 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (
-        "This code is wrong or no longer valid. A code is valid for {minutes} minutes, can be used once, and expires "
-        "when a newer code is created. Send /link in your other chat to get a new code."
+        "This code is wrong or no longer valid. Each code is valid for {minutes} minutes, can be used "
+        "once, and expires when you create a newer code. To get a new code, send /link in your other chat."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
-    "link_own": ("This code was created in this chat or in a linked chat. Send the code in another chat."),
+    "link_own": "This code was created in this chat or in a linked chat. Send it in a different chat.",
     "link_bot": (
-        "This code was created by another bot. Send the code to the bot that created it. Bots do not share memories "
-        "with each other."
+        "This code was created by another bot. Send it to that bot. Bots do not share memories with each other."
     ),
     "link_group": "Only direct chats can be linked. Send /link to me in a direct chat.",
-    "link_not_person": "I cannot link chats, because I keep {kind} instead of one memory per person.",
+    "link_not_person": "I cannot link chats because I keep {kind} instead of one memory per person.",
     "link_kind_session": "one memory per conversation",
     "link_kind_workspace": "one memory for all conversations",
-    "unlink_begun": (
-        "I am separating the memories of the linked chats, and will notify you when the separation is complete."
-    ),
+    "unlink_begun": "I am separating the memories of the linked chats, and will notify you when I am done.",
     "unlink_done": (
-        "This chat and {other} are no longer linked. Each chat keeps its memory from before the link, plus all facts "
-        "saved from its own messages since then."
+        "This chat and {other} are no longer linked. Each chat keeps its memory from before the link, along "
+        "with everything saved from its own messages since then."
     ),
-    "unlink_none": "This chat is not linked with any other chat.",
+    "unlink_none": "This chat is not linked to any other chat.",
     "unlink_config": (
-        "This chat is linked with another chat by the configuration. To unlink the chats, ask an administrator to "
-        "change the configuration."
+        "This chat is linked to another chat in the configuration file. To unlink them, ask an administrator "
+        "to change the configuration."
     ),
 }
 

@@ -143,8 +143,8 @@ class Process:
         bot = self.config.bots.get(name)
         if bot is None:
             raise ConfigError(
-                f"A message is addressed to bot {name}, but this process's configuration has no section "
-                f"bots.{name}. Add this section."
+                f"A message is addressed to bot {name}, but this process's configuration has no bots.{name} "
+                f"section. Add this section."
             )
         return bot
 

@@ -74,7 +74,7 @@ def _checked(proxy: str) -> str:
         ) from error
     if host and kind not in ("http", "https", "socks5", "socks5h"):
         raise ConfigError(
-            f"the proxy in the environment has the unsupported scheme {kind}://. Write HTTPS_PROXY or "
+            f"the proxy in the environment has an unsupported scheme, {kind}://. Write HTTPS_PROXY or "
             "ALL_PROXY as http://host:port or socks5://host:port."
         )
     return proxy

@@ -36,7 +36,7 @@ class Slots(Generic[_T]):
                 idle.set_result(item)
                 return
         if self._tasks is None:
-            raise RuntimeError("the task slots were used before they were opened (an error in Millpond)")
+            raise RuntimeError("the task slots were used before they were opened (a bug in Millpond)")
         self._tasks.start_soon(self._run, item)
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ _ENGLISH: dict[str, str] = {
     ),
     "identity_skills": ("- skills/<name>/SKILL.md: instructions for a task; read the file before you start the task\n"),
     "identity_tool_rule": (
-        "- Say what you intend to do before you call a tool. Never claim a result before you have the result.\n"
+        "- Say what you intend to do before you call a tool. Never claim a result before you have it.\n"
     ),
     "identity_edit_rule": (
         "- Read a file before you edit it. Never assume that a file exists. Read a file again when accuracy matters.\n"
@@ -50,8 +50,10 @@ _ENGLISH: dict[str, str] = {
     "identity_message_rule": " A person receives a file only if you send the file with the `message` tool.",
     "platform_posix": "Paths use / as the separator, and text files are encoded in UTF-8.",
     "platform_windows": "Unix tools may be missing, and text files are encoded in UTF-8.",
-    "skills_how": "To use a skill, read its file with a tool first. Then follow its instructions.",
-    "skills_more": "- and {count} more skills in the folder skills",
+    "skills_how": (
+        "Before you use a skill, read its file with a file-reading tool, and then follow the instructions in the file."
+    ),
+    "skills_more": "- and {count} more skills in the skills folder",
     "skill_unavailable": "[not available: {wanted}]",
     "skill_install": "install {names}",
     "skill_set": "set {names}",
@@ -60,64 +62,66 @@ _ENGLISH: dict[str, str] = {
     "chat_group": "group",
     "weekdays": "Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday",
     "stopped": "[stopped]",
-    "nothing_to_stop": "I am not working on an answer, so there was nothing to stop.",
+    "nothing_to_stop": "I am not working on an answer right now, so there was nothing to stop.",
     "help": (
-        "Write me a message. I answer messages in the order in which they arrive.\n"
+        "Send me a message. I answer messages in the order in which they arrive.\n"
         "/new starts a new conversation; earlier messages are kept and summarized in memory\n"
         "/stop stops the current answer and discards pending messages\n"
-        "/compact replaces older messages with a summary; details that you name after /compact are kept in the "
-        "summary\n"
-        "/forget WORDS lists all stored texts that contain these words; you then choose the texts to delete\n"
+        "/compact replaces older messages with a summary; to keep specific details in the summary, list them "
+        "after /compact\n"
+        "/forget WORDS lists all stored text that contains these words; you then choose what to delete\n"
         "/status shows the state of this conversation and how much of the model's context window is in use\n"
         "/export gives you everything I have stored about you, as one file\n"
         "/usage shows today's token usage and your limits\n"
-        "/model shows the available models; /model NAME selects a model for this conversation (administrators only)\n"
+        "/model shows the available models; /model NAME selects a model for this conversation "
+        "(administrators only)\n"
         "/memory shows my memory of this chat; /memory QUESTION searches all data stored for this chat\n"
-        "/reminders lists the reminders of this chat\n"
+        "/reminders lists the reminders in this chat\n"
         "/remind WHEN TEXT sets a reminder, for example /remind tomorrow 09:00 call the dentist\n"
-        "/link creates a code for linking another chat of yours with this chat, so that both chats share one memory\n"
+        "/link creates a code that links another of your chats with this one so that both share one memory\n"
         "/unlink separates linked chats\n"
         "/whoami shows your ID and the IDs of this chat\n"
         "/help shows this list"
     ),
     "new_conversation": (
-        "A new conversation has started, and I no longer see the earlier messages. The earlier messages are kept and "
-        "will be summarized in memory."
+        "A new conversation has started, and I no longer see the earlier messages. They are kept, and will "
+        "be summarized in memory."
     ),
     "compacted": (
-        "{count} older messages were replaced with a summary. This conversation now uses about {after} instead of "
-        "{before} tokens of the model's context window."
+        "{count} older messages were replaced with a summary. This conversation now uses about {after} "
+        "tokens of the model's context window instead of {before}."
     ),
     "compact_nothing": (
-        "No messages were summarized. Only the newest messages are not summarized yet, and the newest messages are "
+        "There was nothing to summarize. Only the newest messages are not summarized yet, and they are "
         "always kept in full."
     ),
     "compact_limited": (
-        "The older messages were not summarized, because a usage limit for today has been reached. Nothing was lost. "
-        "Try again "
-        "tomorrow."
+        "The older messages were not summarized because today's usage limit has been reached. No messages "
+        "were lost. Try again tomorrow."
     ),
-    "compact_failed": "The older messages could not be summarized right now. Nothing was lost. Try again later.",
+    "compact_failed": "The older messages could not be summarized right now. No messages were lost. Try again later.",
     "export_done": (
-        "I have put everything that is stored for this chat into one file: memory, conversations ({sessions}), "
-        "messages ({messages}) and files ({files}). The file is {path} ({size} bytes). Any earlier export was "
-        "deleted.{missing}"
+        "I have exported everything that is stored for this chat to one file: memory, conversations "
+        "({sessions}), messages ({messages}) and files ({files}). The file is {path} ({size} bytes). Any "
+        "earlier export was deleted.{missing}"
     ),
-    "export_large": " The file is too large to be sent here. Ask an administrator for the file.",
+    "export_large": " The file is too large to send here. Ask an administrator for it.",
     "export_missing": (
-        " {count} parts of the data could not be read. The file contents.json in the export lists the missing parts."
+        " {count} parts of the data could not be read. For a list of these parts, see contents.json in the export."
     ),
-    "export_failed": "The export could not be written: {reason}. Try again later, or ask an administrator.",
+    "export_failed": "The export could not be saved: {reason}. Try again later, or ask an administrator.",
     "export_slow": (
-        "The stored data is too large to be exported from this chat. Ask an administrator to run `millpond session "
-        "export {session}`."
+        "There is too much stored data to export from this chat. Ask an administrator to run `millpond "
+        "session export {session}`."
     ),
     "admins_only": (
-        "Only administrators of this bot can use this command. The setting bots.<name>.admins lists the IDs of "
-        "administrators. To see your ID, send /whoami."
+        "Only this bot's administrators can use this command. Administrators' IDs are listed in the "
+        "bots.<name>.admins setting. To see your ID, send /whoami."
     ),
-    "model_used": "Model: {model}\nAvailable models: {models}\n/model NAME selects a model for this conversation.",
-    "model_chosen": "From now on, the model {model} will answer in this conversation.",
+    "model_used": (
+        "Model: {model}\nAvailable models: {models}\nTo select a model for this conversation, send /model NAME."
+    ),
+    "model_chosen": "From now on, {model} answers in this conversation.",
     "model_unknown": "This model was not found. {model} stays selected. Available models: {models}",
     "model_unusable": "{model} cannot be used: {reason}",
     "whoami": (
@@ -131,9 +135,9 @@ _ENGLISH: dict[str, str] = {
     "whoami_name": " ({name})",
     "memory": "My memory of this chat (version {version}, last changed {time}):\n\n{text}",
     "memory_more": (
-        "{text}…\n\n{left} more characters are not shown. `millpond memory show {scope}` shows the whole memory."
+        "{text}…\n\n{left} more characters are not shown. To see the whole memory, run `millpond memory show {scope}`."
     ),
-    "memory_none": "My memory of this chat is empty. Important facts are saved to memory as a conversation grows.",
+    "memory_none": "My memory of this chat is empty. As a conversation grows, I save important facts to memory.",
     "yes": "yes",
     "no": "no",
     "status": (
@@ -149,57 +153,59 @@ _ENGLISH: dict[str, str] = {
     "status_overflow": "the fixed part of the prompt (instructions, tools and memory) exceeds its limit of {budget} "
     "tokens",
     "status_running": "I have been working on an answer for {seconds} s.",
-    "status_parked": "The last attempt failed. The next attempt starts in {seconds} s.",
+    "status_parked": "The last attempt failed. I will try again in {seconds} s.",
     "status_queued": "This conversation is waiting for a free worker process.",
     "status_idle": "I am not working on an answer right now.",
     "typing": "is writing …",
     "command_text": "The text after the command",
     "command_received": "I received your command.",
     "session_full": (
-        "This conversation has too many unanswered messages, so your message was not accepted. Please send the message "
-        "again in {seconds} s."
+        "This conversation has too many unanswered messages, so your message was not accepted. Please send "
+        "it again in {seconds} s."
     ),
     "partition_full": (
-        "The server has too many unanswered messages, so your message was not accepted. Please send the message again "
+        "The server has too many unanswered messages, so your message was not accepted. Please send it again "
         "in {seconds} s."
     ),
     "too_large": (
-        "This message is too large: {size} bytes. A message can contain at most {limit} bytes. Please send the message "
-        "in several parts."
+        "This message is too large: {size} bytes. Messages are limited to {limit} bytes. Please split it "
+        "into several messages."
     ),
     "spent_person": "You have reached your usage limit for today. I can answer again tomorrow.",
     "spent_chat": "This conversation has reached its usage limit for today. I can answer again tomorrow.",
     "spent_bot": "I have reached my usage limit for today. I can answer again tomorrow.",
-    "midway_person": "I stopped here because you have reached your usage limit for today. My work so far is saved.",
-    "midway_chat": "I stopped here because this conversation has reached its usage limit for today. My work so far is "
-    "saved.",
-    "midway_bot": "I stopped here because I have reached my usage limit for today. My work so far is saved.",
-    "too_many_calls": "This tool call was not run, because an answer can use at most {count} tool calls. Answer "
-    "without tools.",
+    "midway_person": "I stopped here because you have reached your usage limit for today. My progress so far is saved.",
+    "midway_chat": (
+        "I stopped here because this conversation has reached its usage limit for today. My progress so far is saved."
+    ),
+    "midway_bot": "I stopped here because I have reached my usage limit for today. My progress so far is saved.",
+    "too_many_calls": (
+        "This tool call was not run because an answer can use at most {count} tool calls. Answer without tools."
+    ),
     "command_delayed": "The limit of messages per minute has been reached. Send the command again in {seconds} s.",
     "delayed": (
-        "The limit of messages per minute has been reached. Your message is saved and will be answered in about "
-        "{seconds} s."
+        "The limit of messages per minute has been reached. Your message is saved, and I will answer it in "
+        "about {seconds} s."
     ),
     "poison": (
-        "This message could not be answered in {attempts} attempts. Administrators can find this message in the log "
-        "by the ID {correlation}."
+        "I could not answer this message after {attempts} attempts. Administrators can find this message in "
+        "the log with the ID {correlation}."
     ),
     "outage": (
-        "This message could not be answered because the model was unavailable for too long. Administrators can find "
-        "this message in the log by the ID {correlation}."
+        "I could not answer this message because the model was unavailable for too long. Administrators can "
+        "find this message in the log with the ID {correlation}."
     ),
     "too_long": (
-        "This message and its context are too long for the model. Please send the message in shorter parts. "
-        "Administrators can find this message in the log by the ID {correlation}. Millpond's log shows which setting "
-        "must be changed."
+        "This message and its context are too long for the model. Please split it into shorter messages. "
+        "Administrators can find this message in the log with the ID {correlation}. The log also shows which "
+        "setting to change."
     ),
-    "refused": "The model refused this request: {reason}",
+    "refused": "The model rejected this request: {reason}",
     "interrupted": "interrupted, outcome unknown",
     "offline_label": (
-        "(This answer comes from Millpond's built-in mock model, which only simulates a language model. To use a "
-        "real model, set OPENAI_API_KEY and OPENAI_MODEL, or bots.<name>.model in the configuration. `millpond config "
-        "show` prints the path of the configuration file.)"
+        "(This answer comes from Millpond's built-in mock model, which only simulates a language model. To "
+        "use a real model, set OPENAI_API_KEY and OPENAI_MODEL, or set bots.<name>.model in the "
+        "configuration file. To see the path of this file, run `millpond config show`.)"
     ),
     "offline_greeting": "Hello! What can I do for you?",
     "offline_echo": "You said: {text}",

@@ -54,7 +54,7 @@ def reason(state: SessionState, *, running: bool, now_ms: int) -> str:
             "conversations at the same time."
         )
     # A limit or a pause announces itself, and is not counted as an attempt.
-    return "An attempt to answer this message failed. Millpond retries automatically." if state.attempts else ""
+    return "The last attempt to answer this message failed. Millpond retries automatically." if state.attempts else ""
 
 
 # The answer being written, put together from what is published in passing. Pure.

@@ -186,7 +186,7 @@ def left_s(deadline: float) -> float:
     """Seconds until then, by the event loop's clock. Raises: SendRefused: there are none left."""
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("the time limit for sending the message expired before the request was made")
+        raise SendRefused("the message could not be sent before the time limit expired")
     return seconds
 
 
@@ -199,5 +199,5 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"Discord's answer is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"Discord's response is larger than {max_bytes:,} bytes")
     return bytes(found)

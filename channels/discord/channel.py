@@ -182,7 +182,8 @@ class DiscordChannel:
         deadline = anyio.current_time() + timeout_s
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but at most {FETCH_MAX_BYTES:,} bytes are downloaded"
+                f"the file has {attachment.size_bytes:,} bytes, but only files of up to {FETCH_MAX_BYTES:,} "
+                f"bytes are downloaded"
             )
         channel, message, file = _source(attachment)
         content = await self._api.call(Request("GET", f"/channels/{channel}/messages/{message}"), timeout_s=timeout_s)
@@ -230,7 +231,7 @@ def _files(content: bytes) -> list[File]:
     try:
         message = _message(content)
     except UNREADABLE as error:
-        raise SendRefused("the message with the file cannot be read") from error
+        raise SendRefused("the message that contains the file cannot be read") from error
     return [*message.attachments, *(file for each in message.message_snapshots for file in each.message.attachments)]
 
 

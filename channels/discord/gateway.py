@@ -118,7 +118,7 @@ class Gateway:
         try:
             found = _address(await self._api.call(Request("GET", "/gateway/bot"), timeout_s=OPEN_S))
         except UNREADABLE:
-            raise SendRefused("Discord returned no gateway address. Check base_url.") from None
+            raise SendRefused("Discord did not return a gateway address. Check base_url.") from None
         starts = found.session_start_limit
         if starts.remaining <= 0:
             raise SendRefused(

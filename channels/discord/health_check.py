@@ -34,7 +34,7 @@ async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:
     """The bot's identity. Raises: ChannelError; ValueError: the answer is another one."""
     found = _user(await api.call(Request("GET", "/users/@me"), timeout_s=timeout_s))
     if not found.id:
-        raise ValueError("the answer lacks the ID of the bot")
+        raise ValueError("the response does not contain the bot's ID")
     return found
 
 
@@ -61,7 +61,7 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
         state: Literal["warning", "error"] = "error" if config.access.groups == "all" else "warning"
         remarks.append(Remark(state=state, text=NO_INTENT))
     if app.approximate_guild_count == 0:
-        text = f"the bot is in no server. To add the bot to a server, open {app.invitation}"
+        text = f"the bot has not been added to any server. To add the bot to a server, open {app.invitation}"
         remarks.append(Remark(state="ok", text=text))
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
         text = f"the bot is in more than {SHARDS_FROM:,} servers, for which Discord requires several connections. "

@@ -53,7 +53,7 @@ class AccessToken:
     def _note(self, found: Mapping[str, Any]) -> None:
         token, lasts_s = found.get("tenant_access_token"), found.get("expire")
         if not isinstance(token, str) or not token or not isinstance(lasts_s, int):
-            raise SendRefused("Feishu returned no access token")
+            raise SendRefused("Feishu did not return an access token")
         self._held, self._until = Secret(token), anyio.current_time() + max(lasts_s - EARLY_S, lasts_s / 2)
 
 

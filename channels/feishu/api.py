@@ -19,7 +19,7 @@ import msgspec
 from channels.feishu.access_token import AccessToken
 from channels.feishu.api_types import TOKEN, Answer, Unreached, judged
 from channels.http_post import NOTHING_SENT
-from daemon.config.secret import STARS
+from daemon.config.secret import STARS, Secret
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_client
 
@@ -148,7 +148,7 @@ class Api:
         """An answer to a request with the access token, which is renewed when Feishu does not accept it."""
         deadline, url = anyio.current_time() + timeout_s, f"{self._base}{API}{path}"
         for is_last in (False, True):
-            token = await self._token.held(lambda: self._new_token(left_s(deadline)))
+            token = await self._held(deadline)
             sent = {**headers, "Authorization": f"Bearer {token.reveal()}"}
             whole, answer = await self._requested(
                 verb, url, left_s(deadline), shows=shows, max_bytes=max_bytes, headers=sent, **options
@@ -158,6 +158,12 @@ class Api:
             # Refused, so nothing was done: it can be asked with another token at once.
             self._token.drop(token)
         return whole, answer
+
+    async def _held(self, deadline: float) -> Secret:
+        """The access token, which may be bought by another caller that has more time. Raises: as ``call``."""
+        with anyio.move_on_after(left_s(deadline)):
+            return await self._token.held(lambda: self._new_token(left_s(deadline)))
+        raise SendRefused("Feishu returned no access token within the time limit of the request")
 
     async def _new_token(self, timeout_s: float) -> dict[str, Any]:
         body = {"app_id": self._token.app_id, "app_secret": self._token.app_secret.reveal()}
@@ -217,7 +223,7 @@ def left_s(deadline: float) -> float:
     """
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("the time limit for sending the message expired before the request was made")
+        raise SendRefused("the message could not be sent before the time limit expired")
     return seconds
 
 
@@ -231,7 +237,7 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"the answer of Feishu is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"Feishu's response is larger than {max_bytes:,} bytes")
     return bytes(found)
 
 

@@ -133,14 +133,16 @@ TOO_MANY = frozenset({99991400, 230020, 11232, 11233, 11247})
 TOKEN = frozenset({99991661, 99991663, 99991664, 99991665, 99991668, 99991671, 20005, 20013, 4001})
 """Codes of an access token that is missing, invalid or expired."""
 
-SECRET = frozenset({10003, 10005, 10012, 10013, 10014, 10015, 1000040344})
-"""Codes of an app id or a secret that is wrong, or of an app that is switched off."""
+SECRET = frozenset({10003, 10005, 10012, 10013, 10014, 10015, 99991401, 99991543, 99991662, 99991673, 1000040344})
+"""Codes of an app id or a secret that is wrong, of an app that is switched off, and of a machine that the app excludes
+(``lark-cli``, "Generic error codes")."""
 
-SCOPE = frozenset({99991672, 99991679})
+SCOPE = frozenset({99991672, 99991676, 99991679})
 """Codes of a permission that the app lacks."""
 
-LATER = frozenset({230049, 18121, 1500, 1663, 1668, 5000, 55001, 10500, 300120, 99991500})
-"""Codes for: not now. What was sent under a ``uuid`` may be sent again, so nothing is in doubt."""
+LATER = frozenset({230049, 18121, 1, 1500, 1663, 1668, 5000, 55001, 10500, 300120, 99991500, 1000040343})
+"""Codes for: not now, also of long connections (lark-oapi, ``ws/const.py``). What was sent under a ``uuid`` may be sent
+again, so nothing is in doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +216,8 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
     if code in TOKEN:
         raise TokenExpired(text, brief=brief)
     if code in SECRET:
-        raise Unauthorized(f"{text}. Check app_id and app_secret.", retry_after_s=LONG_REST_S, brief=brief)
+        text = f"{text}. Check app_id, app_secret and the status of the app."
+        raise Unauthorized(text, retry_after_s=LONG_REST_S, brief=brief)
     if code in SCOPE:
         raise MissingScope(text, retry_after_s=LONG_REST_S, brief=brief)
     if code in LATER or answer.status >= 500:

@@ -101,7 +101,7 @@ class CardStreams:
         )
         card_id = nested(answer, "data", "card_id")
         if not isinstance(card_id, str) or not card_id.isalnum():
-            raise SendRefused("Feishu returned no ID for a card")
+            raise SendRefused("Feishu did not return an ID for the card")
         card = self._cards[message_id] = _Card(card_id)
         while len(self._cards) > KEPT_MAX:
             self._cards.popitem(last=False)

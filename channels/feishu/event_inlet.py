@@ -11,8 +11,8 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.feishu.api import Api
-from channels.feishu.api_types import Body, Item
-from channels.feishu.feishu_events import RECALLED, SAID, Me, answered_by, me_of, people_of, read, recalled
+from channels.feishu.api_types import Body, Item, MissingScope, Rejected
+from channels.feishu.feishu_events import FORWARD, RECALLED, SAID, Me, answered_by, me_of, people_of, read, recalled
 from channels.feishu.user_directory import UserDirectory
 from channels.log_throttle import LogThrottle
 from channels.shapes import lenient, nested, objects_in
@@ -21,8 +21,9 @@ from daemon.config import FeishuConfig
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
 from daemon.process import Process
 
-LOOK_S = 2.0
-"""How long a message waits for the one that it answers: less than Feishu waits for a response (3 s)."""
+LOOK_S = 1.5
+"""How long a message waits for the one that it answers, or for those that it forwards. With the names in it, that is
+less than an event may take."""
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _log = structlog.get_logger()
@@ -73,45 +74,47 @@ class EventInlet:
         if header is None or (header.app_id and header.app_id != self._me.app_id):
             metrics.UPDATES.labels(self._channel, "foreign").inc()
             return None
-        if kind == RECALLED and body.event is not None:
+        if kind == RECALLED and body.event is not None and recalled(body, self._me, None) is not None:
             return recalled(body, self._me, await self._lost(body.event.message_id))
         if kind != SAID:
             _log.debug("event.ignored", channel=self._channel, kind=kind[:64])
             return None
-        if read(body, self._me) is None:
-            return None
-        original = await self._answered(body)
-        names = await self._people.names(people_of(body, original))
-        return read(body, self._me, names, original)
-
-    async def _answered(self, body: Body) -> Item | None:
-        """The message that one answers; None: it answers none, or it cannot be had."""
         message = body.event.message if body.event else None
-        answers = answered_by(message) if message else ""
-        if not answers:
+        if message is None or read(body, self._me) is None:
             return None
+        is_forward = message.message_type == FORWARD
+        found = await self._items(message.message_id if is_forward else answered_by(message))
+        original, forwarded = (None, found[1:]) if is_forward else (next(iter(found), None), ())
+        names = await self._people.names(people_of(body, original, *forwarded))
+        return read(body, self._me, names, original, forwarded)
+
+    async def _items(self, message_id: str) -> tuple[Item, ...]:
+        """A message, and behind it those that it forwards; empty: there is none, or it cannot be had."""
+        if not message_id:
+            return ()
         try:
-            return await message_of(self._api, answers, timeout_s=LOOK_S)
+            return await _items_of(self._api, message_id, timeout_s=LOOK_S)
         except ChannelError as error:
             if self._seldom.now("answered"):
                 _log.warning("event.incomplete", channel=self._channel, reason=brief(error))
-            return None
+            return ()
 
     async def _lost(self, message_id: str) -> Item | None:
         """What Feishu still tells of a message that was taken back: its thread. Raises: SendRefused."""
         try:
             return await message_of(self._api, message_id, timeout_s=LOOK_S)
-        except SendRefused:
-            raise
-        except ChannelError:
+        except (Rejected, MissingScope):  # no waiting would help, and it would hold up the messages of the chat
             return None
 
 
 async def message_of(api: Api, message_id: str, *, timeout_s: float) -> Item | None:
     """A message; None: there is none. Errors as for ``Api.call``, but nothing is in doubt."""
+    return next(iter(await _items_of(api, message_id, timeout_s=timeout_s)), None)
+
+
+async def _items_of(api: Api, message_id: str, *, timeout_s: float) -> tuple[Item, ...]:
     answer = await api.call("GET", f"/im/v1/messages/{message_id}", timeout_s=timeout_s)
-    items = objects_in(nested(answer, "data", "items"))
-    return lenient(Item, items[0]) if items else None
+    return tuple([lenient(Item, each) for each in objects_in(nested(answer, "data", "items"))])
 
 
 def chat_of(found: dict[str, Any]) -> str:

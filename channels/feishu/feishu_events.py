@@ -1,7 +1,7 @@
 """The meaning of Feishu's events: a message for the intake, or nothing. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ SAID, RECALLED = "im.message.receive_v1", "im.message.recalled_v1"
 
 NOBODY: Mapping[str, str] = {}
 """No names are known."""
+
+FORWARD = "merge_forward"
+"""The type of a message that forwards several; the event does not contain them."""
 
 RECALLED_MARK = "recalled"
 
@@ -42,14 +45,21 @@ def me_of(found: Mapping[str, Any], app_id: str) -> Me:
     """
     open_id, name = nested(found, "bot", "open_id"), nested(found, "bot", "app_name")
     if not isinstance(open_id, str) or not _is_id(open_id):
-        raise ValueError("Feishu's answer to bot/v3/info lacks the bot. Add the bot capability to the app")
+        raise ValueError("Feishu's response to bot/v3/info does not contain the bot. Add the bot capability to the app")
     return Me(open_id=open_id, app_id=app_id, name=name_in(name) if isinstance(name, str) else "")
 
 
-def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, original: Item | None = None) -> Arrival | None:
+def read(
+    body: Body,
+    me: Me,
+    names: Mapping[str, str] = NOBODY,
+    original: Item | None = None,
+    forwarded: Sequence[Item] = (),
+) -> Arrival | None:
     """The message of an event for the bot ``me``; None: no message, or one of the bot itself.
 
-    ``names`` are those of people by ``open_id``; ``original`` is the message that is answered, if it is known.
+    ``names`` are those of people by ``open_id``; ``original`` is the message that is answered, if it is known, and
+    ``forwarded`` are those that the message forwards.
     """
     event = body.event
     message = event.message if event else None
@@ -74,7 +84,7 @@ def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, original: Item |
         thread=thread_of(message),
         chat_kind="direct" if direct else "group",
         sender=Sender(id=who, name=names.get(who, ""), is_bot=sender.sender_type not in ("", "user")),
-        text=said.text.strip(),
+        text="\n".join([_line(each, names) for each in forwarded]) or said.text.strip(),
         mentioned=direct or named or is_ours,
         attachments=said.attachments,
         reply_to=answers,
@@ -119,13 +129,14 @@ def is_of(item: Item, me: Me) -> bool:
     return item.sender is not None and item.sender.id == me.app_id
 
 
-def people_of(body: Body, original: Item | None = None) -> Iterator[str]:
+def people_of(body: Body, *items: Item | None) -> Iterator[str]:
     """The ids of people whose names the event does not contain."""
     sender = body.event.sender if body.event else None
     if sender is not None and sender.sender_id is not None:
         yield sender.sender_id.open_id
-    if original is not None and original.sender is not None and original.sender.id_type == "open_id":
-        yield original.sender.id
+    for item in items:
+        if item is not None and item.sender is not None and item.sender.id_type == "open_id":
+            yield item.sender.id
 
 
 def _quote(original: Item, names: Mapping[str, str]) -> Quote | None:
@@ -134,6 +145,14 @@ def _quote(original: Item, names: Mapping[str, str]) -> Quote | None:
     said = said_in(original.msg_type, original.body.content, original.mentions, message_id=original.message_id)
     who = original.sender.id
     return Quote(text=said.text, sender_name=names.get(who) or who, sender_id=who) if said.text.strip() else None
+
+
+def _line(item: Item, names: Mapping[str, str]) -> str:
+    """A forwarded message, whose files Feishu does not give."""
+    content, who = item.body.content if item.body else "", item.sender.id if item.sender else ""
+    said = said_in(item.msg_type, content, item.mentions, message_id=item.message_id)
+    files = [f"[{each.kind}: {each.name}]" for each in said.attachments]
+    return f"{names.get(who) or name_in(who)}: {' '.join(filter(None, (*files, said.text)))}"
 
 
 def _milliseconds(text: str) -> float:

@@ -102,5 +102,5 @@ def _is_image(attachment: Attachment, content: bytes) -> bool:
 def _keyed(name: str, answer: dict[str, Any]) -> str:
     key = nested(answer, "data", name)
     if not isinstance(key, str) or not key:
-        raise SendRefused("Feishu returned no key for a file")
+        raise SendRefused("Feishu did not return a key for the file")
     return _encode({name: key}).decode()

@@ -167,7 +167,8 @@ class Connection:
         self._endpoint = endpoint
         self._put = put
         self._channel = channel
-        self._ping_s = endpoint.ping_s
+        self._ping_s = self._told_s = endpoint.ping_s
+        """Between this ping and the next one, and between those after it."""
         self._partial: OrderedDict[str, dict[int, bytes]] = OrderedDict()
         """Parts of events, by the event's id."""
 
@@ -199,12 +200,14 @@ class Connection:
         while True:
             await self._written(ping(self._endpoint.service))
             await anyio.sleep(self._ping_s)
+            # Now and no sooner: a shorter one would let the connection look silent before this ping was due.
+            self._ping_s = self._told_s
 
     def _hear(self, content: bytes) -> None:
         try:
             frame = decoded(content)
             if frame.method == CONTROL:
-                self._ping_s = ping_s_of(frame.payload, self._ping_s)
+                self._told_s = ping_s_of(frame.payload, self._told_s)
             elif frame.method == DATA and frame.kind == "event":
                 payload = self._whole(frame)
                 if payload is not None:
@@ -272,21 +275,22 @@ def ping_s_of(payload: bytes, usual_s: float) -> float:
 
 
 def _ping_s(told_s: Any, usual_s: float) -> float:
-    return min(max(float(told_s), PING_MIN_S), PING_MAX_S) if isinstance(told_s, int) and told_s > 0 else usual_s
+    return float(min(max(told_s, PING_MIN_S), PING_MAX_S)) if isinstance(told_s, int) and told_s > 0 else usual_s
 
 
 async def _opened(session: aiohttp.ClientSession, endpoint: Endpoint) -> Any:
     """A connection. Raises: SendRefused."""
-    failure = f"Feishu did not accept the connection within {OPEN_S:g} s"
+    failure, said = f"Feishu did not accept the connection within {OPEN_S:g} s", ""
     with anyio.move_on_after(OPEN_S):
         try:
             return await opened(session, endpoint.url)
         except aiohttp.WSServerHandshakeError as error:
+            failure = f"status {error.status}"
             said = error.headers.get("handshake-msg", "") if error.headers else ""
-            failure = f"status {error.status} {said[:200]}".strip()
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = type(error).__name__
-    raise SendRefused(f"the WebSocket cannot be opened: {failure}")
+    reason = f"the WebSocket cannot be opened: {failure}"
+    raise SendRefused(f"{reason} {said[:200]}".strip(), brief=reason)
 
 
 def _chat(payload: bytes) -> bytes:

@@ -40,7 +40,9 @@ def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id:
         return MessageContent(text=_readable(_text(found, "text"), names, mentions, me))
     if kind in ("post", "interactive"):
         files: list[Attachment] = []
-        lines = [sound(_text(found, "title")), *_lines(_content(found), names, message_id, files)]
+        found = _in_a_language(found)
+        content = found.get("content", found.get("elements"))
+        lines = [sound(_text(found, "title")), *_lines(content, names, message_id, files)]
         text = _without_call("\n".join(filter(None, lines)).strip(), names, mentions, me)
         return MessageContent(text=text, attachments=tuple(files))
     attachment = _attachment(kind, found, message_id)
@@ -69,12 +71,10 @@ def _without_call(text: str, names: Mapping[str, str], mentions: Sequence[Mentio
     return text
 
 
-def _content(found: Mapping[str, Any]) -> Any:
-    """The lines of a rich text or of a card; one that is sent has a language around it."""
-    if "content" not in found and "elements" not in found:
-        inner = objects_in(list(found.values()))
-        found = inner[0] if inner else {}
-    return found.get("content", found.get("elements"))
+def _in_a_language(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A rich text or a card; one that is sent has a language around it, of several the first one serves."""
+    inner = () if "content" in found or "elements" in found else objects_in(list(found.values()))
+    return inner[0] if inner else found
 
 
 def _lines(content: Any, names: Mapping[str, str], message_id: str, files: list[Attachment]) -> Iterator[str]:
@@ -118,7 +118,11 @@ def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachm
 
 def _instead(kind: str, found: Mapping[str, Any]) -> str:
     """The line that stands for something that has no text."""
-    told = next((text for name in ("summary", "name", "topic", "text") if (text := _text(found, name).strip())), "")
+    post = found.get("summary")  # of a task
+    if isinstance(post, dict):
+        return " ".join((f"[{sound(kind)[:64]}]", *_lines(post.get("content"), {}, "", [])))
+    names = ("summary", "name", "topic", "text", "file_name")
+    told = next((text for name in names if (text := _text(found, name).strip())), "")
     return f"[{sound(kind)[:64]}: {sound(told)[:NAME_MAX_CHARS]}]" if told else f"[unsupported: {sound(kind)[:64]}]"
 
 

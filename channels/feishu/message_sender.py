@@ -1,5 +1,6 @@
 """Sending, changing and taking back one message; nothing is sent again here that may have arrived."""
 
+from collections import OrderedDict
 from typing import Any
 
 import anyio
@@ -20,8 +21,12 @@ MESSAGE = "om_"
 GONE = frozenset({230011, 230110, 230003})
 """The message was taken back or deleted."""
 
-NOT_THERE = GONE | {230019, 230050, 18113}
-"""What is to be answered cannot be: the message or its thread is gone."""
+NOT_THERE = GONE | {230019, 230050, 230071, 230072, 230111, 18113}
+"""What is to be answered cannot be: the message or its thread is gone, will soon be, or takes no answer in a thread
+(``im/v1/messages/:message_id/reply``)."""
+
+REMOVED_MAX = 2_000
+"""Messages of which it is known that they were taken back; as many as texts are shown at a time."""
 
 LIKE_NEW = frozenset({230099, 230054})
 """The card of a message cannot be replaced as a whole; it may be in streaming mode."""
@@ -34,6 +39,7 @@ class MessageSender:
         self._api = api
         self._files = files
         self._streams = streams
+        self._removed: OrderedDict[str, None] = OrderedDict()
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Send a part; Feishu's id of its first message. Errors as for ``Channel.send``.
@@ -47,6 +53,9 @@ class MessageSender:
         if part.text.strip() or not files:
             forms = forms_of(part.text, streaming=part.preview and self._streams.are_there)
             sent = await self._taken(chat, part, forms, "text", deadline)
+            if part.preview and sent in self._removed:
+                # Shown anew further down: under the same uuid Feishu tells of the message that was taken back.
+                sent = await self._taken(chat, part, forms, f"text {part.attempt}", deadline)
         for number, file in enumerate(files):
             sent_file = await self._taken(chat, part, [file], f"file {number}", deadline)
             sent = sent or sent_file
@@ -76,6 +85,9 @@ class MessageSender:
         except Rejected as no:
             if no.code not in GONE:
                 raise
+        self._removed[message_id] = None
+        while len(self._removed) > REMOVED_MAX:
+            self._removed.popitem(last=False)
 
     async def _replace(self, message_id: str, part: Part, deadline: float) -> None:
         card = card_of(clean(part.text), streaming=part.preview and self._streams.are_there)
@@ -84,15 +96,19 @@ class MessageSender:
     async def _taken(self, chat: SessionKey, part: Part, forms: list[Sent], piece: str, deadline: float) -> str:
         """The id of a message in the first form that Feishu takes, in the thread or chat where it takes one."""
         uuid = uuid_of(chat, part, piece)
-        answers = chat.thread or (part.reply_to if piece in ("text", "file 0") else "")
+        answers = chat.thread or (part.reply_to if piece == "file 0" or piece.startswith("text") else "")
+        left = forms
         while True:
             try:
-                return await self._posted(chat, forms[0], uuid, answers, deadline)
+                return await self._posted(chat, left[0], uuid, answers, deadline)
             except Rejected as no:
                 if answers and no.code in NOT_THERE:
                     answers = ""  # what was asked there is answered in the chat itself
-                elif no.code in NO_FORM and len(forms) > 1:
-                    forms = forms[1:]
+                elif no.code in NO_FORM and len(left) > 1:
+                    left = left[1:]
+                elif answers and no.code in NO_FORM:
+                    # Perhaps it is not the form, but a message that cannot be answered (230001, 230054).
+                    answers, left = "", forms
                 else:
                     raise
 

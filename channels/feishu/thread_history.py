@@ -23,7 +23,7 @@ PAGE = 50
 """Messages asked for at a time (``im/v1/messages``)."""
 
 PAGES_MAX = 5
-"""Pages read at a time."""
+"""Pages read at a time, from the last one on: the question is mostly on the first of them."""
 
 NAMES_S = 1.0
 """How long the names of those who spoke may take."""
@@ -46,24 +46,32 @@ class ThreadHistory:
         except MissingScope as no:
             # A person who gives it cannot be waited for: what asks does without.
             raise SendRejected(str(no)) from None
-        wanted = [each.sender.id for each in kept if each.sender]
+        wanted = [each.sender.id for each in kept if each.sender and each.sender.id_type == "open_id"]
         patience_s = max(0.0, min(NAMES_S, deadline - anyio.current_time()))
         names = await self._people.names(wanted, patience_s=patience_s)
         return tuple(said for each in kept if (said := _said(each, names)) is not None)
 
     async def _kept(self, inbound: Inbound, deadline: float) -> deque[Item]:
-        kept: deque[Item] = deque(maxlen=KEPT_MAX)
+        kept: deque[Item] = deque()
         root = await message_of(self._api, inbound.thread, timeout_s=left_s(deadline))
         if root is None or not root.thread_id:
             return kept
-        query = {"container_id_type": "thread", "container_id": root.thread_id, "page_size": str(PAGE)}
+        query = {
+            "container_id_type": "thread",
+            "container_id": root.thread_id,
+            "sort_type": "ByCreateTimeDesc",
+            "page_size": str(PAGE),
+        }
+        is_before = False
         for _ in range(PAGES_MAX):
             answer = await self._api.call("GET", "/im/v1/messages", timeout_s=left_s(deadline), query=query)
             for each in objects_in(nested(answer, "data", "items")):
                 item = lenient(Item, each)
-                if item.message_id == inbound.id:
+                if is_before:
+                    kept.appendleft(item)
+                if len(kept) == KEPT_MAX:
                     return kept
-                kept.append(item)
+                is_before = is_before or item.message_id == inbound.id
             token = nested(answer, "data", "page_token")
             if not nested(answer, "data", "has_more") or not isinstance(token, str) or not token:
                 break

@@ -56,7 +56,8 @@ def _error(code: str, message: str) -> bytes:
 
 _NOT_HTTP = _error(
     "bad_request",
-    "This is not a valid HTTP request. Send exactly one Host header and less than 64 kB of headers. In the address, "
+    "The request is not a valid HTTP request. Send exactly one Host header and less than 64 kB of headers. In "
+    "the address, "
     "percent-encode every character that is not an ASCII letter, digit or punctuation mark.",
 )
 _TOO_SLOW = _error(

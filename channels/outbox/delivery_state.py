@@ -288,4 +288,4 @@ class DeliveryState:
 
 
 def _lost(key: str) -> LeaseLost:
-    return LeaseLost(f"{key}: another Millpond process now sends the replies of this channel")
+    return LeaseLost(f"{key}: another Millpond process now sends this channel's replies")

@@ -46,7 +46,7 @@ DEPTH_MAX = 16
 
 _GONE = {
     "tombstone": "a file that was deleted",
-    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's Slack plan",
+    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's plan",
 }
 """Modes of files of which only a sign is left."""
 
@@ -264,7 +264,7 @@ class Files:
         found = await self._api.call("files.getUploadURLExternal", params, timeout_s=left_s(deadline))
         file, url = found.get("file_id"), found.get("upload_url")
         if not isinstance(file, str) or not isinstance(url, str):
-            raise SendRefused("Slack returned no upload address")
+            raise SendRefused("Slack did not return an upload address")
         await self._api.upload(url, content, timeout_s=left_s(deadline))
         return {"id": file, "title": name}
 
@@ -283,7 +283,7 @@ class Files:
         for key in ("url_private_download", "url_private"):
             if isinstance(url := found.get(key), str) and url:
                 return url
-        raise SendRejected("Slack returned no download address for the file")
+        raise SendRejected("Slack did not return a download address for the file")
 
 
 def _places(answer: Mapping[str, Any], channel: str) -> Iterator[str]:

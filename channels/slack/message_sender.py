@@ -82,7 +82,7 @@ class TextStreams:
             return self._without(str(no)) if no.error in NOWHERE else ""
         ts = ts_of(found)
         if not ts:
-            raise SendUnknown("Slack started a stream but returned no ID for it")
+            raise SendUnknown("Slack started a stream but did not return an ID for it")
         self._note(chat.chat, ts, text)
         return ts
 

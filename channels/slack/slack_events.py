@@ -48,7 +48,7 @@ def me_of(found: Mapping[str, Any]) -> Me:
     """
     team, user, bot, name = (str(found.get(key) or "") for key in ("team_id", "user_id", "bot_id", "user"))
     if not (_is_id(team) and _is_id(user)):
-        raise ValueError("Slack's answer to auth.test lacks the team or the user")
+        raise ValueError("Slack's response to auth.test does not contain the team or the user")
     return Me(team=team, user=user, bot=bot, name=sound(name))
 
 

@@ -149,7 +149,7 @@ def left_s(deadline: float) -> float:
     """
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("the time limit for sending the message expired before the request was made")
+        raise SendRefused("the message could not be sent before the time limit expired")
     return seconds
 
 

@@ -183,7 +183,7 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
     async for piece in response.aiter_bytes():
         found += piece
         if len(found) > max_bytes:
-            raise SendRejected(f"the answer of the Telegram server is larger than {max_bytes:,} bytes")
+            raise SendRejected(f"the Telegram server's response is larger than {max_bytes:,} bytes")
     return bytes(found)
 
 

@@ -181,7 +181,7 @@ class TelegramChannel:
         except SendUnknown as error:
             raise SendRefused(str(error)) from error
         except msgspec.DecodeError:
-            raise SendRejected("Telegram returned no path for the file") from None
+            raise SendRejected("Telegram did not return a path for the file") from None
         if not path or path.startswith("/"):
             raise SendRejected("the Bot API server runs in local mode (--local), which is not supported")
         left_s = max(deadline - anyio.current_time(), 0.0)

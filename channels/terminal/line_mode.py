@@ -56,8 +56,7 @@ class LineMode:
             tg.cancel_scope.cancel()
         if self._refused:
             raise InboundError(
-                f"{self._refused} lines of the input were not accepted (see the errors above). All "
-                "others were answered."
+                f"{self._refused} input lines were not accepted (see the errors above). All others were answered."
             )
 
     async def _send(self, number: int, line: bytes) -> None:
@@ -69,7 +68,7 @@ class LineMode:
             while text.strip() and not await self._accepted(text, name, until):
                 pass
         except UnicodeDecodeError:
-            self._refuse(number, "this line of the input is not encoded in UTF-8. Convert it to UTF-8.")
+            self._refuse(number, "this input line is not encoded in UTF-8. Convert it to UTF-8.")
         except InboundError as error:
             self._refuse(number, str(error))
 

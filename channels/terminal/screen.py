@@ -223,9 +223,7 @@ class Screen:
         try:
             self._typed.send_nowait(line)
         except anyio.WouldBlock:
-            self._print(
-                DIM, f"the message was not sent, because {UNSENT_MAX} earlier messages are still waiting to be sent"
-            )
+            self._print(DIM, f"the message was not sent, because {UNSENT_MAX} earlier messages have not been sent yet")
 
     async def _send(self) -> None:
         async for line in self._to_send:

@@ -32,9 +32,7 @@ def terminal_of(config: Config) -> str:
     """
     enabled = [name for name, channel in config.channels.items() if _is_open(channel)]
     if not enabled:
-        raise ConfigError(
-            "Chatting in a terminal is disabled in the configuration. Set channels.terminal.enabled = true."
-        )
+        raise ConfigError("The terminal chat is disabled in the configuration. Set channels.terminal.enabled = true.")
     return "terminal" if "terminal" in enabled else enabled[0]
 
 

@@ -120,12 +120,12 @@ async def _queues(process: Process) -> bytes:
     parked = sum(standing.parked for standing in found)
     Gauge(
         "millpond_parked",
-        "Conversations that wait for a retry after a failure (at most 1,000 conversations are examined)",
+        "Conversations that are waiting for a retry after a failure (at most 1,000 conversations are examined)",
         registry=registry,
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest delay of an overdue conversation summary",
+        "Longest time that a conversation summary is overdue",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
@@ -152,10 +152,10 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
     """Labelled by channel; the configuration bounds their number."""
     bus = process.bus
-    out = Gauge("millpond_out", "Replies that are queued for a chat platform", ["channel"], registry=registry)
+    out = Gauge("millpond_out", "Replies queued for a chat platform", ["channel"], registry=registry)
     age = Gauge(
         "millpond_out_oldest_seconds",
-        "Age of the oldest reply that is queued for a chat platform",
+        "Age of the oldest reply queued for a chat platform",
         ["channel"],
         registry=registry,
     )

@@ -65,8 +65,8 @@ def readable(request: Request, key: SessionKey, channel: str) -> SessionKey:
     """
     if is_member(request) and key.channel != channel:
         raise ForeignSession(
-            f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Only operators may read sessions "
-            f"of channels other than {channel!r}. Send the operators' token."
+            f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Only operators can read sessions "
+            f"on channels other than {channel!r}. Send the operator token."
         )
     return key
 
@@ -101,6 +101,6 @@ async def check_sender(process: Process, inbound: Inbound) -> None:
         raise HTTPException(
             403,
             f"Session {session[:80]!r} belongs to another user, to an operator, to an administrator or to a person "
-            "with linked identities. Only operators may write to this session. Send the operators' token, or choose "
+            "with linked identities. Only operators can write to this session. Send the operator token, or choose "
             "another session.",
         )

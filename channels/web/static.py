@@ -37,7 +37,7 @@ Monitor Millpond with {address}/healthz, /readyz and /metrics
 _CONFIGURED = "-H 'Authorization: Bearer <token>' "
 _LOCAL = f"-H @{FILE_NAME} "
 _WHERE = f"""
-The file {FILE_NAME} in the data directory contains the token of the API.
+The {FILE_NAME} file in the data directory contains the API token.
 """
 
 

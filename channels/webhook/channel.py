@@ -130,8 +130,7 @@ class WebhookChannel:
         """The file at the address that came with a message; only files from the server of the bridge are fetched."""
         if _server(attachment.source) != _server(self._config.url):
             raise SendRejected(
-                "the file was not downloaded, because its address is not on the server that "
-                f"channels.{self.name}.url names"
+                f"the file was not downloaded, because its address is not on the server in channels.{self.name}.url"
             )
         if attachment.size_bytes > FILE_MAX_BYTES:
             raise SendRejected(_too_large(attachment.size_bytes))

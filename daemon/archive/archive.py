@@ -77,7 +77,7 @@ class Archive:
         """
         shelf = _shelf(shelf)
         if not raws:
-            raise ValueError(f"{shelf.label}: no messages are ready to be archived")
+            raise ValueError(f"{shelf.label}: there are no messages to be archived")
         self.is_failing = True  # until it is written
         marker = await self.files.present()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)

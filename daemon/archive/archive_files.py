@@ -93,7 +93,7 @@ class ArchiveFiles:
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
         raise ArchiveError(
-            f"{self.storage.where}/{named.place} does not contain the messages that its file name states. Move "
+            f"{self.storage.where}/{named.place} does not contain the messages given in its file name. Move "
             "the "
             "file away."
         )

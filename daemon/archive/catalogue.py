@@ -116,7 +116,7 @@ async def listing_of(bus: Bus, shelf: Shelf) -> SegmentListing:
         )
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{key} contains a value that does not describe an archive file: {error}. Inspect the key with `millpond "
+            f"{key} contains an entry that does not describe an archive file: {error}. Inspect the key with `millpond "
             "redis-cli`."
         ) from error
 
@@ -131,5 +131,6 @@ def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
         return segments_in(lines, owner)
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{where} contains a value that does not describe an archive file: {error}. Restore the file from a backup."
+            f"{where} contains an entry that does not describe an archive file: {error}. Restore the file from "
+            f"a backup."
         ) from error

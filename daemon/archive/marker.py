@@ -127,7 +127,7 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
         found = await marker_in(storage)  # somebody else may have been first
     if found is None:
         raise ArchiveError(
-            f"{storage.where}/{MARKER} was written but was not found afterwards. Find the program that deletes "
+            f"{storage.where}/{MARKER} was written, but was then missing. Find out which program deletes "
             "files in this folder."
         )
     if found.database and found.database != database:

@@ -179,7 +179,7 @@ class Cluster:
         exception."""
         answers: list[Any] = [
             BusUnavailable(
-                "no node of the Redis cluster is responsible for the slot of this key. Check the cluster's state."
+                "no node of the Redis cluster is responsible for this key's slot. Check the cluster's state."
             )
         ] * len(commands)
         by_client: dict[Client, list[int]] = {}

@@ -37,11 +37,11 @@ _LATER = (
 """Replies by which a server says that it takes nothing just now."""
 
 _REFUSED = {
-    "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
-    "READONLY": "Redis is a read-only replica and refuses writes. Set redis.url to the address of the master.",
-    "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and refuses writes. Check the replicas.",
+    "OOM": "Redis is out of memory (maxmemory) and rejects writes. Give it more memory.",
+    "READONLY": "Redis is a read-only replica and rejects writes. Set redis.url to the address of the master.",
+    "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and rejects writes. Check the replicas.",
     "MISCONF": (
-        "Redis cannot write to its disk (MISCONF) and refuses writes. Free up space on the Redis server's disk, "
+        "Redis cannot write to its disk (MISCONF) and rejects writes. Free up space on the Redis server's disk, "
         "and check the Redis log."
     ),
 }
@@ -338,7 +338,7 @@ def translated(error: BaseException, asked: str = "a command") -> BaseException:
 
 def _of_library(error: BaseException, asked: str) -> BaseException:
     if _is_login_refused(error):
-        return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
+        return LoginRefused(f"Redis rejected the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
         return OtherNode(f"the data has moved to another node of the Redis cluster: {error}")
     if is_later(error):

@@ -232,7 +232,7 @@ class Silence:
             self._answers_elsewhere = False
         elif self._answers_elsewhere:
             _log.warning("connection.silent", waited_s=SILENT_S)
-            raise TimeoutError("an answer was lost on a connection to Redis")
+            raise TimeoutError("a response was lost on a connection to Redis")
         else:
             self._answers_elsewhere = await answers_elsewhere(self._client)
 

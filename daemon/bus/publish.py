@@ -239,7 +239,7 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
         size = len(inbound.text.encode())
         inbound.id.encode()
     except UnicodeEncodeError:
-        raise InboundError("the text or the ID of the message is not valid Unicode. Write the message again.") from None
+        raise InboundError("the text or the ID of the message is not valid Unicode. Rewrite the message.") from None
     if size > config.message_max_bytes:
         raise MessageTooLarge(
             f"the message has {size:,} bytes, but at most {config.message_max_bytes:,} are accepted "

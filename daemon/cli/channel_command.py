@@ -102,7 +102,8 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
-    """Approve the person who received CODE on channel NAME. The bot notifies the person of the approval."""
+    """Approve the person who received CODE on channel NAME. The bot notifies the person that they have been
+    approved."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
             "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"

@@ -27,7 +27,7 @@ def config() -> None:
 @click.option("--defaults", is_flag=True, help="Also print the configuration keys that are not set.")
 @click.pass_context
 def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
-    """Print the configuration in use, with the source of each value. Secrets are shown as asterisks."""
+    """Print the current configuration and the source of each value. Secrets are shown as asterisks."""
     # Imported here: the help of every command would wait for it.
     import msgspec
 

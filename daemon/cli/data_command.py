@@ -50,7 +50,7 @@ def backup(
     The backup contains the data in Redis, the archive, and the workspaces of the configured bots. The workspaces
     include the bots' memory and received files. The backup contains the configuration only if you add --with-config.
 
-    The exit code is 1 if the backup is incomplete, because messages were not found or data could not be read.
+    The exit code is 1 if the backup is incomplete because messages were not found or data could not be read.
     """
     from daemon.data import VerificationResult, back_up
     from daemon.data import verify as verify_backup

@@ -91,8 +91,8 @@ def pause(ctx: click.Context, name: str, reminder_id: str) -> None:
 @ID
 @click.pass_context
 def resume(ctx: click.Context, name: str, reminder_id: str) -> None:
-    """Resume a paused reminder in SESSION. If the time of a one-time reminder has passed, the command removes the "
-    "reminder."""
+    """Resume a paused reminder in SESSION. If the time of a one-time reminder has passed, the command removes the
+    reminder."""
     due = _act(ctx, key_of(ctx, name), reminder_id, "resume")
     tell(f"reminder {reminder_id} fires on {due}" if due else f"the time of reminder {reminder_id} has passed")
 

@@ -59,7 +59,7 @@ def people_findings(config: Config) -> Iterator[ConfigProblem]:
     for name, person in config.people.items():
         here = f"people.{name}.identities"
         if len(person.identities) < 2:
-            yield ConfigProblem(here, "the list contains only one identity. Name at least two identities to link")
+            yield ConfigProblem(here, "the list contains only one identity. List at least two identities to link")
         for identity in person.identities:
             if problem := _problem(config, identity):
                 yield ConfigProblem(here, problem, ("channels",))
@@ -105,7 +105,7 @@ def search_findings(config: Config) -> Iterator[ConfigProblem]:
     if text := secret_problem(given.api_key):
         yield ConfigProblem(f"{_PATH}.api_key", text)
     if (given.base_url or given.api_key) and not given.model:
-        text = "this setting is missing. Name the model that turns texts into vectors, such as text-embedding-3-small"
+        text = "this setting is missing. Set the model that converts text into vectors, such as text-embedding-3-small"
         yield ConfigProblem(f"{_PATH}.model", text, needs)
     if given.model and not any(embeddings_of(config.memory_search, bot) for bot in config.bots.values()):
         text = (
@@ -124,10 +124,10 @@ def _reranker_findings(config: Config) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{_RERANKER}.api_key", text)
     needs = tuple(f"{_RERANKER}.{key}" for key in ("model", "base_url", "api_key", "api_key_file"))
     if (given.base_url or given.api_key) and not given.model:
-        text = "the key is not set. Name the model that orders search results, such as rerank-v3.5"
+        text = "the key is not set. Set the model that ranks search results, such as rerank-v3.5"
         yield ConfigProblem(f"{_RERANKER}.model", text, needs)
     if given.model and not given.base_url:
-        text = "the key is not set. Set the address of the server that orders search results, such as http://host/v1"
+        text = "the key is not set. Set the address of the server that ranks search results, such as http://host/v1"
         yield ConfigProblem(f"{_RERANKER}.base_url", text, needs)
 
 
@@ -138,7 +138,7 @@ def web_tools_findings(path: str, web: WebToolsConfig, tools: tuple[str, ...]) -
     """Every rule that a bot's section violates; ``path`` is that of the bot."""
     here = f"{path}.web"
     if "web_search" in tools and not web.search:
-        text = "this setting is missing. Name the provider of the tool web_search: brave, tavily or searxng"
+        text = "this setting is missing. Set the provider for the web_search tool: brave, tavily or searxng"
         yield ConfigProblem(f"{here}.search", text, (f"{path}.tools",))
     if "web_fetch" in tools and (find_spec("resiliparse") is None or find_spec("protego") is None):
         text = "the tool web_fetch needs packages that are not installed. Run: pip install 'millpond[web]'"

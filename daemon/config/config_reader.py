@@ -160,7 +160,7 @@ class ConfigReader:
             text = f"expected a list of sections [[{path}]], got {sort_of(given)}"
             if isinstance(given, Variable):
                 text = (
-                    f"an environment variable cannot set this list. Write the sections [[{path}]] into the "
+                    f"an environment variable cannot set this list. Add the [[{path}]] sections to the "
                     "configuration file"
                 )
             self.refuse(path, text)
@@ -193,7 +193,7 @@ class ConfigReader:
         what = (
             f"this setting is missing. Set this key to one of {known}"
             if missing
-            else f"{got(tag)} is not a type of this version of Millpond ({known}), and no installed package provides it"
+            else f"{got(tag)} is not a type in this version of Millpond ({known}), and no installed package provides it"
         )
         self.refuse(here, what)
         return None, {}
@@ -244,7 +244,7 @@ class ConfigReader:
             first = variable_of(join(path, next(iter(fields_of(kind)))))
             self.refuse(
                 path,
-                f"this is a section, not a single setting. Set the settings of the section one by one, such as {first}",
+                f"this is a section, not a single setting. Set each setting of the section separately, such as {first}",
             )
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")

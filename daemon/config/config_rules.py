@@ -88,8 +88,8 @@ def _order(config: Config) -> Iterator[ConfigProblem]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be lower than the value of lease_s, because leases otherwise expire while workers still "
-            f"hold them. Got {queue.renew_s} and {queue.lease_s}"
+            "the value must be less than lease_s, because otherwise leases expire while workers still hold "
+            f"them. Got {queue.renew_s} and {queue.lease_s}"
         )
         yield ConfigProblem("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
@@ -317,8 +317,8 @@ def _budget(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     text = (
         f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
         f"because {model.completion_tokens:,} are reserved for the answer (max_completion_tokens, at most a quarter) "
-        f"and {model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs at least "
-        f"{MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
+        f"and {model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt requires "
+        f"at least {MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
     )
     yield ConfigProblem(f"{path}.context_window_tokens", text, needs)
 
@@ -347,7 +347,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         if text := secret_problem(token):
             yield ConfigProblem(f"{path}.{key}", text)
         if token and key != "token" and token == channel.token:
-            text = "the value is the same as token, which has the rights of operators. Set another value"
+            text = "the value is the same as token, which grants operator rights. Set another value"
             yield ConfigProblem(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 

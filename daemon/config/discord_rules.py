@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_=-]{18,64}\.[A-Za-z0-9_=-]{4,16}\.[A-Za-z0-9_=-
 _SERVER_EMOJI = re.compile(r"<?a?:?\w{1,64}:\d{1,20}>?")
 """An emoji of a server: ``name:id``."""
 
-WHERE_TOKEN = "copy the token from the page Bot of the app, at https://discord.com/developers/applications"  # noqa: S105 - a place
+WHERE_TOKEN = "copy the token from the app's Bot page, at https://discord.com/developers/applications"  # noqa: S105 - a place
 
 
 def discord_findings(config: Config) -> Iterator[ConfigProblem]:

@@ -11,5 +11,5 @@ def exec_findings(config: Config) -> Iterator[ConfigProblem]:
     limit = "agent.turn_timeout_s"
     for name, bot in config.bots.items():
         if bot.exec.approval and bot.exec.approval_s >= config.agent.turn_timeout_s:
-            text = f"the value must be lower than {limit}. Got {bot.exec.approval_s} and {config.agent.turn_timeout_s}"
+            text = f"the value must be less than {limit}. Got {bot.exec.approval_s} and {config.agent.turn_timeout_s}"
             yield ConfigProblem(f"bots.{name}.exec.approval_s", text, (limit,))

@@ -122,5 +122,5 @@ def _text_of(content: bytes, shown: str) -> str:
     if "\ufffd" in text:
         raise ConfigError(f"{shown} is not UTF-8 text. Save it as UTF-8")
     if not text:
-        raise ConfigError(f"{shown} is empty. Write the secret into the file")
+        raise ConfigError(f"{shown} is empty. Save the secret in the file")
     return text

@@ -97,7 +97,7 @@ async def back_up(
     for path in wanted.config:
         await copies.file(path, CONFIG)
     await copies.end()
-    tell("looking for missing messages")
+    tell("checking for missing messages")
     losses = await archived.losses(bus, folder, ARCHIVE, deep=False)
     damaged = taking.damaged | copies.unreadable
     manifest = Manifest(

@@ -25,7 +25,7 @@ async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
     if not name.is_known and bus.schema > SCHEMA:
         return []  # a newer version knows what it is
     if not name.is_known:
-        text = "Millpond does not use this key. Find the program that wrote the key, and delete the key."
+        text = "Millpond does not use this key. Find out which program wrote the key, and delete the key."
         return [Flaw(rule="key.known", where=key, text=text)]
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):

@@ -67,7 +67,7 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
                 "memory.text",
                 why,
                 "text",
-                f"replace the text of MEMORY.md with the text of version {current} again",
+                f"restore MEMORY.md to the text of version {current}",
                 current,
                 base,
             )
@@ -106,7 +106,7 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
     if not (taken.history or taken.shelved):
         taken_in = sorted(field.removeprefix("upto:") for field in taken.fields if _is_taken_in(taken, field))
         if taken_in:
-            text = f"the memory contains {', '.join(taken_in)}, but its history was lost"
+            text = f"the memory contains {', '.join(taken_in)}, but its history is missing"
             yield _flaw(taken, "memory.history", f"{text}. Restore the memory from a backup.")
     for session, upto in sorted(newest.items()):
         ends = number(taken.fields.get(f"upto:{session}"), -1)
@@ -148,8 +148,8 @@ def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
             )
             yield _flaw(taken, "memory.undigested", why, "undigested", "remove the mark", index, 0)
         elif index in seen:
-            why = f"history entry {index} is marked twice to be merged into MEMORY.md"
-            yield _flaw(taken, "memory.undigested", why, "undigested", "mark it only once", index, 1)
+            why = f"history entry {index} is listed more than once for merging into MEMORY.md"
+            yield _flaw(taken, "memory.undigested", why, "undigested", "list it only once", index, 1)
         seen.add(index)
 
 

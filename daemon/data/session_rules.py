@@ -92,7 +92,7 @@ def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
         )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
-        mend = Mend(what="remove the missing session from the lists", action="idle", owner=taken.name)
+        mend = Mend(what="remove the nonexistent session from the lists", action="idle", owner=taken.name)
         text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
@@ -173,8 +173,8 @@ class _Look:
             if entry.turn > index or entry.turn < last_turn:
                 yield self._flaw(
                     "log.turn",
-                    f"message {index} is marked as part of turn {entry.turn}, which cannot contain this "
-                    "message. Restore the "
+                    f"message {index} is marked as part of turn {entry.turn}, which cannot contain "
+                    "it. Restore the "
                     "session from a backup.",
                 )
             last_turn = entry.turn

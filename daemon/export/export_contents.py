@@ -34,19 +34,19 @@ Created on {time} (UTC).
 
 memory/<scope>/MEMORY.md       the bot's current memory, which is part of every prompt
 memory/<scope>/HISTORY.md      past events, one paragraph for each consolidated part of a conversation
-memory/<scope>/history.jsonl   the entries of the history with all of their fields, one JSON object per line
+memory/<scope>/history.jsonl   all history entries with all of their fields, one JSON object per line
 memory/<scope>/versions.jsonl  every version of MEMORY.md, with its origin
 memory/<scope>/notes.jsonl     daily notes
 transcripts/<session>.jsonl    all messages of a conversation from the first to the last, one per line
 sessions/<session>.json        state of a conversation, with its unanswered messages, reminders and command replies
 groups/<session>.jsonl         the person's messages in groups, if an administrator exported all data of a person
-files/<scope>/                 files that the bot wrote for you, and long tool results
+files/<scope>/                 files that the bot created for you, and long tool results
 usage.jsonl                    usage by day: messages, model calls, tokens, costs
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  list of scopes and conversations, and of parts that could not be read
 
-Parts without content are left out of the export.
-The file contents.json lists the memory or conversation that each file belongs to.
+Empty parts are left out of the export.
+contents.json lists which memory or conversation each file belongs to.
 Backups, and data that chat platforms and model providers store themselves, are not included.
 """,
     "zh": """\

@@ -104,7 +104,7 @@ async def _taken(stores: ForgetStores, session: str, *, take_s: float) -> Consol
                 return None
             await anyio.sleep(LOOK_S)
     raise JobWaits(
-        f"session {session} is being consolidated. The session's data is deleted after the consolidation.",
+        f"session {session} is being consolidated. The session's data will be deleted after the consolidation.",
         delay_s=AGAIN_S,
     )
 
@@ -156,7 +156,7 @@ ARCHIVE_AGAIN_S = 30.0
 BEYOND_TURN_S = 60.0
 """How long a turn is waited for beyond its own limit."""
 
-WAITING = "the archive's storage cannot be used at present, so the archived part is deleted later"
+WAITING = "the archive's storage is currently unavailable, so the archived part will be deleted later"
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

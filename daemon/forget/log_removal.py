@@ -365,6 +365,6 @@ async def _leave(work: ForgetContext, lock: ConsolidationLock, *, upto: int) -> 
 
 def _lost(lock: ConsolidationLock) -> LockLost:
     return LockLost(
-        f"session {lock.session} is now being consolidated by another worker. The rest of the session's data is "
-        "deleted later."
+        f"session {lock.session} is now being consolidated by another worker. The rest of the session's data "
+        "will be deleted later."
     )

@@ -74,7 +74,7 @@ async def _forget_current(work: ForgetContext, scope: str, wanted: Wanted) -> No
         if await bus.run(CURRENT, [keys.memory(scope), keys.versions(scope)], args) == b"done":
             break
     else:
-        raise VersionMoved(f"MEMORY.md of {scope} keeps changing. The data of this memory is deleted later.")
+        raise VersionMoved(f"MEMORY.md of {scope} keeps changing. This memory's data will be deleted later.")
     for hit in hits:
         work.found("memory", [hit])
 

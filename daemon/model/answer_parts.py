@@ -169,7 +169,7 @@ class AnswerParts:
             raise self._no_answer(self._broken)
         has_text = bool("".join(self._text).strip())
         if not self._finish and not (marked and self._calls.are_whole and (has_text or self._calls)):
-            raise InvalidAnswer(f"the answer of {self._endpoint} was cut off before its end")
+            raise InvalidAnswer(f"the answer from {self._endpoint} was cut off before the end")
         if self._finish in _BROKEN:
             raise ModelUnavailable(
                 f"{self._endpoint} ended its answer with an error ({self._finish}). Try again later."
@@ -180,13 +180,13 @@ class AnswerParts:
                 if reason == "length"
                 else "the content filter of the server stopped the answer"
             )
-            text = f"the answer of {self._endpoint} is incomplete: {why}"
+            text = f"the answer from {self._endpoint} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
-                raise OnlyThought(f"the answer of {self._endpoint} contains only reasoning", answer=answer)
-            error = InvalidAnswer(f"the answer of {self._endpoint} is empty")
+                raise OnlyThought(f"the answer from {self._endpoint} contains only reasoning", answer=answer)
+            error = InvalidAnswer(f"the answer from {self._endpoint} is empty")
             error.is_empty = True
             raise error
         return answer
@@ -282,7 +282,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls.finished():
             if not call.name:
-                raise InvalidAnswer(f"{self._endpoint} called a tool without a tool name")
+                raise InvalidAnswer(f"{self._endpoint} called a tool without giving its name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"

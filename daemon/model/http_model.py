@@ -233,7 +233,7 @@ class HttpModel(ABC):
     def _check_limit(self) -> None:
         left_s = self._limited_until - anyio.current_time()
         if left_s > 0:
-            text = f"{self._endpoint} limits the request rate (429) and is not called for another {left_s:.0f} s"
+            text = f"{self._endpoint} is rate-limiting requests (429) and will not be called for another {left_s:.0f} s"
             # In brief as the server's own refusal: all who wait for the same thing have the same reason.
             raise RateLimited(text, retry_after_s=left_s, brief=rate_limited(self._endpoint))
 

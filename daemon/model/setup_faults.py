@@ -12,13 +12,13 @@ STATUSES = {
     401: "The server refused the API key (401). Check {variable} or api_key_file.",
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
     403: (
-        "The API key is not allowed to use this model (403). Check {variable} or api_key_file, and the rights "
-        "of the key."
+        "The API key does not have access to this model (403). Check {variable} or api_key_file, and the "
+        "key's permissions."
     ),
     404: "The model or the address was not found (404). Check model.name and model.base_url.",
     405: "The address does not accept chat requests (405). Check model.base_url.",
     426: "The server expects TLS (426). Write https:// instead of http:// in model.base_url.",
-    410: "The model is no longer offered (410). Set model.name to another model.",
+    410: "The model is no longer available (410). Set model.name to another model.",
 }
 """What each status means, and what to do; docs/failures.md."""
 

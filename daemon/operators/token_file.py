@@ -65,7 +65,7 @@ def known_token(data_dir: Path) -> LocalToken | None:
         text, warning = read_secret_file(path)
     except ConfigError as error:
         reason = str(error).partition(". ")[0]
-        raise ConfigError(f"the token of the API is damaged: {reason}. Delete the file and start again.") from error
+        raise ConfigError(f"the API token is damaged: {reason}. Delete the file and start again.") from error
     if path.stat().st_uid not in (0, os.geteuid(), data_dir.stat().st_uid):
         raise ConfigError(
             f"{path} belongs to another user, who can read the token in this file. Delete the file and start again."
@@ -73,7 +73,7 @@ def known_token(data_dir: Path) -> LocalToken | None:
     secret = Secret(text.removeprefix(HEADER))
     if not text.startswith(HEADER) or secret_problem(secret) or len(secret.reveal()) < TOKEN_MIN_CHARS:
         raise ConfigError(
-            f"the token of the API is damaged: {str(path)!r} does not contain one line of the form {HEADER}<token> "
+            f"the API token is damaged: {str(path)!r} does not contain one line of the form {HEADER}<token> "
             "with "
             f"at least {TOKEN_MIN_CHARS} characters in the token. Delete the file and start again."
         )
@@ -99,7 +99,7 @@ def _make(data_dir: Path) -> bool:
             return True
     except OSError as error:
         raise ConfigError(
-            f"{data_dir / FILE_NAME}, the token of the API, cannot be written: {error.strerror}. Correct the "
+            f"{data_dir / FILE_NAME}, the API token, cannot be written: {error.strerror}. Correct the "
             "permissions of the data directory, or set token_file in the section of the web channel."
         ) from error
     return False

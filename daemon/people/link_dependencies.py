@@ -129,7 +129,7 @@ def check_linkable(into: str, member: str) -> None:
     """
     for scope in (into, member):
         if not is_person(scope):
-            raise JobRefused(f"{scope} is not a person's memory. Only memories of persons can be linked.")
+            raise JobRefused(f"{scope} is not a person's memory. Only people's memories can be linked.")
     if bot_of(into) != bot_of(member):
         raise JobRefused(f"{into} and {member} belong to different bots. Both identities must belong to the same bot.")
 

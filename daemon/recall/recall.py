@@ -301,7 +301,7 @@ class Recaller:
         with anyio.move_on_after(self._config.timeout_s):
             return await engine.search(scope, query, mode=mode, limit=limit)
         _log.warning("recall.slow", waited_s=self._config.timeout_s)
-        return SearchResults(note=f"The search of the memory took longer than {self._config.timeout_s:g} s.")
+        return SearchResults(note=f"The memory search took longer than {self._config.timeout_s:g} s.")
 
 
 def queries_of(asked: RecallQuery, *, is_telling: bool) -> list[str]:

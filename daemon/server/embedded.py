@@ -96,8 +96,9 @@ class EmbeddedServer:
         if found is not None:
             text = f"the data folder {folder} was replaced by another folder"
         return (
-            f"{text}, so new messages would be lost. Mount or move the original "
-            "folder back; Millpond then continues. If the folder is lost, restart Millpond, and restore a backup."
+            f"{text}, so new messages would be lost. Remount the original "
+            "folder or move it back. Millpond then continues. If the folder is lost, restart Millpond, and "
+            "restore a backup."
         )
 
     def _lead(self) -> ServerState:

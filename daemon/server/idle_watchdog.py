@@ -83,7 +83,7 @@ class IdleWatchdog:
         # The connection ends with the server, and a server that is gone already is as good.
         with contextlib.suppress(OSError):
             refused = self._call("SHUTDOWN")
-            _say(f"the embedded server refused to stop: {refused!r}")
+            _say(f"the embedded server did not stop: {refused!r}")
         self._hang_up()
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not self._is_stopped():

@@ -154,8 +154,8 @@ def _kept(layout: ServerFiles) -> RedisEngine | None:
         return RedisEngine("redis", "7.0.0") if (layout.folder / "appendonlydir").exists() else None
     except msgspec.MsgspecError as error:
         raise EngineRefused(
-            f"{layout.engine} cannot be read ({error}). This file names the server program that wrote the data. If "
-            "another server program were used, the server would start without this data. Restore the file; its format "
+            f"{layout.engine} cannot be read ({error}). This file specifies which server program wrote the data. With "
+            "a different server program, the server would start without this data. Restore the file; its format "
             "is "
             '{"engine":"valkey","version":"9.1.2"}.'
         ) from error

@@ -25,7 +25,7 @@ CONTENT_ALLOWED = (1 << 18) | (1 << 19)
 """Flags of an app that may receive the text of all messages (Resources, "Application Flags")."""
 
 NO_INTENT = (
-    "the privileged intent Message Content is off for this app, so that the bot receives only direct messages, "
+    "the privileged intent Message Content is off for this app, so the bot receives only direct messages, "
     "mentions and slash commands. Turn Message Content Intent on at https://discord.com/developers/applications, "
     "under Bot"
 )
@@ -116,9 +116,9 @@ async def app_at(base_url: str, token: Secret) -> App:
 
 def _read(base: str, response: httpx2.Response) -> App:
     if response.status_code == HTTPStatus.UNAUTHORIZED:
-        raise DiscordSaysNo(f"Discord refused the token: {WHERE_TOKEN}.")
+        raise DiscordSaysNo(f"Discord rejected the token: {WHERE_TOKEN}.")
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        raise DiscordSaysNo("Discord limits the request rate. Try again in a minute.")
+        raise DiscordSaysNo("Discord is rate-limiting requests. Try again in a minute.")
     try:
         if response.is_success:
             return _app(response.content)

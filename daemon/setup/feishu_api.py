@@ -80,7 +80,7 @@ class FeishuApi:
         body = {"app_id": app_id, "app_secret": app_secret.reveal()}
         found = await self._asked("POST", "/open-apis/auth/v3/tenant_access_token/internal", body=body)
         if not found.tenant_access_token:
-            raise FeishuSaysNo("Feishu returned no access token")
+            raise FeishuSaysNo("Feishu did not return an access token")
         return Secret(found.tenant_access_token)
 
     async def me(self, token: Secret) -> Me:
@@ -88,7 +88,7 @@ class FeishuApi:
         found = await self._asked("GET", "/open-apis/bot/v3/info", token=token)
         if not found.bot.open_id:
             raise FeishuSaysNo(
-                "the app has no bot. Add the bot capability to the app, and publish a version of the app"
+                "the app does not include a bot. Add the bot capability to the app, and publish a version of the app"
             )
         return Me(name=found.bot.app_name, open_id=found.bot.open_id, missing=await self._missing(token))
 

@@ -52,7 +52,7 @@ class Frame:
         """
         parts, number = int(self.headers.get("sum") or 1), int(self.headers.get("seq") or 0)
         if not 0 <= number < max(parts, 1) <= PARTS_MAX:
-            raise ValueError("a part of an event has an impossible number")
+            raise ValueError("part of an event has an invalid number")
         return max(parts, 1), number
 
 
@@ -115,7 +115,7 @@ def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
         elif kind in (FIXED32, FIXED64):
             size = 4 if kind == FIXED32 else 8
         else:
-            raise ValueError("a frame has a field of an unknown kind")
+            raise ValueError("a frame contains a field of an unknown type")
         if at + size > len(content):
             raise ValueError("a frame ends within a field")
         if kind == BYTES:

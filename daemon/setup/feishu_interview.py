@@ -194,7 +194,7 @@ class FeishuInterview:
 
     def _paired(self, answer: FeishuAnswer, language: Language) -> Owner | None:
         code, asker = new_code(), self._asker
-        asker.say(f"\nSend this code to the bot as a direct message, so that the bot knows who you are:\n  {code}")
+        asker.say(f"\nSend this code to the bot as a direct message, so that the bot can identify you:\n  {code}")
         asker.say("Waiting for your message for at most five minutes.\nPress Ctrl-C to continue without an owner …")
         owner: Owner | None = None
         try:

@@ -33,7 +33,7 @@ async def opened(session: aiohttp.ClientSession, url: str) -> Any:
 def service_of(url: str) -> int:
     """The number of the service in an address, which pings have to name."""
     service = parse_qs(urlsplit(url).query).get("service_id", [""])[0]
-    return int(service) if service.isdecimal() else 0
+    return int(service) if service.isdecimal() and len(service) < 20 else 0
 
 
 async def _refuse_redirect(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:

@@ -96,7 +96,7 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
         return "OpenClaw", None, workspace
     raise InboundError(
         f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
-        "Name the folder with its config.json or openclaw.json, or its workspace."
+        "Specify the folder that contains its config.json or openclaw.json, or its workspace."
     )
 
 
@@ -196,7 +196,7 @@ def _folder(path: Path, left: list[str]) -> Path:
     if not path.is_symlink():
         return path
     left.append(
-        f"{path.name}: this is a symbolic link. Name the target of the link with --from, or copy the files by hand"
+        f"{path.name}: this is a symbolic link. Pass the target of the link to --from, or copy the files yourself"
     )
     return path / ".none"
 
@@ -235,7 +235,7 @@ def _read_skills(found: ForeignData) -> None:
             path = Path(folder, name)
             if len(found.skills) >= SKILL_FILES_MAX:
                 found.left.append(
-                    f"skills: only the first {SKILL_FILES_MAX:,} files are copied. Copy the other files by hand"
+                    f"skills: only the first {SKILL_FILES_MAX:,} files are copied. Copy the other files yourself"
                 )
                 return
             if (content := _content(path, found.left)) is not None and path.parent != root:

@@ -323,7 +323,7 @@ class Interview:
 
     def _paired(self, answer: TelegramAnswer, language: Language) -> Owner | None:
         code = new_code()
-        self._asker.say("\nOpen this link in Telegram and press Start, so that the bot knows who you are:")
+        self._asker.say("\nOpen this link in Telegram and press Start, so that the bot can identify you:")
         self._asker.say(f"  https://t.me/{answer.username}?start={code}")
         try:
             self._asker.say(

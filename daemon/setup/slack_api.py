@@ -110,7 +110,7 @@ class SlackApi:
             me = msgspec.json.decode(content, type=Me)
         except msgspec.MsgspecError:
             raise SlackSaysNo(
-                f"{self._base_url} answered, but did not say which bot the token belongs to. Correct --slack-url."
+                f"{self._base_url} responded, but did not say which bot the token belongs to. Correct --slack-url."
             ) from None
         scopes = tuple(scope.strip() for scope in granted if scope.strip())
         return msgspec.structs.replace(me, scopes=scopes, app_id=await self._app_id(token, me.bot_id))
@@ -130,7 +130,7 @@ class SlackApi:
             url = msgspec.json.decode(content, type=_Socket).url
         except msgspec.MsgspecError:
             raise SlackSaysNo(
-                f"{self._base_url} answered, but returned no WebSocket address. Correct --slack-url."
+                f"{self._base_url} responded, but did not return a WebSocket address. Correct --slack-url."
             ) from None
         if not is_slacks(url, self._base_url):
             raise SlackSaysNo(
@@ -176,7 +176,7 @@ class SlackApi:
         if response.status == 429:
             after = response.headers.get("Retry-After", "")
             raise SlackSaysNo(
-                "Slack limits the request rate. Try again in a minute.",
+                "Slack is rate-limiting requests. Try again in a minute.",
                 code="ratelimited",
                 retry_after_s=float(after) if after.isdecimal() else 1.0,
             )
@@ -192,7 +192,7 @@ class SlackApi:
             return
         error = answer.error[:100]
         if error in TOKEN_CODES:
-            raise SlackSaysNo(f"Slack refused the token ({error}). Copy the whole token again.", code=error)
+            raise SlackSaysNo(f"Slack rejected the token ({error}). Copy the whole token again.", code=error)
         needed = f". Add the scope {answer.needed[:100]}" if answer.needed else ""
         raise SlackSaysNo(f"Slack refused {method} ({error or response.status}){needed}", code=error)
 

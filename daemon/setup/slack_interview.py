@@ -223,7 +223,7 @@ class SlackInterview:
 
     def _paired(self, answer: SlackAnswer, me: Me, language: Language) -> Owner | None:
         code = new_code()
-        self._asker.say("\nSend this code to the app as a direct message, so that the bot knows who you are:")
+        self._asker.say("\nSend this code to the app as a direct message, so that the bot can identify you:")
         self._asker.say(f"  {code}")
         self._asker.say(f"The app is listed under Apps in Slack{(f', or here: {answer.link}' if answer.link else '')}")
         try:

@@ -88,7 +88,7 @@ async def wait_for_owner(
             except SlackSaysNo as error:
                 if error.code not in TRY_AGAIN:
                     raise
-                once("Slack does not answer right now. Still trying.")
+                once("Slack is not responding right now. Still trying.")
                 await anyio.sleep(max(PAUSE_S, error.retry_after_s))
                 continue
             if written is not None:
@@ -118,7 +118,8 @@ async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str]
                     return None
                 if frame.type == "hello" and frame.num_connections > 1:
                     say(
-                        "Another program also receives this app's messages and might get the code. Stop that program, "
+                        "Another program also receives this app's messages and might receive the code. Stop "
+                        "that program, "
                         "or send the code again."
                     )
                 written = _written(frame, me, code)

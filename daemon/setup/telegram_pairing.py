@@ -130,10 +130,10 @@ class BotApi:
             return answer.result
         code = answer.error_code or response.status_code
         if code in (401, 404):
-            raise TelegramSaysNo("Telegram refused the token. Copy the whole token from BotFather again.", code=code)
+            raise TelegramSaysNo("Telegram rejected the token. Copy the whole token from BotFather again.", code=code)
         said = without(answer.description, self._token)[:300]
         raise TelegramSaysNo(
-            f"Telegram refused the request ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
+            f"Telegram rejected the request ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
         )
 
 
@@ -180,7 +180,7 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
             updates = await _asked(api)
             if updates is None:
                 if not is_told:
-                    say("Telegram does not answer right now. Still trying.")
+                    say("Telegram is not responding right now. Still trying.")
                 is_told = True
                 await anyio.sleep(PAUSE_S)
                 continue

@@ -124,7 +124,7 @@ class UnsentUsage:
         """
         self._kept[note] = anyio.current_time()
         if len(self._kept) > KEPT_MAX:
-            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting for Redis")
+            self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting to be written to Redis")
         if self._bus.failing:
             self._saved.add(note)
         reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"

@@ -70,7 +70,7 @@ def let_in(portal: BlockingPortal, platform: Any, ann: Any, bob: Any, pair: Call
     assert found, stranger
     pair(found[1])
     portal.call(platform.said, ann, 3)
-    assert "You are approved now" in portal.call(platform.said, bob, 2)[1]
+    assert "You have been approved" in portal.call(platform.said, bob, 2)[1]
     portal.call(bob.say, "hello again")
     assert portal.call(platform.said, bob, 3)[2] == "Hello, Bob."
 
@@ -98,7 +98,7 @@ def test_from_the_manifest_to_the_first_reply_at_slack(folder: Path, portal: Blo
         lake = slack.channel(*people)
         flags, tokens = ("--slack", "--slack-url", slack.base_url), {"Bot token": slack.bot.token}
         tokens["App token"] = slack.app.token
-        asked = r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)"
+        asked = r"as a direct message, so that the bot can identify you:\s+([A-Z0-9]+)"
         set_up(folder, model, flags, tokens, asked, lambda code: portal.call(ann.say, code))
 
         with running(folder):

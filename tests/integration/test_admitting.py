@@ -94,11 +94,11 @@ async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) ->
         code = code_in(await room.says("hi", who="ann"))
 
         assert "Ann is now approved" in await room.says(f"/pair {code.lower().replace('-', ' ')}")
-        assert "already used" in await room.says(f"/pair {code}")
+        assert "already been used" in await room.says(f"/pair {code}")
         assert await room.says("hi again", who="ann") == "welcome indeed"
         lines = [each.text for each in await told(process.bus) if each.session == f"{NAME}:ann"]
 
-    assert lines[1].startswith("You are approved now")
+    assert lines[1].startswith("You have been approved")
     entry = (await room.entries())["ann"]
     assert (entry.state, entry.name, entry.by) == ("paired", "Ann", BOSS)
 
@@ -106,7 +106,7 @@ async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) ->
 async def test_nobody_but_administrators_decides_anything(process: Process) -> None:
     async with Room(process, ScriptedModel(), access=OPEN).working() as room:
         for text in ("/pair ABCD-EFGH", "/ban boss", "/unban boss", "/pause", "/pause all", "/resume"):
-            assert "Only administrators" in await room.says(text, who="ann")
+            assert "Only this bot's administrators" in await room.says(text, who="ann")
         assert "/ban" not in await room.says("/help", who="ann")
         assert "/ban ID" in await room.says("/help")
 
@@ -122,7 +122,7 @@ async def test_members_of_a_group_use_the_commands_that_the_configuration_allows
         for command in GROUP_COMMANDS:
             # Each by a member of his own, for each is told once a minute.
             said = await room.says(f"/{command}", who=f"ann-{command}", chat="-1")
-            assert ("only administrators" in said) == (command not in allowed), command
+            assert ("only this bot's administrators" in said) == (command not in allowed), command
             assert "dministrators" not in await room.says(f"/{command}", chat="-2"), command
         for text in ("/new", "/model"):
             assert "In groups" not in await room.says(text, who="ann"), "of the person's own chat"
@@ -234,7 +234,7 @@ async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(p
     async with Room(process, ScriptedModel("one", "two"), access=OPEN).working() as room:
         assert "paused in this chat" in await room.says("/pause")
         assert "already paused" in await room.says("/pause")
-        assert "I am paused right now" in await room.says("a", thread="5")
+        assert "I am currently paused" in await room.says("a", thread="5")
         await room.intake.take(an_arrival("b", who="boss", thread="5"))
         assert await room.says("/status")
         assert room.model.requests == []
@@ -245,18 +245,18 @@ async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(p
         assert "I am not paused" in await room.says("/resume")
         replies = [each.text for each in await told(process.bus)]
 
-    assert sum("I am paused right now" in text for text in replies) == 1
+    assert sum("I am currently paused" in text for text in replies) == 1
     assert {"one", "two"} <= set(replies)
 
 
 async def test_a_pause_of_one_chat_leaves_others_alone_and_one_of_all_does_not(process: Process) -> None:
     async with Room(process, ScriptedModel(then="yes"), access=OPEN).working() as room:
         await room.says("/pause", chat="-1", thread="7")
-        assert "I am paused right now" in await room.says("hi", who="ann", chat="-1", thread="8")
+        assert "I am currently paused" in await room.says("hi", who="ann", chat="-1", thread="8")
         assert await room.says("hi", who="ann") == "yes"
-        assert "all of my chats" in await room.says("/pause all")
-        assert "I am paused right now" in await room.says("hi", who="bob")
-        assert "Send /resume all to end the pause" in await room.says("/resume")
+        assert "all my chats" in await room.says("/pause all")
+        assert "I am currently paused" in await room.says("hi", who="bob")
+        assert "To end the pause, send /resume all" in await room.says("/resume")
         await room.says("/resume all")
         with anyio.fail_after(HANG_S):
             while "yes" not in [each.text for each in await told(process.bus) if each.session == f"{NAME}:bob"]:  # noqa: ASYNC110 - as above
@@ -270,13 +270,13 @@ async def test_a_pause_costs_no_attempt_and_a_stop_is_obeyed_in_it(process: Proc
     room = Room(process, ScriptedModel(then="yes"), access=OPEN)
     await Pauses(process.bus, process.config.queue).pause("pond", EVERYWHERE, by="test", time="t")
     async with room.working():
-        assert "I am paused right now" in await room.says("hi", who="ann")
+        assert "I am currently paused" in await room.says("hi", who="ann")
         for _ in range(2 * process.config.queue.attempts_max):
             seen = (await lab.state(f"{NAME}:ann")).claims
             await lab.expire(f"{NAME}:ann")
             await until(lambda seen=seen: _claimed_since(lab, seen))
         lines = [each.text for each in await told(process.bus)]
-        assert sum("I am paused right now" in text for text in lines) == 1
+        assert sum("I am currently paused" in text for text in lines) == 1
         assert "[stopped]" in await room.says("/stop", who="ann")
 
         assert await process.bus.call("EXISTS", process.bus.keys.dead(0)) == 0
@@ -298,7 +298,7 @@ async def test_what_has_begun_goes_on_to_its_end_in_a_pause(process: Process) ->
         with anyio.fail_after(HANG_S):
             while "done" not in [each.text for each in await told(process.bus)]:  # noqa: ASYNC110 - as above
                 await anyio.sleep(0.005)
-        assert "I am paused right now" in await room.says("more", who="ann")
+        assert "I am currently paused" in await room.says("more", who="ann")
 
 
 async def test_a_pause_that_arrives_late_or_again_changes_nothing(bus: Bus, process: Process) -> None:

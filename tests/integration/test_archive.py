@@ -198,7 +198,7 @@ async def test_a_folder_that_is_a_link_is_not_followed(lab: Lab, tmp_path: Path)
 async def test_a_list_that_a_hand_has_spoilt_is_told_by_its_key(lab: Lab, tmp_path: Path) -> None:
     await lab.bus.call("RPUSH", lab.bus.keys.segments(ANN), "{}")
 
-    with pytest.raises(ArchiveError, match="segments:web:ann contains a value that does not describe an archive file"):
+    with pytest.raises(ArchiveError, match="segments:web:ann contains an entry that does not describe an archive file"):
         await archive_of(lab, tmp_path).segments(ANN)
 
 
@@ -214,7 +214,7 @@ async def test_many_who_archive_the_same_at_once_make_one_file_and_list_it_once(
 
 
 async def test_nothing_is_no_segment(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no messages are ready to be archived"):
+    with pytest.raises(ValueError, match="there are no messages to be archived"):
         await archive_of(lab, tmp_path).write(ANN, 0, [])
 
 

@@ -97,10 +97,7 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
         "My memory of this chat (version 1, last changed 2026-11-21 04:00 Saturday (Asia/Shanghai, UTC+0800)):\n\n"
         "- likes tea"
     )
-    assert (
-        f"\n\n{'x' * 3_000}…\n\n2,000 more characters are not shown. `millpond memory show {scope}` shows the whole"
-        in long.text
-    )
+    assert f"\n\n{'x' * 3_000}…\n\n2,000 more characters are not shown. To see the whole" in long.text
 
 
 @pytest.mark.parametrize(

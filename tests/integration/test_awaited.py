@@ -312,7 +312,7 @@ async def test_people_can_have_a_conversation_compacted(small: Process, lab: Lab
     assert "what we decided" in messages_of(model.requests[0])[1][1]
     assert ((await memory.state()).cursor, (await memory.state()).head) == (8, 12)
     await answered(memory, "again", command="compact", text="/compact")
-    assert (await notices(memory))[-1].text.startswith("No messages were summarized")
+    assert (await notices(memory))[-1].text.startswith("There was nothing to summarize")
 
 
 async def test_a_new_conversation_is_settled_in_the_background_and_not_carried_over(small: Process, lab: Lab) -> None:

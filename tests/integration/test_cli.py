@@ -239,7 +239,7 @@ FAULTS = {
     "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
     "bots.pond.workspace": "{file} is not a folder. Move the file, or set another folder",
     "bots.rush.workspace": "{root} is the folder in which Millpond stores its own data (data_dir). Set another folder",
-    "bots.pond.model.base_url": "the proxy in the environment has the unsupported scheme ftp://. ",
+    "bots.pond.model.base_url": "the proxy in the environment has an unsupported scheme, ftp://. ",
     "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
     "bots.reed.model.context_window_tokens": "the value is too small. A prompt can have ",
     "bots.rush.summary_model.api_key": "this setting is missing, and the API key of the bot's own model belongs to a "
@@ -361,7 +361,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
     done = place("chat", "--session", "bad", given=b"good\n\xff\xfe\n" + b"x" * 300_000 + b"\nlast\n")
 
     assert done.returncode == 65
-    assert "line 2: this line of the input is not encoded in UTF-8" in done.stderr
+    assert "line 2: this input line is not encoded in UTF-8" in done.stderr
     assert "line 3: the message has" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 

@@ -52,7 +52,7 @@ def test_a_stranger_is_let_in_by_code_and_told_so(place: Place) -> None:
 
     state, lines = anyio.run(looked)
     assert state == "paired"
-    assert len(lines) == 1 and lines[0].startswith("You are approved now")
+    assert len(lines) == 1 and lines[0].startswith("You have been approved")
 
 
 def test_people_are_let_in_banned_and_listed_by_id(place: Place) -> None:

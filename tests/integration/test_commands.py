@@ -343,8 +343,8 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert wire((await lab.log("web:bob"))[1])["content"] == "big says"
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
-        "Model: big\nAvailable models: big, small, tiny\n/model NAME selects a model for this conversation.",
-        "From now on, the model small will answer in this conversation.",
+        "Model: big\nAvailable models: big, small, tiny\nTo select a model for this conversation, send /model NAME.",
+        "From now on, small answers in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"
@@ -376,7 +376,7 @@ async def test_others_are_refused_and_an_unknown_model_is_not_chosen(process: Pr
     await worked_off(with_bot(process, admins=("web:ann",), model=MODELS, language="zh"), lab, chain("big")[0])
 
     refused, unknown = [text for *_, text in await notices(lab)]
-    assert refused.startswith("Only administrators")
+    assert refused.startswith("Only this bot's administrators")
     assert "big, small, tiny" in unknown and "没有找到这个模型" in unknown
     assert "options" not in await lab.fields()
 

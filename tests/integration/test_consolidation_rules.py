@@ -29,7 +29,7 @@ from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
 from tests.limits import HANG_S, until
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
-from workers.agent.prompt.prompt_history import PromptHistoryReader
+from workers.agent.prompt.history_loader import HistoryLoader
 from workers.consolidation import ConsolidationRequest, Consolidator, Kits, stand_in, stores_of
 from workers.consolidation.service import serve
 from workers.consolidation.summary import summary_calls
@@ -750,7 +750,7 @@ async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small
         await memory.talk(14)
         claimed = await memory.state()
         bus = _Interrupted(lab.bus, moment, partial(memory.consolidator.consolidate, memory.session, NOW))
-        reader = PromptHistoryReader(SessionReader(bus), Memories(bus), small.config.micro_compact)
+        reader = HistoryLoader(SessionReader(bus), Memories(bus), small.config.micro_compact)
 
         past, _ = await reader.read(memory.session, claimed, upto=claimed.head, budget_tokens=100_000)
 

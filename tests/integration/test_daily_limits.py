@@ -232,7 +232,7 @@ async def test_the_compact_command_says_that_a_limit_is_used_up(process: Process
         await until(lab.is_idle)
 
     [notice] = await notices_of(lab)
-    assert notice.text.startswith("The older messages were not summarized, because a usage limit for today")
+    assert notice.text.startswith("The older messages were not summarized because today's usage limit")
     assert not model.requests
 
 

@@ -256,7 +256,7 @@ async def test_a_command_waits_for_the_decision_of_an_administrator(
             assert "administrators" in await decided(lab, verdict, approval_id, sender_id="bob")
             assert "No command" in await decided(lab, verdict, "0badc0de", sender_id="ann")
             said = await decided(lab, verdict, approval_id.upper(), sender_id="ann")
-            assert said.startswith(f"The command {approval_id} is")
+            assert said.startswith(f"Command {approval_id} is")
         await until(lab.is_idle)
         assert "already" in (said := await decided(lab, "approve", approval_id, sender_id="ann")) or not verdict, said
 

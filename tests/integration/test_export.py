@@ -405,7 +405,7 @@ async def test_what_cannot_be_sent_or_written_is_said(home: Home, monkeypatch: p
         path.unlink()
     folder.rmdir()
     folder.write_bytes(b"in the way")
-    assert "could not be written" in (await asked(home, "m3", home.process))["text"]
+    assert "could not be saved" in (await asked(home, "m3", home.process))["text"]
 
 
 async def test_whoever_is_cut_short_leaves_neither_file_nor_draft(home: Home) -> None:

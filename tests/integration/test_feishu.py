@@ -3,9 +3,11 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 
 from channels.feishu import FeishuChannel
 from channels.push_checks import examine
@@ -15,9 +17,9 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
-from tests.contract.suite import a_part, receiving
+from tests.contract.suite import a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
-from tests.fakes.feishu import Refuse
+from tests.fakes.feishu import Hang, Refuse
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 from tests.tables import each_row
@@ -34,6 +36,13 @@ async def lab(process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 async def by_http(process: Process) -> AsyncIterator[FeishuLab]:
     async with a_lab(process, by_http=True) as lab:
         yield lab
+
+
+class NoTickets(set[str]):
+    """Tickets of which none is valid."""
+
+    def __contains__(self, _ticket: object) -> bool:
+        return False
 
 
 def texts(lab: FeishuLab, chat: SessionKey | None = None) -> list[str]:
@@ -62,6 +71,16 @@ async def test_a_token_that_is_never_accepted_is_told_and_not_asked_for_without_
         await lab.channel.send(lab.chat, a_part(), timeout_s=HANG_S)
 
     assert len(lab.feishu.called("messages.create")) == 2
+
+
+async def test_who_waits_for_a_token_that_another_caller_buys_keeps_the_own_time_limit(lab: FeishuLab) -> None:
+    lab.feishu.faults.on("token", Hang())
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(partial(lab.channel.send, lab.chat, a_part("slow"), timeout_s=100 * HANG_S))
+        await lab.feishu.until(lambda: bool(lab.feishu.called("token")), within_s=HANG_S)
+        with anyio.fail_after(HANG_S), pytest.raises(SendRefused, match="no access token"):
+            await lab.channel.send(lab.chat, a_part("quick", number=1), timeout_s=0.05)
+        tg.cancel_scope.cancel()
 
 
 async def test_no_secret_is_in_an_error(lab: FeishuLab) -> None:
@@ -120,6 +139,17 @@ async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat(l
     assert texts(lab, lab.group) == ["still here"]
 
 
+@each_row("code", [230001, 230054, 230071, 230072, 230110, 230111])
+async def test_what_answers_a_message_that_cannot_be_answered_stands_in_the_chat(lab: FeishuLab, code: int) -> None:
+    lab.feishu.faults.on("messages.reply", always=Refuse(code))
+    asked = await lab.say(Said())
+
+    await lab.channel.send(lab.chat, a_part(f"despite {code}", number=code, reply_to=asked), timeout_s=HANG_S)
+
+    message = next(reversed(lab.feishu.world.chats[lab.chat.chat].messages.values()))
+    assert (message.kind, message.text, message.parent) == ("interactive", f"despite {code}", "")
+
+
 async def test_a_rate_limit_says_when_to_come_again(lab: FeishuLab) -> None:
     lab.feishu.faults.on("messages.create", Refuse(99991400, retry_after=52))
 
@@ -146,6 +176,14 @@ async def test_a_text_that_is_being_written_streams_into_one_card_and_ends_strea
         "cards.id_convert", "cards.content", "cards.content", "cards.update",
     ]  # fmt: skip
     assert not lab.feishu.called("messages.patch")
+
+
+async def test_a_text_that_was_taken_back_while_it_is_written_is_shown_again(lab: FeishuLab) -> None:
+    first = await lab.channel.send(lab.chat, a_part("High", preview=True, attempt="one"), timeout_s=HANG_S)
+    await lab.channel.remove(lab.chat, first, timeout_s=HANG_S)
+    second = await lab.channel.send(lab.chat, a_part("High at", preview=True, attempt="two"), timeout_s=HANG_S)
+
+    assert [(shown.id, shown.text) for shown in lab.shown(lab.chat)] == [(second, "High at")]
 
 
 async def test_an_app_that_may_not_change_cards_replaces_the_message(lab: FeishuLab) -> None:
@@ -213,6 +251,32 @@ async def test_a_connection_that_is_silent_is_replaced_and_nothing_is_lost(lab: 
     assert heard.texts == ["before", "after"]
 
 
+async def test_the_words_of_a_refused_connection_are_not_logged(lab: FeishuLab) -> None:
+    lab.feishu.tickets = NoTickets()
+    with capture_logs() as logs:
+        async with receiving(lab.channel, Heard()):
+            await lab.feishu.until(lambda: len(lab.feishu.called("ws.endpoint")) > 1, within_s=HANG_S)
+
+    refused = next(each for each in logs if each["event"] == "socket.refused")
+    assert refused["reason"] == "the WebSocket cannot be opened: status 403"
+
+
+async def test_a_shorter_interval_of_pings_begins_with_the_next_ping(lab: FeishuLab) -> None:
+    lab.feishu.pong_s = 5
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text="before"))
+        await heard.count(1)
+        await lab.settled()
+        sockets = list(lab.feishu.sockets)
+        put_forward(60)
+        await lab.say(Said(text="after"))
+        await heard.count(2)
+        await lab.settled()
+
+        assert lab.feishu.sockets == sockets
+
+
 async def test_events_of_another_app_are_passed_over(lab: FeishuLab) -> None:
     heard = Heard()
     message = {"message_id": "om_9", "chat_id": "oc_9", "message_type": "text", "content": '{"text":"theirs"}'}
@@ -239,6 +303,58 @@ async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_wa
         await heard.count(2)
 
     assert (heard.arrivals[1].deleted, heard.arrivals[1].thread) == (True, thread)
+
+
+async def test_forwarded_messages_are_read(lab: FeishuLab) -> None:
+    world = lab.feishu.world
+    chat, elsewhere = world.chats[lab.chat.chat], world.chat("oc_elsewhere", "group")
+    ann, bo = world.person("ou_ann", "Ann"), world.person("ou_bo", "Bo")
+    said = [
+        elsewhere.add("text", {"text": "High at noon?"}, by=ann),
+        elsewhere.add("image", {"image_key": "img_1"}, by=bo),
+    ]
+    content = {"content": "Merged and Forwarded Message"}
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        for number, fault in enumerate((None, Refuse(1500, status=500))):
+            lab.feishu.faults.on("messages.get", fault)
+            message = chat.say(by=ann, kind="merge_forward", content=content)
+            message.forwarded = said
+            await heard.count(number + 1)
+            await lab.settled()
+
+    assert heard.texts == ["Ann: High at noon?\nBo: [image: img_1.jpg]", "[unsupported: merge_forward]"]
+    assert not heard.arrivals[0].attachments
+
+
+@each_row("message_id, scopes", [("", None), ("a/../b", None), ("om_9", None), ("om_9", {"im:resource"})])
+async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
+    lab: FeishuLab, message_id: str, scopes: set[str] | None
+) -> None:
+    lab.feishu.app.scopes = scopes or lab.feishu.app.scopes
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        lab.feishu.world.push("im.message.recalled_v1", {"message_id": message_id, "chat_id": lab.chat.chat})
+        await lab.say(Said(text="behind it"))
+        await heard.until(lambda: "behind it" in heard.texts)
+        await lab.settled()
+
+    assert all(each.deleted for each in heard.arrivals[:-1])
+
+
+async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
+    thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+    chat, by = lab.feishu.world.chats[thread.chat], lab.feishu.world.person("ou_1001", "Person 1001")
+    for number in range(300):
+        said = {"text": f"number {number}"}
+        chat.add("text", said, by=None if number == 299 else by, answers=thread.thread, in_thread=True)
+    asked = await asked_of(lab, thread)
+    await say_in(lab, thread, "later")
+
+    before = await said_before(lab, asked)
+
+    assert [each.text for each in before] == [f"number {number}" for number in range(250, 300)]
+    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001"}
 
 
 # Events by HTTP
@@ -283,6 +399,19 @@ async def test_only_events_with_a_valid_signature_are_accepted(
 
     assert found == status
     assert heard.texts[1:] == (["x"] if status == 200 else [])
+
+
+async def test_a_request_without_a_signature_learns_nothing_about_its_padding(by_http: FeishuLab) -> None:
+    feishu = by_http.feishu
+    async with receiving(by_http.channel, heard := Heard()):
+        await by_http.say(Said(text="first"))
+        await heard.count(1)
+        await by_http.settled()
+        right = await feishu.post(b"{}", signed=False)
+        wrong = await feishu.post(b"{}", signed=False, key="another key")
+
+    assert right == wrong
+    assert right[0] == 401
 
 
 async def test_an_event_that_is_not_stored_is_to_be_sent_again(by_http: FeishuLab) -> None:

@@ -67,7 +67,7 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
     if order is None:
         told = [text for kind, _, text in await notices(world.lab) if kind == "aside"]
         assert [text.partition(".")[0] for text in told[-2:]] == [
-            "The text was deleted everywhere except in the archive of old messages, which is unavailable right now",
+            "The text has been deleted everywhere except in the message archive, which is currently unavailable",
             "The text was forgotten",
         ]
         assert sum("When the archive is available again" in text for text in told) == 1

@@ -204,7 +204,7 @@ async def test_a_process_whose_password_is_refused_says_so_in_one_line(
             link.call("CONFIG", "SET", "requirepass", "another")
             try:
                 link.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-                said = await reason_of(client, "refused the login")
+                said = await reason_of(client, "rejected the login")
             finally:
                 link.call("CONFIG", "SET", "requirepass", address.password.reveal())
             await reason_of(client, "")

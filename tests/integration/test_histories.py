@@ -15,9 +15,9 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot
 from tests.limits import until
-from workers.agent.prompt import prompt_history
-from workers.agent.prompt.history import History
-from workers.agent.prompt.prompt_history import KEPT_S, HistoryCache, PromptHistory
+from workers.agent.prompt import history_loader
+from workers.agent.prompt.history_loader import KEPT_S, HistoryCache, PromptHistory
+from workers.agent.prompt.history_messages import History
 
 Change = Callable[[Lab, str], Awaitable[object]]
 
@@ -66,13 +66,13 @@ async def test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
         "lost": (_fail_over, 1, (False, True)),
         "consolidated": (_consolidate, 0, (False, False)),
     }
-    reads, newest = list[str](), prompt_history.newest
+    reads, newest = list[str](), history_loader.newest
 
     async def counted(reader: Any, session: str, *rest: Any, **more: Any) -> Any:
         reads.append(session)
         return await newest(reader, session, *rest, **more)
 
-    monkeypatch.setattr(prompt_history, "newest", counted)
+    monkeypatch.setattr(history_loader, "newest", counted)
     model = ScriptedModel(then="noted")
     async with Bot(process, model).working():
         for name, (change, times, (lemon, plum)) in rows.items():

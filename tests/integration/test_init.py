@@ -397,7 +397,7 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.answer("Name of the model", "")
         terminal.shows("The model answers")
         terminal.answer("Bot token", "1:wrong")
-        terminal.shows("Telegram refused the token")
+        terminal.shows("Telegram rejected the token")
         terminal.answer("Which", "a")
         terminal.answer("Bot token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]

@@ -59,7 +59,7 @@ def test_a_missing_intent_is_told_by_init_and_doctor(place: Place, discord: Fake
 def test_what_will_not_do_is_said_and_nothing_is_written(place: Place, discord: FakeDiscord) -> None:
     wrong = discord.bot.token[:-4] + "XXXX"
     for flags, told in (
-        (("--discord-token", wrong, "--discord-url", discord.base_url), "Discord refused the token"),
+        (("--discord-token", wrong, "--discord-url", discord.base_url), "Discord rejected the token"),
         (("--discord-token", "Bot x"), "begins with the word Bot"),
         (("--discord-token", "x"), "not a bot token"),
         (("--discord",), "--discord-token is not set"),

@@ -84,7 +84,7 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
     other = place("init", *at(slack, app_token=APP_TOKEN))
 
     assert (wrong.returncode, other.returncode) == (1, 1)
-    assert "Slack refused the token (invalid_auth)" in wrong.stderr
+    assert "Slack rejected the token (invalid_auth)" in wrong.stderr
     assert "app-level token belongs to the app A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
@@ -213,13 +213,13 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
         terminal.answer("Bot token", "xapp-1")
         terminal.shows("The value is not a bot token")
         terminal.answer("Bot token", slack.bot.token)
-        terminal.shows(r"Slack refused the token \(token_revoked\)")
+        terminal.shows(r"Slack rejected the token \(token_revoked\)")
         terminal.answer("Which", "again")
         terminal.answer("Bot token", slack.bot.token)
         terminal.shows("The bot is .* in Acme")
         terminal.answer("App token", slack.app.token)
         terminal.shows("receive messages over Socket Mode")
-        code = terminal.shows(r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)")[1]
+        code = terminal.shows(r"as a direct message, so that the bot can identify you:\s+([A-Z0-9]+)")[1]
         portal.call(slack.connected)
         portal.call(slack.direct(eve).say, "hello, anybody there?")
         portal.call(slack.channel(eve).say, code)

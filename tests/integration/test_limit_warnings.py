@@ -30,12 +30,12 @@ def with_admin(process: Process, **limits: Any) -> Process:
     [
         (
             {"tokens_per_day": {"bot": 400}}, "en",
-            "The bot pond has used 90 % of its daily limit (limits.tokens_per_day.bot). 40 of 400 tokens left, enough "
+            "Bot pond has used 90 % of its daily limit (limits.tokens_per_day.bot). 40 of 400 tokens left, enough "
             "for about 1 minute at the current rate.",
         ),
         (
             {"tokens_per_day": {"person": 400}}, "en",
-            "Bot pond: web:ann has used 90 % of the daily limit for one person (",
+            "Bot pond: web:ann has used 90 % of the daily limit per person (",
         ),
         (
             {"tokens_per_day": {"chat": 400}}, "zh",
@@ -43,7 +43,7 @@ def with_admin(process: Process, **limits: Any) -> Process:
         ),
         (
             {"cost_per_day": {"person": 0.003}, "reserved_for_memory": 0.2}, "en",
-            "Bot pond: web:ann has used 83 % of the daily limit for one person (limits.cost_per_day.person). "
+            "Bot pond: web:ann has used 83 % of the daily limit per person (limits.cost_per_day.person). "
             "0.0004 of 0.0024 EUR left, enough for about 2 minutes at the current rate.",
         ),
     ],

@@ -124,7 +124,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: the tool server fake refused the call: the answer of the server cannot be read: ")
+    assert broken.startswith("Error: the tool server fake refused the call: the server's response cannot be read: ")
 
 
 @asynccontextmanager
@@ -190,8 +190,8 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
         await until(answered)
 
     said = msgspec.json.decode(model.requests[0].messages[-1])["content"]
-    assert "The tool server away cannot be used right now, so its tools are unavailable for this answer." in said
-    assert "The tool server sleepy did not respond in time, so its tools are unavailable for this answer." in said
+    assert "Tool server away is not working, so its tools are unavailable for this answer." in said
+    assert "Tool server sleepy did not respond in time, so its tools are unavailable for this answer." in said
     assert [wire(entry)["content"] for entry in await lab.log()][-1] == "done"
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [

@@ -482,7 +482,7 @@ async def test_what_is_no_answer_is_invalid(reply):
     error = await failure_of([reply])
 
     assert type(error) is InvalidAnswer
-    assert not isinstance(reply, Say) or not reply.cut_after or "was cut off before its end" in str(error)
+    assert not isinstance(reply, Say) or not reply.cut_after or "was cut off before the end" in str(error)
 
 
 async def test_a_web_page_in_place_of_an_answer_is_a_fault_of_the_set_up():

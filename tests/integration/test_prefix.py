@@ -125,7 +125,7 @@ async def test_what_memory_learns_stands_beside_the_message_until_the_conversati
     await remembered.consolidate("- likes tea\n- lives in Rome\n- plays the cello", "web:bob")
     after, said = await remembered.prompt()
     assert after == system
-    assert "\n## Memory Changes\nThe file MEMORY.md has changed" in said
+    assert "\n## Memory Changes\nMEMORY.md has changed" in said
     assert "\n- - lives in Bern\n+ - lives in Rome\n+ - plays the cello\n" in said
 
     await remembered.consolidate("- likes tea\n- lives in Oslo", "web:ann")

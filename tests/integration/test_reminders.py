@@ -437,7 +437,7 @@ async def test_commands_set_list_pause_and_delete_reminders(remind: RemindLab) -
     assert "paused" in texts[3]
     assert texts[5:7] == [
         f"Reminder {kept.id} is deleted.",
-        f"Reminder {kept.id} was not found in this chat. To list the reminders of this chat, send /reminders.",
+        f"This chat has no reminder {kept.id}. To list the reminders in this chat, send /reminders.",
     ]
     assert texts[7].startswith("“at” is not a time.")
     assert texts[7].endswith("\nYou can also ask me in your own words, without /remind.")
@@ -478,7 +478,7 @@ async def test_a_model_that_sets_reminders_in_a_loop_meets_a_limit(remind: Remin
     process = remind.with_bot(rules=RemindersConfig(chat_max=5))
     await worked_off(process, remind.lab, ScriptedModel(*[calls_remind(each) for each in many]))
 
-    refused = "Error: This chat already has 5 reminders, which is the maximum. Delete a reminder first."
+    refused = "Error: This chat already has the maximum of 5 reminders. Delete a reminder first."
     assert len(await remind.kept()) == 5
     assert results(await remind.lab.log())[5:] == [refused] * 3
 
@@ -521,7 +521,7 @@ async def test_in_a_group_only_administrators_set_reminders_and_others_in_their_
     await worked_off(process, remind.lab, model, group)
 
     refused, direct, allowed = results(await remind.lab.log(group))
-    assert refused.startswith("Error: In a group, only administrators")
+    assert refused.startswith("Error: In a group, only this bot's administrators")
     assert (direct[:9], allowed[:9]) == ("Reminder ", "Reminder ")
     assert [reminder.sender_id for reminder in await remind.kept(group)] == ["boss"]
     assert [reminder.sender_id for reminder in await remind.kept("web:ann")] == ["ann"]

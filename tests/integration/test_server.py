@@ -327,7 +327,7 @@ async def test_a_server_with_another_password_is_left_alone_and_named(data_dir: 
     with connect(address) as link:
         link.call("CONFIG", "SET", "requirepass", "other")
 
-        with pytest.raises(ServerNotReady, match="refuses the password"):
+        with pytest.raises(ServerNotReady, match="rejects the password"):
             await ours.ensure()
 
         link.call("CONFIG", "SET", "requirepass", address.password.reveal())

@@ -376,7 +376,7 @@ async def test_files_go_one_a_part_behind_the_text_and_one_too_large_is_named(pr
 
         posts = list(platform.messages.values())
         assert [post["text"] for post in posts] == [
-            "Here:\n\n[The file long.mp4 (61.0 MB) is too large to be sent here.]",
+            "Here:\n\n[The file long.mp4 (61.0 MB) is too large to send here.]",
             *("", ""),
         ]
         assert [[file["name"] for file in post.get("attachments", ())] for post in posts] == [[], ["a.png"], ["b.pdf"]]

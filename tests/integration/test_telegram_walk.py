@@ -188,7 +188,7 @@ async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came
         group.say("and where?", by=bob, reply_to=reply)
         await walk.answered(group, "and where?")
         refused = group.say("/new@pond_bot", by=bob)
-        told = await walk.answered(group, "only administrators of this bot can use /new")
+        told = await walk.answered(group, "only this bot's administrators can use /new")
 
     assert told.reply_to is refused
     assert len(group.texts()) == 3
@@ -522,6 +522,6 @@ async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Proces
         asked, told = await walk.answered(bob, "created this code"), await walk.answered(ann, "sent your code")
         assert (f"“Ann” ({NAME}:{ann.id})" in asked.text, f"“Bob x” ({NAME}:{bob.id})" in told.text) == (True, True)
         bob.say("/link yes")
-        await walk.answered(bob, "to confirm the link")
+        await walk.answered(bob, "to confirm")
         ann.say("/link no")
         await walk.answered(bob, "rejected the link")

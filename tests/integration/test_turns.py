@@ -349,7 +349,7 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
     assert [reply.text for reply in await replies_of(lab, "support")] == [
-        "I am not working on an answer, so there was nothing to stop."
+        "I am not working on an answer right now, so there was nothing to stop."
     ]
 
 
@@ -458,7 +458,7 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
 
     assert await lab.log() == []
     assert [notice.text for notice in await notices_of(lab)] == [
-        "I am not working on an answer, so there was nothing to stop."
+        "I am not working on an answer right now, so there was nothing to stop."
     ]
 
 

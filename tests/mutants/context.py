@@ -6,7 +6,7 @@ _READS = "test_the_next_turn_of_a_session_reads_the_log_only_if_it_was_changed_e
 
 MUTANTS = (
     *mutants_of(
-        "workers/agent/prompt/prompt_history.py",
+        "workers/agent/prompt/history_loader.py",
         "integration/test_histories.py",
         (
             "A kept history is not used after another worker's turn.",
@@ -44,7 +44,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt/history.py",
+        "workers/agent/prompt/history_messages.py",
         "unit/test_boundaries.py",
         (
             "A smaller context budget counts as 500.",
@@ -72,7 +72,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt/history.py",
+        "workers/agent/prompt/history_messages.py",
         "unit/test_context.py",
         (
             "The first call of a turn is its first iteration.",

@@ -13,6 +13,12 @@ MUTANTS = (
             "test_a_token_is_bought_once_and_again_when_it_is_not_accepted",
         ),
         (
+            "Who waits for a token keeps the own time limit.",
+            "        with anyio.move_on_after(left_s(deadline)):\n            return await self._token",
+            "        with anyio.move_on_after(None):\n            return await self._token",
+            "test_who_waits_for_a_token_that_another_caller_buys_keeps_the_own_time_limit",
+        ),
+        (
             "A request with a token that is never accepted is made twice at most.",
             "for is_last in (False, True):",
             "for is_last in (False, False, True):",
@@ -56,15 +62,37 @@ MUTANTS = (
         "integration/test_feishu.py",
         (
             "What is refused as a card is sent as plain text.",
-            "elif no.code in NO_FORM and len(forms) > 1:",
-            "elif no.code in NO_FORM and len(forms) > 2:",
+            "elif no.code in NO_FORM and len(left) > 1:",
+            "elif no.code in NO_FORM and len(left) > 2:",
             "test_what_is_refused_as_a_card_goes_as_text",
+        ),
+        (
+            "A text that was taken back while it is written is shown again.",
+            "if part.preview and sent in self._removed:",
+            "if part.preview and not sent:",
+            "test_a_text_that_was_taken_back_while_it_is_written_is_shown_again",
+        ),
+        (
+            "An answer to a message that cannot be answered stands in the chat.",
+            'answers, left = "", forms',
+            "raise",
+            "test_what_answers_a_message_that_cannot_be_answered_stands_in_the_chat",
         ),
         (
             "What was asked in a thread that is gone is answered in the chat.",
             "if answers and no.code in NOT_THERE:",
             "if answers and no.code in ():",
             "test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat",
+        ),
+    ),
+    *mutants_of(
+        "channels/feishu/thread_history.py",
+        "integration/test_feishu.py",
+        (
+            "Of a long thread the last messages are read.",
+            '            "sort_type": "ByCreateTimeDesc",\n',
+            "",
+            "test_the_last_messages_of_a_long_thread_before_the_question_are_read",
         ),
     ),
     *mutants_of(
@@ -87,6 +115,18 @@ MUTANTS = (
             "test_a_large_event_comes_in_parts",
         ),
         (
+            "The words of a refused connection are not logged.",
+            ".strip(), brief=reason)",
+            ".strip())",
+            "test_the_words_of_a_refused_connection_are_not_logged",
+        ),
+        (
+            "A shorter interval of pings begins with the next ping.",
+            "                self._told_s = ping_s_of(frame.payload, self._told_s)\n",
+            "                self._told_s = self._ping_s = ping_s_of(frame.payload, self._told_s)\n",
+            "test_a_shorter_interval_of_pings_begins_with_the_next_ping",
+        ),
+        (
             "A silent connection is replaced.",
             'self.reason, there_is_more = "silent", False',
             'self.reason, there_is_more = "silent", True',
@@ -103,10 +143,22 @@ MUTANTS = (
             "test_events_of_another_app_are_passed_over",
         ),
         (
+            "Forwarded messages are read.",
+            "(None, found[1:]) if is_forward",
+            "(None, ()) if is_forward",
+            "test_forwarded_messages_are_read",
+        ),
+        (
             "A deletion waits until its thread is known.",
-            "        except SendRefused:\n            raise\n",
-            "",
+            "        except (Rejected, MissingScope):  #",
+            "        except ChannelError:  #",
             "test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_was",
+        ),
+        (
+            "A deletion whose message Feishu never tells holds up no chat.",
+            "        except (Rejected, MissingScope):  #",
+            "        except Rejected:  #",
+            "test_a_deletion_that_cannot_be_looked_up_holds_up_no_message",
         ),
     ),
     *mutants_of(
@@ -123,6 +175,16 @@ MUTANTS = (
             "                if await self._take(payload):\n",
             "                if await self._take(payload) or True:\n",
             "test_an_event_that_is_not_stored_is_to_be_sent_again",
+        ),
+    ),
+    *mutants_of(
+        "channels/feishu/events_endpoint.py",
+        "integration/test_feishu.py",
+        (
+            "A request without a signature learns nothing about its padding.",
+            'payload, problem = b"", problem or f"{error}. Check encrypt_key."',
+            'payload, problem = b"", f"{error}. Check encrypt_key."',
+            "test_a_request_without_a_signature_learns_nothing_about_its_padding",
         ),
     ),
     *mutants_of(

@@ -298,7 +298,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt/history.py",
+        "workers/agent/prompt/history_messages.py",
         "integration/test_daily_limits.py",
         (
             "A message that a limit refused is in no later prompt.",

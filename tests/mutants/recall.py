@@ -16,7 +16,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/prompt/prompt_history.py",
+        "workers/agent/prompt/history_loader.py",
         "unit/test_context.py",
         (
             "Recall may find the messages that did not fit into the prompt.",

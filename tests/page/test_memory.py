@@ -56,7 +56,7 @@ def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit:
     expect(page.get_by_role("link", name=re.compile("messages 0–"))).to_have_attribute("href", re.compile(r"/m/0$"))
 
     page.get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox", name="Words to search for").fill("heron")
+    page.get_by_role("searchbox", name="Search terms").fill("heron")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("q=heron"))
     expect(page.locator(".entries li").first).to_contain_text("Otto")

@@ -62,8 +62,8 @@ def test_what_is_to_be_forgotten_is_listed_chosen_and_gone(visit: Visit, millpon
     page.get_by_role("button", name="Find").click()
     expect(page.get_by_role("checkbox").first).to_be_visible()
 
-    page.get_by_role("button", name="Forget all the listed passages").click()
-    page.get_by_role("button", name="Permanently delete all the listed passages?").click()
+    page.get_by_role("button", name="Forget all listed passages").click()
+    page.get_by_role("button", name="Permanently delete all listed passages?").click()
 
     expect(page.locator("#toasts")).to_contain_text("are being deleted")
     text = millpond.until(

@@ -39,10 +39,10 @@ def test_a_turn_and_the_exact_prompt_name_the_servers_that_they_go_without(visit
     millpond.ask("bea", "hello")
 
     page = visit.open("/s/web%3Abea/turns/0")
-    expect(page.get_by_text("The tool server gone is unavailable: the tool server could not be used")).to_be_visible()
+    expect(page.get_by_text("Tool server gone is unavailable: the tool server could not be used")).to_be_visible()
 
     page = visit.open("/s/web%3Abea/context")
-    expect(page.get_by_text(re.compile("The tool server gone is unavailable: .*FileNotFoundError"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Tool server gone is unavailable: .*FileNotFoundError"))).to_be_visible()
     expect(
         page.get_by_text("skills/broken/SKILL.md cannot be used: the first line of the file must be ---")
     ).to_be_visible()

@@ -67,9 +67,9 @@ def telegram(portal: BlockingPortal) -> Iterator[FakeTelegram]:
 
 
 def set_up(page: Page, model: FakeOpenAI, *, button: str = "Test and save") -> None:
-    page.get_by_label("Address of the server").fill(model.base_url)
+    page.get_by_label("Server address").fill(model.base_url)
     page.get_by_label("API key").fill(KEY)
-    page.get_by_label("Name of the model").fill("real-1")
+    page.get_by_label("Model name").fill("real-1")
     page.get_by_role("button", name=button).click()
 
 
@@ -177,11 +177,11 @@ def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
         set_up(page, server)
 
         expect(page.get_by_role("alert")).to_contain_text("refused the API key (401)")
-    expect(page.get_by_role("button", name="Save without a successful test")).to_be_visible()
-    page.get_by_label("Address of the server").fill("http://user:password@127.0.0.1/v1")
+    expect(page.get_by_role("button", name="Save anyway")).to_be_visible()
+    page.get_by_label("Server address").fill("http://user:password@127.0.0.1/v1")
     page.get_by_role("button", name="Test and save").click()
 
-    field = page.get_by_label("Address of the server")
+    field = page.get_by_label("Server address")
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_be_focused()
 
@@ -191,7 +191,7 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
     page = visit.open("/settings/bots")
     expect(page.get_by_label("Conversation titles")).to_be_disabled()
     page.get_by_label("Tokens per day, per person").fill("70000")
-    page.get_by_label("Language of the bot's own messages").select_option("zh")
+    page.get_by_label("Language of the bot's built-in messages").select_option("zh")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
     config = millpond.folder / "millpond.toml"
@@ -200,7 +200,7 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
     page.get_by_role("button", name="Restart now").click()
 
     expect(page.locator("#toasts")).to_contain_text("Millpond has restarted.")
-    expect(page.get_by_text("The saved settings are not in use yet.")).to_be_hidden()
+    expect(page.get_by_text("Your saved settings are not in effect yet.")).to_be_hidden()
     millpond.ask("ann", "hello")
     page.goto(f"{millpond.url}/system/usage")
     expect(page.get_by_label("Today's limits")).to_contain_text("of 70,000 tokens")
@@ -212,14 +212,14 @@ def test_a_bot_is_created_and_deleted(visit: Visit) -> None:
     visit.forgive("422")
     page = visit.open("/settings/bots")
     page.get_by_text("Create a bot", exact=True).click()
-    page.get_by_label("Name of the new bot").fill("Heron")
+    page.get_by_label("New bot name").fill("Heron")
     page.get_by_role("button", name="Create the bot").click()
     expect(page.get_by_text("A name must begin with a letter a-z")).to_be_visible()
-    page.get_by_label("Name of the new bot").fill("heron")
+    page.get_by_label("New bot name").fill("heron")
     page.get_by_role("button", name="Create the bot").click()
 
     card = page.locator(".card").filter(has=page.get_by_role("heading", name="heron", exact=True))
-    expect(card.get_by_label("Language of the bot's own messages")).to_be_visible()
+    expect(card.get_by_label("Language of the bot's built-in messages")).to_be_visible()
     card.get_by_role("button", name="Delete this bot").click()
     card.get_by_role("button", name="Delete heron?").click()
 
@@ -236,7 +236,7 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, mill
 
     page.get_by_role("button", name="Save", exact=True).click()
 
-    expect(page.get_by_role("alert")).to_contain_text("was changed by somebody else")
+    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed the configuration file")
     assert config.read_text().endswith("# mine\n")
 
 
@@ -260,10 +260,10 @@ def test_telegram_is_connected_and_its_owner_found(
 ) -> None:
     page = visit.open("/settings/channels?add=telegram")
     page.get_by_text("Advanced").first.click()
-    page.get_by_label("Address of the platform's API").first.fill(telegram.base_url)
+    page.get_by_label("Platform API address").first.fill(telegram.base_url)
     page.get_by_label("Bot token").fill(telegram.bot.token)
     page.get_by_role("button", name="Test", exact=True).first.click()
-    expect(page.get_by_text("The platform accepts the token.")).to_be_visible()
+    expect(page.get_by_text("The platform accepted the token.")).to_be_visible()
     visit.shoot("settings-telegram")
     link = page.get_by_role("link", name="pond_bot").inner_text()
     page.get_by_role("button", name="Wait for my message").click()

@@ -28,7 +28,7 @@ def test_a_turn_is_shown_step_by_step_and_the_command_prints_the_same(visit: Vis
     expect(steps).to_have_text(
         [*("waiting", "claim"), re.compile("^model"), re.compile("^tool.*list_files"), re.compile("^model"), "commit"]
     )
-    expect(page.get_by_label("Tokens and cost of this turn")).to_contain_text("prompt tokens: ")
+    expect(page.get_by_label("Tokens and cost for this turn")).to_contain_text("prompt tokens: ")
     shown = page.get_by_label("Waterfall").inner_text()
     printed = forked.run(["trace", "web:ann#2"], environment_of(millpond.folder, {})).stdout
     for word in ("model", "list_files", "commit"):
@@ -48,4 +48,4 @@ def test_of_a_turn_that_nobody_kept_the_page_says_so(visit: Visit) -> None:
     visit.forgive("404")
     page = visit.open("/s/web%3Anobody/turns/7")
 
-    expect(page.get_by_role("heading", name="No trace of this turn is stored")).to_be_visible()
+    expect(page.get_by_role("heading", name="No trace is stored for this turn")).to_be_visible()

@@ -89,7 +89,7 @@ def test_the_remedy_for_a_damaged_token_is_a_new_one(tmp_path: Path, damage: Cal
     damage(tmp_path / FILE_NAME)
 
     for ask in (local_token, known_token):
-        with pytest.raises(ConfigError, match=r"token of the API is damaged: .*\. Delete the file and start again\."):
+        with pytest.raises(ConfigError, match=r"API token is damaged: .*\. Delete the file and start again\."):
             ask(tmp_path)
 
     path = tmp_path / FILE_NAME

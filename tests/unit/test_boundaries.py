@@ -10,7 +10,7 @@ from daemon.config import BootstrapConfig, ConsolidationConfig, MicroCompactConf
 from daemon.events import LogEntry
 from tests.tables import each_row
 from workers import session_consumer
-from workers.agent.prompt.history import history_room
+from workers.agent.prompt.history_messages import history_room
 from workers.agent.prompt.message_shortening import Piece, Shares, fitted
 from workers.agent.prompt.workspace import JOIN, bootstrap
 from workers.consolidation.consolidation_plan import Thresholds, Unsettled, boundaries, plan

@@ -272,11 +272,11 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
         ("MILLPOND_REDIS", "x", "redis: this is a section, not a single setting. Set "
-            "the settings of the section one by one, such as "
+            "each setting of the section separately, such as "
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: this is a section, not a single setting. Set the "
-            "settings of the section one by one, such as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: this is a section, not a single setting. Set "
+            "each setting of the section separately, such as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
@@ -384,8 +384,8 @@ _RERANKING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "the key is not set. Name the model that orders search results"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that orders search results"),
+        ({"MODEL": ""}, "model", "the key is not set. Set the model that ranks search results"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that ranks search results"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
@@ -408,7 +408,7 @@ _EMBEDDING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "this setting is missing. Name the model that turns texts into vectors"),
+        ({"MODEL": ""}, "model", "this setting is missing. Set the model that converts text into vectors"),
         (
             {"BASE_URL": ""},
             "base_url",
@@ -591,8 +591,8 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[bots.Pond]", "bots.Pond: the name is not valid: a name must begin with a letter"),
         ("[bots.\"a b\"]", "bots.'a b': the name is not valid"),
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
-        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type of this version of Millpond (terminal, web"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type of this version of Millpond (terminal, web"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type in this version of Millpond (terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type in this version of Millpond (terminal, web"),
         ("[channels.tele]", "channels.tele.type: this setting is missing. Set this key to one of terminal, web, "
             "testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
@@ -622,7 +622,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 @each_row(
     ("text", "said"),
     [
-        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be lower than the value of lease_s"),
+        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be less than lease_s"),
         ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be greater than backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: the sum of head_ratio and tail_ratio"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: the sum of head_ratio and tail_ratio"),
@@ -1386,7 +1386,7 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
 @each_row(
     ("text", "problem"),
     [
-        ("tools = ['web_search']", "bots.pond.web.search: this setting is missing. Name the provider"),
+        ("tools = ['web_search']", "bots.pond.web.search: this setting is missing. Set the provider"),
         ("web = {search = 'brave'}", "bots.pond.web.api_key: this setting is missing. Set the API key for brave"),
         ("web = {search = 'searxng'}", "bots.pond.web.search_url: this setting is missing"),
         ("web = {search = 'searxng', search_url = 'http://u:hush@h'}", "bots.pond.web.search_url: expected http://"),

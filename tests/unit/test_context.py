@@ -18,10 +18,10 @@ from daemon.events import LogEntry
 from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
 from tests.tables import each_row
-from workers.agent.prompt.history import REMEMBERED_S, History, HistoryMemo, View
+from workers.agent.prompt.history_loader import PromptHistory, shown, whole_turns
+from workers.agent.prompt.history_messages import REMEMBERED_S, History, HistoryMemo, View
 from workers.agent.prompt.message_shortening import Piece, Shares, shortened
 from workers.agent.prompt.prompt_builder import Prompt, Rules, Scene, prompt
-from workers.agent.prompt.prompt_history import PromptHistory, shown, whole_turns
 from workers.message_format import MARK, message, shown_result, text_of
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")

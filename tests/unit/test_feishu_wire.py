@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.feishu.events_endpoint import decrypted, problem_of, signature_of
+from channels.feishu.api_types import Answer, MissingScope, Rejected, TooMany, Unauthorized, judged
+from channels.feishu.event_inlet import LOOK_S
+from channels.feishu.events_endpoint import TAKE_S, decrypted, problem_of, signature_of
 from channels.feishu.long_connection import endpoint_of, ping_s_of
+from channels.name_directory import PATIENCE_S
 from daemon.config import Secret
 from daemon.errors import SendRefused
 from daemon.setup.feishu_frames import Frame, decoded, encoded, ping
+from daemon.setup.feishu_socket import service_of
 from tests.tables import each_row
 
 KEY = Secret("test key")
@@ -103,6 +107,10 @@ def test_only_a_valid_signature_is_accepted(change: dict[str, str], problem: str
     assert (problem in found) and bool(found) == bool(problem)
 
 
+def test_what_an_event_waits_for_leaves_time_to_store_it() -> None:
+    assert LOOK_S + PATIENCE_S < TAKE_S
+
+
 @each_row("stamped, fine", [("1700000000", True), ("1699999000", False), ("soon", False)])
 def test_an_old_signature_is_not_accepted(stamped: str, fine: bool) -> None:
     right = signature_of(KEY, stamped, "n", b"b")
@@ -123,10 +131,25 @@ def test_a_connection_is_opened_at_feishu_alone(answer: dict[str, object], reaso
         endpoint_of(answer, BASE)
 
 
+@each_row(
+    "codes, error",
+    [
+        ((10014, 99991401, 99991543, 99991662, 99991673), Unauthorized), ((99991672, 99991676), MissingScope),
+        ((1, 1500, 1000040343), SendRefused), ((99991400, 230020), TooMany), ((230002, 1000040350), Rejected),
+    ],
+)  # fmt: skip
+def test_only_a_refusal_that_nobody_can_lift_is_one_for_good(codes: tuple[int, ...], error: type[Exception]) -> None:
+    for code in codes:
+        with pytest.raises(error) as failed:
+            judged(Answer(found={"code": code}, status=400), method="POST /x", base=BASE, reads=False)
+        assert type(failed.value) is error
+
+
 def test_feishu_says_how_often_it_wants_a_ping() -> None:
     url = "wss://msg-frontier.feishu.cn/ws/v2?service_id=33&device_id=1"
     found = endpoint_of({"data": {"URL": url, "ClientConfig": {"PingInterval": 90}}}, BASE)
 
     assert (found.service, found.ping_s) == (33, 90.0)
-    assert ping_s_of(b'{"PingInterval": 1}', 7.0) == 5.0
+    assert [ping_s_of(b'{"PingInterval": %s}' % each, 7.0) for each in (b"1", b"9" * 400)] == [5.0, 300.0]
+    assert service_of(f"wss://h/?service_id={'9' * 5_000}") == 0
     assert [ping_s_of(each, 7.0) for each in (b"", b"{", b'{"PingInterval": "x"}', b"[]")] == [7.0] * 4

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables import each_row
-from workers.agent.prompt.prompt_history import changes_block, changes_of, most_chars
+from workers.agent.prompt.history_loader import changes_block, changes_of, most_chars
 
 TEXTS = st.lists(st.sampled_from(["# A", "# B", "- one", "- two", "", "- three"]), max_size=12).map("\n".join)
 

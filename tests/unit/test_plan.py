@@ -14,7 +14,7 @@ from daemon.config.config_rules import MIN_BUDGET_TOKENS
 from daemon.events import LogEntry
 from daemon.tokens import Calibration, Tokenizer, load
 from tests.tables import each_row
-from workers.agent.prompt.history import HistoryMemo, View
+from workers.agent.prompt.history_messages import HistoryMemo, View
 from workers.agent.prompt.message_shortening import Piece, Shares
 from workers.agent.prompt.prompt_builder import MERGE_TOKENS, Rules, Scene, prompt
 from workers.consolidation.consolidation_plan import (

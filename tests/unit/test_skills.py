@@ -43,14 +43,14 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
     ("text", "said"),
     [
         ("no head at all", "the first line of the file must be ---"),
-        ("---\nname: x", "the front matter has no closing line ---"),
-        ("---\njust words\n---", "line 2: the front matter is not of the form key: value"),
+        ("---\nname: x", "the front matter has no closing --- line"),
+        ("---\njust words\n---", "line 2: the front matter does not have the form key: value"),
         ("---\na: x\na: y\n---", "line 3: the key a occurs more than once"),
         ("---\na: 'x\n---", "line 3: the closing quotation mark is missing"),
         ("---\na: [x\n---", "line 3"),
         ("---\na: {b]\n---", "line 2"),
         ("---\na: [x] y\n---", "line 2"),
-        ("---\na: x\n  b: y\n---", "line 3: the front matter is not of the form key: value"),
+        ("---\na: x\n  b: y\n---", "line 3: the front matter does not have the form key: value"),
         ("---\na: " + "[" * 50 + "\n---", "line 2: the front matter is nested too deeply"),
     ],
 )
@@ -106,7 +106,7 @@ def test_the_list_says_what_is_there_and_what_to_install_in_both_languages():
 
     english, chinese = (listed(skills, language, 1_000, len) for language in ("en", "zh"))
 
-    assert english.startswith("# Skills\n\nTo use a skill, ")
+    assert english.startswith("# Skills\n\nBefore you use a skill, ")
     assert "- **one**: d (skills/one/SKILL.md)\n" in english
     assert english.endswith("(skills/two/SKILL.md) [not available: install gh, jq; set TOKEN]")
     assert chinese.endswith("[不可用：需要安装 gh, jq; 需要设置 TOKEN]")
@@ -122,7 +122,7 @@ def test_the_list_keeps_within_its_room_and_says_how_many_more_there_are(number,
     assert len(text) <= room
     shown = text.count("- **")
     if text and shown < number:
-        assert text.endswith(f"and {number - shown} more skills in the folder skills")
+        assert text.endswith(f"and {number - shown} more skills in the skills folder")
 
 
 def test_only_available_skills_marked_always_stand_in_full():

@@ -366,7 +366,7 @@ def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
     assert arrival.attachments == ()
     assert arrival.text.splitlines() == [
         "[a file that was deleted]",
-        "[a file that Slack hides because of the limits of the workspace's Slack plan]",
+        "[a file that Slack hides because of the limits of the workspace's plan]",
         "[file elsewhere: plan (https://docs/plan)]",
         "[a file that cannot be opened]",
         "[file elsewhere: sums (https://docs/sums)]",
@@ -501,7 +501,7 @@ def test_the_bot_knows_itself_by_what_the_platform_tells():
     told = {"ok": True, "team_id": "T1", "user_id": "U0", "bot_id": "B0", "user": "pond", "team": "Frogs"}
 
     assert me_of(told) == ME
-    with pytest.raises(ValueError, match="lacks the team"):
+    with pytest.raises(ValueError, match="does not contain the team"):
         me_of({"ok": True, "team_id": "T1"})
 
 

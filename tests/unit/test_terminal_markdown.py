@@ -154,7 +154,7 @@ BUSY = (
     "All agent workers are busy with other conversations. Start more workers to answer more conversations at "
     "the same time."
 )
-FAILED = "An attempt to answer this message failed. Millpond retries automatically."
+FAILED = "The last attempt to answer this message failed. Millpond retries automatically."
 
 
 @each_row(

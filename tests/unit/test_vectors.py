@@ -229,7 +229,7 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
         tasks.cancel_scope.cancel()
 
     assert embedded_inline < 40
-    assert "Some texts have no vector yet" in found.note
+    assert "Some passages have no vectors yet" in found.note
     assert (await engine.search(SCOPE, "cat", mode="vsearch", limit=5)).note == ""
 
 

@@ -127,7 +127,7 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit(monkeypatch: pytest.
         (redirect("http://ann:secret@pond.example/"), "user name or password"),
         (page(b"\x89PNG", "image/png"), "has the type image/png, but web_fetch reads only text"),
         (page(b"x", "text/html", Content_Encoding="br"), "compressed the page in a format that was not requested: br"),
-        (page(b"no gzip", "text/html", Content_Encoding="gzip"), "format that does not match the page"),
+        (page(b"no gzip", "text/html", Content_Encoding="gzip"), "does not match the compression format"),
         (page(b"x", status=500), "HTTP 500"),
         (cut_off, "was interrupted"),
     ],

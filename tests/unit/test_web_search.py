@@ -50,14 +50,14 @@ async def test_each_provider_is_asked_as_its_documentation_says(provider: str) -
     ("provider", "answer", "said"),
     [
         ("brave", page(b"{}", status=401), "refused the API key"),
-        ("brave", page(b"{}", status=429), "has reached a limit"),
-        ("tavily", page(b"{}", status=432), "has reached a limit"),
+        ("brave", page(b"{}", status=429), "has reached a rate limit"),
+        ("tavily", page(b"{}", status=432), "has reached a rate limit"),
         ("searxng", page(b"", status=403), "search.formats in its settings.yml"),
         ("searxng", page(b"<html>"), "no usable answer"),
         ("searxng", page(b"[" * 100_000), "no usable answer"),
         ("searxng", redirect("http://127.0.0.1:1/"), "failed"),
         ("searxng", cut_off, "no usable answer"),
-        ("searxng", endless, "sent too much"),
+        ("searxng", endless, "response is too large"),
         ("searxng", hanging, "TimeoutError"),
     ],
 )

@@ -133,8 +133,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
     found = [
         warning(
             check,
-            f"the server did not list its tools within {LIST_WAIT_S:g} s. The bot answers without the tools of this "
-            "server.",
+            f"the server did not list its tools within {LIST_WAIT_S:g} s. The bot answers without this server's tools.",
         )
     ]
     async with anyio.create_task_group() as tg:

@@ -7,7 +7,7 @@ from daemon import metrics
 from daemon.errors import BusError, ConfigError, brief
 from daemon.session import SessionReader, SessionState
 from daemon.usage import User
-from workers.agent.prompt.prompt_history import PromptHistory, PromptHistoryReader
+from workers.agent.prompt.history_loader import HistoryLoader, PromptHistory
 from workers.consolidation import ConsolidationReport, ConsolidationRequest, Consolidator
 
 _log = structlog.get_logger()
@@ -84,7 +84,7 @@ class CompactionWait:
 class CompactionWaits:
     """Gives every turn of a process its own."""
 
-    def __init__(self, consolidator: Consolidator, reader: SessionReader, pasts: PromptHistoryReader) -> None:
+    def __init__(self, consolidator: Consolidator, reader: SessionReader, pasts: HistoryLoader) -> None:
         config = consolidator.stores.config.consolidation
         self.consolidator = consolidator
         self.reader = reader

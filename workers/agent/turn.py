@@ -40,7 +40,7 @@ from workers.agent.log_entries import LogEntries, open_calls
 from workers.agent.model_calls import REFUSED_ATTEMPTS, attributed
 from workers.agent.model_health import ModelHealth
 from workers.agent.outgoing_messages import OutgoingMessages
-from workers.agent.prompt.prompt_history import HistoryCache, PromptHistoryReader
+from workers.agent.prompt.history_loader import HistoryCache, HistoryLoader
 from workers.agent.prompt.turn_requests import TurnRequests, cache_key
 from workers.agent.spoken_answer import Voice
 from workers.agent.thread_backfill import ThreadBackfill
@@ -77,7 +77,7 @@ class Turns:
         self.consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
         self._files, self._memories = consolidator.stores.files, consolidator.stores.memories
         reader = SessionReader(process.bus)
-        self._pasts = PromptHistoryReader(reader, self._memories, process.config.micro_compact)
+        self._pasts = HistoryLoader(reader, self._memories, process.config.micro_compact)
         self._rooms = CompactionWaits(consolidator, reader, self._pasts)
         self._commands = SessionCommands(process, self.kits, consolidator)
         self._announcements = announcements or Announcements(process)

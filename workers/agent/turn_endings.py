@@ -25,7 +25,7 @@ from workers.agent.commands.command_outcome import Outcome, answered_as, is_sile
 from workers.agent.commands.session_commands import SessionCommands, before_command, queued
 from workers.agent.log_entries import open_calls
 from workers.agent.model_calls import REFUSED_ATTEMPTS
-from workers.agent.prompt.prompt_history import HistoryCache
+from workers.agent.prompt.history_loader import HistoryCache
 from workers.agent.turn_progress import Turn, inbounds
 from workers.failure_log import noted
 from workers.session_consumer import after_attempts

@@ -9,7 +9,7 @@ from daemon.memory import MemoryLocation
 from daemon.model import enclosed
 from daemon.recall import Recaller, RecallQuery
 from daemon.wording import text as say
-from workers.agent.prompt.prompt_history import PromptMessages
+from workers.agent.prompt.history_loader import PromptMessages
 from workers.agent.prompt.system_prompt import Prompts
 from workers.agent.prompt.turn_requests import RecallSearch
 from workers.agent.turn_tracing import TurnTracing

@@ -170,7 +170,7 @@ def _around(line: str, at: int) -> str:
 
 GREP = Tool(
     name="grep",
-    description="Find lines that match a pattern in your files, or in files below skills/ or memory/.",
+    description="Find lines that match a pattern in your files, or in files under skills/ or memory/.",
     parameters={
         "type": "object",
         "properties": {

@@ -34,7 +34,9 @@ BAD_LOGIN = (
     "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
     "print a new link."
 )
-TOO_MANY = f"{BAD_LOGIN} Too many wrong codes were entered, so this login attempt is not recorded in the audit log."
+TOO_MANY = (
+    f"{BAD_LOGIN} Because too many wrong codes were entered, this login attempt was not recorded in the audit log."
+)
 
 
 class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

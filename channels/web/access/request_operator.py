@@ -36,13 +36,14 @@ COMPLETIONS = "/v1/"
 """The addresses that accept the channel's completions token."""
 
 UNKNOWN = (
-    "Requests to this address must contain the header Authorization: Bearer <token>. If the configuration of the "
-    "channel sets no token, the file api.header in the data directory contains this header (use curl -H @FILE). In a "
+    "Requests to this address must contain the header Authorization: Bearer <token>. Unless the channel's "
+    "configuration sets a token, the api.header file in the data directory contains this header (use curl -H "
+    "@FILE). In a "
     "browser, log in with "
     "the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
-    "This address is for operators only. Send the operators' token in the header Authorization: Bearer <token>, or log "
+    "This address is for operators only. Send the operator token in the header Authorization: Bearer <token>, or log "
     "in with the link that `millpond page` prints."
 )
 

@@ -37,7 +37,7 @@ FORM = (
     "The request body must be an object {model, messages, stream?, user?} as in OpenAI's Chat Completions API. Each "
     "message is an object {role, content}."
 )
-NO_TEXT = "The field messages contains no text with the role user. Add a message {role: user, content: <text>}."
+NO_TEXT = "The messages field contains no text with the role user. Add a message {role: user, content: <text>}."
 NOT_TEXT = (
     "Only text and pictures can be sent to this endpoint. Remove the part of type {kind!r} from the newest user "
     "message."

@@ -76,7 +76,7 @@ def scope_of(segment: str) -> str:
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
         raise HTTPException(
-            400, "The address does not contain the name of a memory (its scope). GET /api/memory lists all memories."
+            400, "The address does not specify a memory (its scope). GET /api/memory lists all memories."
         )
     return scope
 
@@ -274,8 +274,7 @@ class MemoryEditEndpoints:
             return problem(
                 413,
                 "message_too_large",
-                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten the text, because it is part of every "
-                f"prompt.",
+                f"The text is larger than {MAX_BYTES:,} bytes. Shorten it, because it is part of every prompt.",
             )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 

@@ -80,7 +80,7 @@ async function errorOf(response) {
   try {
     error = (await response.json()).error ?? {};
   } catch { /* perhaps the error page of a proxy */ }
-  const message = error.message ?? t("The server returned HTTP status {status}. Try again.", {status: response.status});
+  const message = error.message ?? t("The server responded with HTTP status {status}. Try again.", {status: response.status});
   const failure = new ApiError(response.status, error.code ?? "error", problemOf(error.code, message), {detail: error.message, field: error.field});
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;

@@ -57,7 +57,7 @@ async function show() {
   document.title = `${params.session ? visible(nameOf(params.session)) : TITLES[place] ?? t("Not found")} · Millpond`;
   sessions.current = params.session ?? "";
   if (place === "login") return logIn();
-  if (!name) return fill(main, empty(t("Page not found"), h("p", null, h("a", {href: "/"}, t("Back to the chat")))));
+  if (!name) return fill(main, empty(t("Page not found"), h("p", null, h("a", {href: "/"}, t("Back to chat")))));
   const view = main.firstElementChild;
   if (view?.localName === name) {
     view.params = params;
@@ -69,7 +69,7 @@ async function show() {
     await MODULES[name]();
   } catch (error) {
     console.warn(error);
-    if (asked === mine) fill(main, empty(t("This part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
+    if (asked === mine) fill(main, empty(t("Part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
     return undefined;
   }
   if (asked !== mine) return undefined;
@@ -165,7 +165,7 @@ function stranger(problem = "") {
   return h("div.empty.stranger", null,
     h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
     h("h1", null, t("Welcome to Millpond")),
-    h("p", null, t("This page is for operators of the bot. To log in, open a login link. To print a login link, run this command:")),
+    h("p", null, t("This page is for the bot's operators. To log in, open a login link. Run this command to print a login link:")),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
       h("label", {for: "code"}, t("You can also paste the login link or its code here:")),

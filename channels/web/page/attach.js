@@ -84,7 +84,7 @@ export class Attachments extends EventTarget {
       }});
       if (this.uploads.has(one)) this.files = [...this.files, found];
     } catch (error) {
-      if (error.name !== "AbortError") toast(t("{name} was not uploaded: {problem}", {name: file.name, problem: error.message}), "bad");
+      if (error.name !== "AbortError") toast(t("{name} could not be uploaded: {problem}", {name: file.name, problem: error.message}), "bad");
     }
     this.uploads.delete(one);
     this.change();
@@ -124,7 +124,7 @@ export class Attachments extends EventTarget {
     try {
       stream = await navigator.mediaDevices.getUserMedia({audio: true});
     } catch {
-      toast(t("The microphone cannot be used. Allow this page to use the microphone in the settings of the browser."), "bad");
+      toast(t("The microphone is not available. Allow this page to use the microphone in your browser settings."), "bad");
       return;
     }
     const pieces = [];

@@ -68,7 +68,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the channel {channel}, so you can read it on this page, but cannot reply here.", {channel: this.feed.session.split(":")[0]})));
+      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the {channel} channel. You can read it here, but you cannot reply.", {channel: this.feed.session.split(":")[0]})));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -351,7 +351,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown, because the archive of old messages cannot be read right now: {reason}", {first, last: upto - 1, reason})));
+    this.list.append(h("p.edge.bad", {role: "status"}, t("Messages {first} to {last} cannot be shown because the message archive is currently unavailable: {reason}", {first, last: upto - 1, reason})));
     this.upto = Math.max(this.upto, upto);
   }
 

@@ -225,7 +225,7 @@ export class Composer extends HTMLElement {
         this.leave();
         return;
       }
-      toast(t("The bot has already begun to answer this message, so the message was not changed. Your text is still in the message field."), "bad");
+      toast(t("The bot has already started to answer this message, so your edit was not saved. Your text is still in the message field."), "bad");
     } catch (error) {
       if (error.name !== "AbortError") toast(error.message, "bad");
       return;
@@ -321,7 +321,7 @@ export class Composer extends HTMLElement {
 /** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live, session}) {
   const says = {
-    new: t("sending…"), late: t("not sent yet, the page will retry: {problem}", {problem: each.problem}),
+    new: t("sending…"), late: t("not sent yet; retrying soon: {problem}", {problem: each.problem}),
     accepted: live ? t("answer in progress") : t("pending"), refused: t("not sent: {problem}", {problem: each.problem}),
   }[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),

@@ -9,18 +9,18 @@ export const PARTS = {
   continuity: t("Continuity"), history: t("History"), current: t("Current"),
 };
 export const SAYS = {
-  system: t("Instructions that the operator of this bot wrote in AGENTS.md, SOUL.md and similar files"),
-  identity: t("Instructions that Millpond gives to every bot: environment and rules"),
+  system: t("The operator's instructions from AGENTS.md, SOUL.md and similar files"),
+  identity: t("Millpond's built-in instructions for every bot: environment and rules"),
   tools: t("Definitions of the tools that the model can call"),
   memory: t("MEMORY.md: facts saved from older messages"),
-  recalled: t("Memories that match the newest message"),
-  continuity: t("Summary of the older messages of this conversation"),
+  recalled: t("Memories related to the latest message"),
+  continuity: t("Summary of older messages in this conversation"),
   history: t("Messages that have not been summarized yet"),
-  current: t("Messages that the bot is answering now or will answer next"),
+  current: t("Messages that the bot is answering or will answer next"),
 };
 const MARKS = {
-  flush: t("When the prompt grows beyond this mark, the bot saves important facts in its daily notes"),
-  consolidation: t("When the prompt grows beyond this mark, older messages are summarized and saved to memory"),
+  flush: t("Above this mark, the bot saves important facts to its daily notes"),
+  consolidation: t("Above this mark, older messages are summarized and saved to memory"),
 };
 const MARK_NAMES = {flush: t("flush"), consolidation: t("consolidation"), budget: t("budget")};
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
@@ -101,7 +101,7 @@ export class Context extends HTMLElement {
     const numbers = {used: short(used), budget: short(budget)};
     const sum = this.exact ? t("{used} of {budget} tokens", numbers) : t("about {used} of {budget} tokens", numbers);
     fill(this.link, bar, ticks);
-    this.link.setAttribute("aria-label", t("Next prompt for the model {model}: {sum}. {parts}. Show the exact prompt", {model, sum,
+    this.link.setAttribute("aria-label", t("Next prompt for {model}: {sum}. {parts}. Show the exact prompt", {model, sum,
       parts: parts.filter((part) => part.tokens).map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}));
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},

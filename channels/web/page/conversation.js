@@ -73,7 +73,7 @@ export class Conversation extends HTMLElement {
       await load();
     } catch (error) {
       console.warn(error);
-      fill(holder, empty(t("This part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
+      fill(holder, empty(t("Part of the page could not be loaded"), h("p", null, t("Reload the page to try again."))));
       return;
     }
     if (!holder.isConnected) return;

@@ -13,7 +13,7 @@ export function found(hits, words, left) {
   return [
     hits.length > 0 && h("h2", null, t("Messages and memories")),
     h("ul", null, hits.map((hit) => one(hit, words))),
-    left > 0 && h("p", null, t("The search took too long, so the oldest conversations were not searched.")),
+    left > 0 && h("p", null, t("The search timed out before it reached the oldest conversations.")),
   ];
 }
 

@@ -57,11 +57,11 @@ function rename(line, name) {
 }
 
 function remove(line, name) {
-  const says = t("All messages of “{name}” and all parts of memory that came from these messages will be deleted. This cannot be undone.", {name});
+  const says = t("All messages in “{name}”, and everything saved to memory from them, will be deleted. This cannot be undone.", {name});
   ask(t("Delete the conversation?"), [h("p", null, says)], t("Delete"), async () => {
     try {
       const {done} = await request("DELETE", ofSession(line.session));
-      toast(done ? t("The conversation was deleted.") : t("The conversation is being deleted."));
+      toast(done ? t("The conversation was deleted.") : t("Deleting the conversation…"));
     } catch (error) {
       toast(error.message, "bad");
       return;
@@ -73,11 +73,11 @@ function remove(line, name) {
 }
 
 function join(line) {
-  const says = t("This conversation has its own memory, which your other conversations cannot use. After the merge, all your conversations share one memory.");
+  const says = t("This conversation has its own memory, separate from your other conversations. After merging, all your conversations share one memory.");
   ask(t("Merge the memories?"), [h("p", null, says)], t("Merge with my memory"), async () => {
     try {
       const {done} = await request("POST", ofSession(line.session, "/join"), {body: {}});
-      toast(done ? t("This conversation now shares your memory.") : t("The memories are being merged."));
+      toast(done ? t("This conversation now shares your memory.") : t("Merging the memories…"));
       dispatchEvent(new Event("mp-labels"));
     } catch (error) {
       toast(error.message, "bad");

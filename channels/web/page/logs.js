@@ -22,9 +22,9 @@ export function showLogs(view, holder) {
   };
   const [trace, lines] = [h("section.stack", {"aria-label": t("Trace")}), h("section.card", {"aria-label": t("Log lines")})];
   fill(holder,
-    h("form.stack", {onsubmit: submit}, h("label", {for: "trace-id"}, t("ID of a message, correlation ID, or name of a turn (SESSION#TURN):")),
+    h("form.stack", {onsubmit: submit}, h("label", {for: "trace-id"}, t("Message ID, correlation ID, or turn name (SESSION#TURN):")),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, t("Search")))),
-    id ? [trace, lines] : h("p.soft", null, t("Every message has a correlation ID. All log lines about a message, and error messages in the chat, contain the correlation ID of the message.")));
+    id ? [trace, lines] : h("p.soft", null, t("Every message has a correlation ID. The ID appears in all log lines about the message and in error messages in the chat.")));
   if (!id) return;
   let found = null;
   const look = () => (found ??= traceOf(id, view.signal).catch((error) => {
@@ -32,7 +32,7 @@ export function showLogs(view, holder) {
     throw error;
   }));
   view.into(trace, look, (turn) => (turn ? waterfall(turn)
-    : h("p.soft", null, t("No trace was found. The trace of a turn is recorded when the turn ends, and is kept for one week."))));
+    : h("p.soft", null, t("No trace was found. Millpond records a trace when the turn ends and keeps it for one week."))));
   view.into(lines, async (signal) => {
     // All log lines of the turn have its correlation ID, even if the search was for another name of the turn.
     const name = (await look())?.correlation?.[0] ?? id;
@@ -42,8 +42,8 @@ export function showLogs(view, holder) {
     some.length > 0 && table(t("Log lines"), [t("Time"), t("Level"), t("Event"), t("Details")], some.map((line) => [
       when(line.timestamp), h("span.badge", {class: LEVELS[line.level]}, line.level), h("code", null, line.event), h("span.small", null, details(line))])),
     files.length > 0 ? h("p.soft.small", null, t("Searched files:"), " ", files.map((file, at) => [at > 0 && ", ", h("code", null, file)]))
-      : h("p.soft.small", null, t("No log file was found on the host of this page.")),
-    h("p.soft.small", null, t("A process that was started without a terminal writes its log to standard error, for example to the journal of systemd or the log of the container. To find the log lines of such a process, run one of these commands:")),
+      : h("p.soft.small", null, t("No log file was found on this server.")),
+    h("p.soft.small", null, t("A process started without a terminal logs to standard error, which usually ends up in the systemd journal or the container log. To find its log lines, run one of these commands:")),
     h("pre", {tabindex: 0}, ["journalctl -o cat", "docker compose logs"].map((command) => `${command} | grep ${quoted(name)}\n`)),
   ]);
 }

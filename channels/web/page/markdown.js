@@ -211,7 +211,7 @@ export function copyButton(text) {
       await navigator.clipboard.writeText(text);
       button.textContent = t("Copied");
     } catch {
-      button.textContent = t("The text could not be copied");
+      button.textContent = t("Could not copy the text");
     }
     setTimeout(() => { button.textContent = t("Copy"); }, 1500);
   }}, t("Copy"));

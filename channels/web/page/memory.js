@@ -41,7 +41,7 @@ export class Memory extends View {
         h("div.page-head", null,
           h("h1", {title: scope}, name),
           h("p.row.wrap", null, [term(kind), channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
-      tabs(t("Parts of this memory"), Object.entries(TABS).map(([key, label]) =>
+      tabs(t("Sections of this memory"), Object.entries(TABS).map(([key, label]) =>
         [page(scope, {tab: key === "text" ? "" : key}), label, key === tab])),
       body));
     if (version !== undefined) return this.showVersion(body, scope, version);
@@ -55,8 +55,8 @@ export class Memory extends View {
     const field = h("input", {type: "search", placeholder: t("Filter memories by name"), "aria-label": t("Filter memories by name"), value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, t("This list does not show all memories. To find another memory, enter part of its name above.")) : null]
-        : field.value ? h("p.soft", null, t("No memory with this name was found.")) : nothingYet()));
+        more ? h("p.soft.small", null, t("Not all memories are listed. To find another memory, enter part of its name above.")) : null]
+        : field.value ? h("p.soft", null, t("No memory matches this name.")) : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
       clearTimeout(waiting);
@@ -79,7 +79,7 @@ export class Memory extends View {
           h("div.row", null,
             press(t("Edit"), () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty(t("MEMORY.md is empty"), h("p", null, t("MEMORY.md is written when older messages are consolidated. To consolidate older messages now, send /compact in the conversation. You can also write MEMORY.md yourself."))),
+          : empty(t("MEMORY.md is empty"), h("p", null, t("Millpond writes MEMORY.md when it consolidates older messages. To consolidate them now, send /compact in the conversation. You can also write MEMORY.md yourself."))),
       ];
     });
   }
@@ -112,7 +112,7 @@ export class Memory extends View {
     const button = press(t("Save"), save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? t("Saving the text replaces version {version} with a new version. All earlier versions are kept.", memory) : t("Saving the text creates the first version of this memory.")),
+      h("p.soft.small", null, memory.version ? t("Saving creates a new version that replaces version {version}. All earlier versions are kept.", memory) : t("Saving creates the first version of this memory.")),
       note, field, h("div.row", null, button, press(t("Cancel"), leave), h("span.soft.small", null, t("Press Ctrl+Enter to save."))));
   }
 
@@ -155,7 +155,7 @@ export class Memory extends View {
               : sure(t("Restore"), t("Restore this version?"), () => this.restore(scope, number, current.version), {kind: "primary"}))),
         tabs(t("Comparison"), [
           [`${here}${number}`, t("Changes"), how === "before"],
-          !isCurrent && [`${here}${number}?with=current`, t("Compared with version {version}", current), how === "current"],
+          !isCurrent && [`${here}${number}?with=current`, t("Changes since version {version}", current), how === "current"],
           [`${here}${number}?with=text`, t("Full text"), how === "text"],
         ].filter(Boolean)),
         how === "text" ? h("article.card", null, prose(version.text || t("*Empty*"))) : diff(lines),
@@ -181,13 +181,13 @@ export class Memory extends View {
       return entries;
     };
     this.into(body, () => read(), (entries) => (entries.length ? [list, more]
-      : empty(t("No history yet"), h("p", null, t("When a conversation grows, older messages are summarized. Each summary is added here as an entry.")))));
+      : empty(t("No history yet"), h("p", null, t("As a conversation grows, its older messages are summarized. Each summary appears here as an entry.")))));
   }
 
   notes(body, scope) {
     const asked = this.asked.get("day");
     this.into(body, (signal) => get(api(scope, "/notes", {day: asked}), signal), ({days = [], day, notes}) => {
-      if (!days.length && !notes.length) return empty(t("No notes yet"), h("p", null, t("Before older messages are summarized, the bot saves important facts in daily notes.")));
+      if (!days.length && !notes.length) return empty(t("No notes yet"), h("p", null, t("Before older messages are summarized, the bot saves important facts to its daily notes.")));
       return h("div.stack", null,
         h("nav.row.wrap", {"aria-label": t("Days")}, days.map((each) =>
           h("a.chip", {href: page(scope, {tab: "notes", day: each}), "aria-current": each === day && "date"}, each))),
@@ -202,14 +202,14 @@ export class Memory extends View {
   search(body, scope) {
     const words = this.asked.get("q") ?? "";
     const hits = h("div.stack", {"aria-live": "polite"});
-    fill(body, h("div.stack", null, wordsForm(t("Words to search for"), t("Search"), words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
+    fill(body, h("div.stack", null, wordsForm(t("Search terms"), t("Search"), words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
     if (!words) {
       fill(hits, h("p.soft", null, t("The search covers MEMORY.md, the history and the notes. The best match is listed first.")));
       return;
     }
     this.into(hits, (signal) => get(api(scope, "/search", {q: words}), signal), (found) => (found.hits.length
       ? h("ol.entries", null, found.hits.map((hit) => hitOf(scope, hit, Math.max(SCORE_FULL, ...found.hits.map((each) => each.score)))))
-      : h("p.soft", null, t("No match was found in MEMORY.md, the history or the notes."))));
+      : h("p.soft", null, t("No matches were found in MEMORY.md, the history or the notes."))));
   }
 
   forget(body, scope) {
@@ -220,18 +220,18 @@ export class Memory extends View {
     };
     const form = wordsForm(t("Text to forget"), t("Find"), "", look);
     fill(body, h("div.stack", null,
-      h("p", null, t("This search covers all stored data: messages, all versions of MEMORY.md, history and notes. No data is deleted until you select entries from the list.")),
+      h("p", null, t("This search covers all stored data: messages, every version of MEMORY.md, history and notes. Nothing is deleted until you select entries and confirm.")),
       form, found));
   }
 
   choices(scope, list, close) {
     const items = list.found ?? list.list ?? [];
-    const unsearched = list.waits && h("p.soft", null, t("The archive of old messages cannot be reached right now, so this list does not contain archived messages."));
+    const unsearched = list.waits && h("p.soft", null, t("The message archive is currently unavailable, so archived messages are not listed."));
     if (!items.length) return h("div.stack", null, h("p.soft", null, t("No stored data contains this text.")), unsearched);
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       const done = await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast(done.reason ? t("The passages were not deleted completely: {reason}", done) : t("The selected passages are being deleted"));
+      toast(done.reason ? t("Some passages could not be deleted: {reason}", done) : t("Deleting the selected passages…"));
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
@@ -241,7 +241,7 @@ export class Memory extends View {
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
         item.where && h("span.badge", null, term(item.where)))))),
-      h("div.row.wrap", null, some, sure(t("Forget all the listed passages"), t("Permanently delete all the listed passages?"), () => forget("all"), {kind: "danger"})));
+      h("div.row.wrap", null, some, sure(t("Forget all listed passages"), t("Permanently delete all listed passages?"), () => forget("all"), {kind: "danger"})));
   }
 }
 
@@ -264,7 +264,7 @@ function entryOf(entry) {
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, t("Entry {index}", entry)),
       h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? t("verbatim") : term(entry.kind)),
-      entry.lost && h("span.badge.bad", null, t("This entry summarizes messages that the Redis server lost later.")),
+      entry.lost && h("span.badge.bad", null, t("This entry summarizes messages that Redis has since lost.")),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }

@@ -95,14 +95,14 @@ export function messageElement(message, {calls, session, foreign, retry, branch}
   const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
   if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group message kept as context")));
   if (!own) add(element, h("h3.unseen", null, t("The bot")));
-  if (again) add(element, h("p.remark", null, t("another answer was requested")));
+  if (again) add(element, h("p.remark", null, t("a new answer was requested")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
   if (message.speech) add(element, filesElement([{kind: "speech", path: message.speech}], session));
   for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));
   if (message.stopped) add(element, h("p.remark", null, t("stopped")));
   if (message.silent) add(element, h("p.remark", null, t("The reminder had nothing to report.")));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show the list of failed messages"))));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show failed messages"))));
   if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, ...(foreign ? {} : {retry, branch})}));
   return element;
 }
@@ -131,7 +131,7 @@ function foot(message, {session, own, text, retry, branch}) {
     !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, t("Trace")),
     text && copyButton(text),
     !own && last && retry && h("button.action", {type: "button", onclick: () => retry(message)}, t("Retry")),
-    !own && last && branch && h("button.action", {type: "button", title: t("Start a new conversation with the messages up to here"), onclick: () => branch(message)}, t("Branch")));
+    !own && last && branch && h("button.action", {type: "button", title: t("Branch a new conversation from this message"), onclick: () => branch(message)}, t("Branch")));
 }
 
 /** A message outside the log: a reply to a command, or one that the bot sends before its answer. */

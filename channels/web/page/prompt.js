@@ -19,8 +19,8 @@ export class Prompt extends HTMLElement {
 
   outdated() {
     if (!this.note.isConnected || this.note.firstChild) return;
-    fill(this.note, h("p.notice-line.row.wrap", null, h("span.grow", null, t("Messages have arrived since this prompt was built.")),
-      h("button.button", {type: "button", onclick: () => this.read()}, t("Build the prompt again"))));
+    fill(this.note, h("p.notice-line.row.wrap", null, h("span.grow", null, t("New messages have arrived since this prompt was built.")),
+      h("button.button", {type: "button", onclick: () => this.read()}, t("Rebuild the prompt"))));
   }
 
   async read() {
@@ -28,7 +28,7 @@ export class Prompt extends HTMLElement {
     try {
       await this.feed.ready;
       if (this.feed.last < 0) {
-        fill(this, empty(t("No prompt yet"), h("p", null, t("After the first message of a conversation, this view shows the exact text that the model receives."))));
+        fill(this, empty(t("No prompt yet"), h("p", null, t("After you send the first message, this view shows exactly what the model receives."))));
         return;
       }
       this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
@@ -47,13 +47,13 @@ export class Prompt extends HTMLElement {
       this.note,
       h("div", null,
         h("div.page-head", null, h("h2", null, t("The exact prompt"), " ", h("span.badge.accent", null, counted(sum, "token"))),
-          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, t("Back to the chat"))),
-        h("p.soft.small", null, t("This is the complete text that the model would receive right now. Your next message will be added to the end of this prompt.")),
+          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, t("Back to chat"))),
+        h("p.soft.small", null, t("This is the complete prompt that the model would receive right now. Your next message will be added at the end.")),
         difference && h("p.soft.small", null, difference)),
-      missing.map(({server, reason}) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", {server, reason}))),
-      unreadable.map(({path, reason}) => h("p.problem", null, t("The file {path} cannot be used: {reason}", {path, reason}))),
+      missing.map(({server, reason}) => h("p.problem", null, t("Tool server {server} is unavailable: {reason}", {server, reason}))),
+      unreadable.map(({path, reason}) => h("p.problem", null, t("{path} cannot be used: {reason}", {path, reason}))),
       parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
-      h("details.wire", null, h("summary", null, t("Complete prompt in JSON format ({n} messages)", {n: count(messages.length)})),
+      h("details.wire", null, h("summary", null, t("Full prompt as JSON ({n} messages)", {n: count(messages.length)})),
         h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
   }
 
@@ -78,7 +78,7 @@ function differenceOf(estimate, exact) {
   const gaps = exact.map((part) => ({...part, estimated: tokens[part.name] ?? 0})).sort((a, b) => Math.abs(b.tokens - b.estimated) - Math.abs(a.tokens - a.estimated));
   const [total, estimated] = [exact, estimate].map((all) => all.reduce((sum, part) => sum + part.tokens, 0));
   if (Math.abs(total - estimated) <= Math.max(NEAR_TOKENS, NEAR * total)) return "";
-  return t("The context bar estimated {estimated} tokens. The largest difference is in the part {part}: {n} tokens instead of {instead}. The estimate counts stored messages at full length, and uses the tool definitions from the last turn.",
+  return t("The context bar estimated {estimated} tokens. The “{part}” part differs most: {n} tokens instead of {instead}. The estimate counts stored messages at full length and uses the tool definitions from the last turn.",
     {estimated: count(estimated), part: PARTS[gaps[0].name], n: count(gaps[0].tokens), instead: count(gaps[0].estimated)});
 }
 

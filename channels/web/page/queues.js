@@ -9,16 +9,16 @@ const LIMIT = 200;
 
 /** The numbers of the overview: label, meaning, and more about it for the view of the queue. */
 export const QUEUES = {
-  backlog: [t("Unanswered"), t("Messages that were accepted and have not been answered.")],
-  ready: [t("Ready"), t("Conversations with pending messages that the next free worker takes.")],
+  backlog: [t("Unanswered"), t("Messages that have been accepted but not answered yet.")],
+  ready: [t("Ready"), t("Conversations with pending messages, ready for the next free worker.")],
   in_flight: [t("In progress"), t("Conversations that a worker is answering right now.")],
   due: [t("Due"), t("All conversations with pending messages, including conversations in progress and parked conversations."),
-    t("If the worker that is answering a conversation dies, another worker can continue the conversation after the deadline.")],
-  parked: [t("Parked"), t("Conversations in which the last attempt to answer failed. Millpond retries automatically."),
-    t("Often, the reason is that the model is unavailable. When the cause of the failure is fixed, the conversations continue automatically.")],
-  unsettled: [t("Unconsolidated"), t("Conversations with older messages that will be summarized and saved to memory."),
-    t("At the time of the next check, a worker decides whether to summarize messages of the conversation. Answers wait for a summary only if the prompt is full.")],
-  replies: [t("Replies to deliver"), t("Replies to chat platforms that have not been delivered.")],
+    t("If a worker dies while it is answering a conversation, another worker can take over after the deadline.")],
+  parked: [t("Parked"), t("Conversations where the last attempt to answer failed. Millpond retries automatically."),
+    t("The usual cause is an unavailable model. The conversations resume automatically when the problem is fixed.")],
+  unsettled: [t("Unconsolidated"), t("Conversations whose older messages are about to be summarized and saved to memory."),
+    t("At the next check, a worker decides whether to summarize messages in the conversation. Answers wait for a summary only when the prompt is full.")],
+  replies: [t("Replies to deliver"), t("Replies that have not been delivered to chat platforms yet.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
   unknown: [t("Unknown delivery status"), t("Parts of replies that may or may not have been delivered.")],
 };
@@ -37,7 +37,7 @@ export function showQueue(view, holder) {
   fill(holder,
     tabs(t("Queues"), Object.entries(QUEUES).filter(([name]) => !ELSEWHERE[name]).map(([name, [label]]) => [toQueue(name), label, name === queue])),
     h("div.row.wrap", null, h("p.soft.grow", null, QUEUES[queue].slice(1).join(language === "zh" ? "" : " ")), press(t("Refresh"), () => view.changed())),
-    session && h("p", null, t("Only messages of this conversation:"), " ", toSession(session, plain(session)), " · ", h("a", {href: toQueue(queue)}, t("Show all messages"))),
+    session && h("p", null, t("Showing only messages from this conversation:"), " ", toSession(session, plain(session)), " · ", h("a", {href: toQueue(queue)}, t("Show all messages"))),
     shown);
   view.into(shown, (signal) => get(`/api/queues/${segment(queue)}${query({limit: LIMIT, session})}`, signal), ({entries}) => {
     if (!entries.length) return empty(t("This queue is empty"));
@@ -74,7 +74,7 @@ export function textOf(view, queue, id, chars) {
     const {text} = await get(`/api/queues/${queue}/${segment(id)}`, view.signal);
     fill(cell, text).setAttribute("tabindex", "-1");
     cell.focus();
-  }, {title: t("If you show the text, Millpond records this in the audit log.")}));
+  }, {title: t("Showing the text is recorded in the audit log.")}));
 }
 
 /** A link to the trace and the log lines of a message. */

@@ -16,7 +16,7 @@ const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
 /** Messages that the result of an audit names. */
 const LOST_SHOWN = 5;
-const SETTLED = t("summarized in memory up to here");
+const SETTLED = t("messages above are summarized in memory");
 
 export class Rail extends HTMLElement {
   connectedCallback() {
@@ -236,9 +236,9 @@ function kept(audit) {
   if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
   if (audit && audit.archive) {
     const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
-    told.push(t("facts found only in the archive: {n} (messages {where})", {n: count(audit.archive), where}));
+    told.push(t("facts found only in the archive: {n} (in messages {where})", {n: count(audit.archive), where}));
   }
-  if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered", {correct: count(audit.correct), n: count(audit.questions)}));
+  if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered correctly", {correct: count(audit.correct), n: count(audit.questions)}));
   return told.join(t("; "));
 }
 

@@ -22,14 +22,14 @@ const CHARTS = [
   {title: t("Duration of turns"), form: seconds, lines: [
     {name: t("median"), of: (step) => step.turn_s?.[0], kind: "main"},
     {name: t("95th percentile"), of: (step) => step.turn_s?.[1], kind: "other"}]},
-  {title: t("Waiting time of messages"), form: seconds, lines: [
+  {title: t("Message waiting time"), form: seconds, lines: [
     {name: t("median"), of: (step) => step.waited_s?.[0], kind: "main"},
     {name: t("95th percentile"), of: (step) => step.waited_s?.[1], kind: "other"}]},
   {title: t("Tokens"), form: short, bars: [
     {name: t("cached input"), of: (step) => step.cached_in, kind: "third"},
     {name: t("other input"), of: (step) => step.tokens_in - step.cached_in, kind: "main"},
     {name: t("output"), of: (step) => step.tokens_out, kind: "other"}]},
-  {title: t("Cached share of the input"), form: percent, most: 1, lines: [{name: t("cached share"), of: (step) => step.cached_share, kind: "third"}]},
+  {title: t("Cached share of input"), form: percent, most: 1, lines: [{name: t("cached share"), of: (step) => step.cached_share, kind: "third"}]},
 ];
 
 /** A chart for each currency, because amounts of different currencies cannot be added. */
@@ -54,13 +54,13 @@ export function showRates(view, holder, signal) {
 
 function charts({steps, total, step_s: step}) {
   if (!total.messages && !total.answered && !total.failed && !total.tokens_in) {
-    return empty(t("No activity in this period"), h("p", null, t("This view shows charts of messages, turns, tokens and costs.")));
+    return empty(t("No activity in this period"), h("p", null, t("Charts of messages, turns, tokens and costs appear here.")));
   }
   const all = [...CHARTS, ...costs(total)];
   return [
     h("div.charts", null, all.map((chart) => card(chart, steps, total))),
     h("p.soft.small", null, step === 60 ? t("Each data point covers one minute. The newest data point is not complete yet.") : t("Each data point covers {n} minutes. The newest data point is not complete yet.", {n: step / 60})),
-    h("details", null, h("summary", null, t("Show the numbers as a table")), numbers(all, steps)),
+    h("details", null, h("summary", null, t("Show the data as a table")), numbers(all, steps)),
   ];
 }
 

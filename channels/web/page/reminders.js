@@ -24,13 +24,13 @@ const RULES = {
   "FREQ=MONTHLY": t("every month"),
   "FREQ=YEARLY": t("every year"),
 };
-const KINDS = {text: t("Send the text unchanged"), prompt: t("Let the bot answer the text as a request")};
+const KINDS = {text: t("Send the text as is"), prompt: t("Have the bot respond to the text")};
 const HELD = {
-  quiet: t("delayed until the end of the quiet hours"),
-  person: t("delayed until tomorrow, because the person's limit for today is reached"),
-  bot: t("delayed until tomorrow, because the bot's limit for today is reached"),
-  silent: t("waits until somebody writes in the conversation again"),
-  access: t("waits until the bot accepts messages from the conversation again"),
+  quiet: t("delayed until quiet hours end"),
+  person: t("delayed until tomorrow because the person's daily limit has been reached"),
+  bot: t("delayed until tomorrow because the bot's daily limit has been reached"),
+  silent: t("on hold until someone sends a message in the conversation"),
+  access: t("on hold until the bot accepts messages from the conversation again"),
   stopped: t("stopped with /remind stop"),
 };
 
@@ -53,7 +53,7 @@ export class Reminders extends View {
     const chats = h("section", null);
     this.list = h("section", {"aria-label": t("Reminders")});
     fill(this, h("div.page", null,
-      h("div.page-head", null, h("h1", null, t("Reminders")), h("p.soft", null, t("You can also ask the bot in a conversation to remind you."))),
+      h("div.page-head", null, h("h1", null, t("Reminders")), h("p.soft", null, t("You can also ask the bot to remind you of something."))),
       chats,
       h("div.stack", null, tabs(t("Reminders"), [["/reminders", t("My reminders"), !all], ["/reminders?of=all", t("All reminders"), all]]), this.list)));
     this.into(chats, (signal) => get(`/api/sessions${query({channel: this.#me.channel, limit: CHATS})}`, signal), ({sessions}) => this.adding(sessions));
@@ -64,8 +64,8 @@ export class Reminders extends View {
     const all = this.asked.get("of") === "all";
     this.into(this.list, (signal) => get(`/api/reminders${query({mine: all ? "" : 1, limit: LIMIT})}`, signal), ({reminders, more}) => (reminders.length
       ? [h("ul.lines.card", null, reminders.map((each) => this.line(each))),
-        more > 0 && h("p.soft.small", null, t("{n} more reminders are not shown. The command millpond reminder list shows them.", {n: count(more)}))]
-      : empty(t("No reminders"), h("p", null, t("At the set time, a reminder either sends a text or lets the bot answer a request.")))));
+        more > 0 && h("p.soft.small", null, t("{n} more reminders are not shown. To see all of them, run millpond reminder list.", {n: count(more)}))]
+      : empty(t("No reminders"), h("p", null, t("At the scheduled time, a reminder either sends a fixed message or has the bot respond to a prompt.")))));
   }
 
   // One reminder
@@ -73,7 +73,7 @@ export class Reminders extends View {
   line(reminder) {
     const item = h("li", null);
     const show = () => fill(item, reminder.readable ? this.shown(reminder, () => fill(item, this.editing(reminder, show)))
-      : h("div", null, h("code.grow", null, reminder.id), t("This reminder cannot be read."), this.deleting(reminder)));
+      : h("div", null, h("code.grow", null, reminder.id), t("This reminder is corrupted and cannot be shown."), this.deleting(reminder)));
     show();
     return item;
   }
@@ -104,7 +104,7 @@ export class Reminders extends View {
 
   adding(sessions) {
     const known = sessions.filter((each) => each.head > 0);
-    if (!known.length) return h("p.soft.card", null, parts("Reminders appear in a conversation. To add a reminder, {start} first.", {start: h("a", {href: "/"}, t("start a conversation"))}));
+    if (!known.length) return h("p.soft.card", null, parts("Each reminder belongs to a conversation. To add a reminder, {start} first.", {start: h("a", {href: "/"}, t("start a conversation"))}));
     const tomorrow = new Date(Date.now() + DAY_MS);
     tomorrow.setHours(HOUR, 0, 0, 0);
     const chat = h("select", null, known.map((each) => h("option", {value: each.session}, titleOf(each))));
@@ -144,7 +144,7 @@ export class Reminders extends View {
     const time = h("input", {type: "datetime-local", required: true, value: local});
     const own = h("input", {"aria-label": t("Recurrence rule"), placeholder: "FREQ=WEEKLY;BYDAY=MO,WE", spellcheck: "false", value: rule, hidden: rule in RULES});
     const repeat = h("select", {onchange: () => { own.hidden = repeat.value !== "own"; }},
-      Object.entries(RULES).map(([value, says]) => h("option", {value}, says)), h("option", {value: "own"}, t("by a recurrence rule")));
+      Object.entries(RULES).map(([value, says]) => h("option", {value}, says)), h("option", {value: "own"}, t("custom recurrence rule")));
     repeat.value = rule in RULES ? rule : "own";
     const kinds = h("select", null, Object.entries(KINDS).map(([value, says]) => h("option", {value}, says)));
     kinds.value = kind;

@@ -251,7 +251,7 @@ export class Sessions extends HTMLElement {
     if (focused && !this.list.contains(document.activeElement)) this.field.focus();
     this.hits.hidden = words.length < 2 || !this.hits.firstChild;
     this.none.hidden = found.length > 0 || (words.length > 1 && this.#hits !== 0);
-    fill(this.none, words ? t("The search found nothing.") : this.#archived ? t("No archived conversations.")
+    fill(this.none, words ? t("No results found.") : this.#archived ? t("No archived conversations.")
       : t("No conversations yet. Write a message to start the first conversation."));
     fill(this.shelf, this.#archived ? t("Back to all conversations") : t("Archived conversations"));
     this.shelf.setAttribute("aria-pressed", String(this.#archived));
@@ -261,7 +261,7 @@ export class Sessions extends HTMLElement {
   look(each) {
     const own = channelOf(each) === this.#me?.channel;
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
-    const status = each.parked ? t("waiting for a retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
+    const status = each.parked ? t("waiting to retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
     const title = titleOf(each, own);
     const words = this.field.value.trim().toLowerCase();
     const name = visible(nameOf(each.session));

@@ -12,13 +12,13 @@ export function newBot(view, settings) {
   const name = h("input", {required: true, spellcheck: "false", autocomplete: "off", maxlength: 64});
   const like = choice(names.map((each) => [each, each]), names[0]);
   const form = new Form([
-    field("new-bot", t("Name of the new bot"), name, {name: "name", hint: t("Use lowercase letters a-z, digits, _ and -.")}),
-    field("like", t("Copy model and language from"), like),
+    field("new-bot", t("New bot name"), name, {name: "name", hint: t("Use only lowercase letters (a-z), digits, _ and -.")}),
+    field("like", t("Copy the model and language from"), like),
   ], {
     submit: t("Create the bot"),
     async onsubmit() {
       await post("/api/settings/bot", {name: name.value.trim(), like: like.value, digest: view.settings.digest}, view.signal);
-      toast(t("The bot was created. Connect a channel to the bot."));
+      toast(t("The bot was created. Next, connect a channel to it."));
       view.load("bots");
     },
   });
@@ -29,7 +29,7 @@ export function newBot(view, settings) {
 export function deleteBot(view, settings, bot) {
   if (Object.keys(settings.bots).length < 2) return null;
   const problem = h("p.problem", {role: "alert"});
-  return h("div.stack", null, h("p.soft.small", null, t("The files, conversations and memories of a deleted bot are kept.")), problem,
+  return h("div.stack", null, h("p.soft.small", null, t("Deleting a bot does not delete its files, conversations or memories.")), problem,
     h("div.row", null, sure(t("Delete this bot"), t("Delete {bot}?", {bot}), async () => {
       try {
         await post("/api/settings/bot/delete", {bot, digest: view.settings.digest}, view.signal);

@@ -24,7 +24,7 @@ export function showChannels(view, settings) {
     there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
       h("span.soft.small", null, `${KINDS[channel.type] ?? channel.type} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
     h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
-    !there.length && h("p.soft", null, t("No chat platform is connected. The page and the terminal work without a chat platform.")),
+    !there.length && h("p.soft", null, t("No chat platform is connected. You can use this page and the terminal without one.")),
   ];
 }
 
@@ -34,16 +34,16 @@ function access(view, settings, name) {
   return settingsForm(view, [
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
-      ["pairing", t("people in the list below; unknown senders get a code that you approve")], ["open", t("everyone")]], {wide: true}),
+      ["pairing", t("people in the list below; unknown senders receive a pairing code, which you can approve")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("Enter one ID per line.")}),
-    make("access.groups", t("Answers in groups"), [["mention", t("to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
+    make("access.groups", t("Answers in groups"), [["mention", t("only to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
     make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
     make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
   ]).element;
 }
 
-const secretHint = (isSet) => (isSet ? t("A value is set. Leave this field empty to keep the value.") : "");
+const secretHint = (isSet) => (isSet ? t("A value is already set. Leave this field empty to keep it.") : "");
 
 /** The form that connects a channel of a type; `channel` is what is known of it. */
 function connection(view, kind, name, channel) {
@@ -78,8 +78,8 @@ function connection(view, kind, name, channel) {
     return given;
   };
   const named = (key, label, more) => field(key, label, inputs[key], more);
-  const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Address of the platform's API"), {name: `${kind}-url`,
-    hint: t("Change this address only if you run your own server. If you change the address, enter the token again.")}));
+  const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Platform API address"), {name: `${kind}-url`,
+    hint: t("Change this address only if you run your own server. If you change it, you must enter the token again.")}));
   const fields = {
     telegram: () => [
       named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
@@ -89,26 +89,26 @@ function connection(view, kind, name, channel) {
       manifest(view, () => inputs.events_url.value.trim()),
       named("bot_token", t("Bot User OAuth Token (xoxb-…)"), {name: "slack-token", hint: secretHint(channel.set.includes("bot_token"))}),
       named("app_token", t("App-level token for Socket Mode (xapp-…)"), {name: "slack-app-token", hint: secretHint(channel.set.includes("app_token"))}),
-      named("events_url", t("URL to which Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which needs no public address.")}),
+      named("events_url", t("URL where Slack sends events"), {name: "slack-events-url", hint: t("Leave this field empty to use Socket Mode, which does not require a public address.")}),
       named("signing_secret", t("Signing secret (only if Slack sends events to a URL)"), {name: "slack-signing-secret", hint: secretHint(channel.set.includes("signing_secret"))}),
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     feishu: () => [
-      h("p.small", null, parts("Create a custom app at {link}. docs/feishu.md lists its permissions and events.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      h("p.small", null, parts("Create a custom app at {link}. For the permissions and events that it needs, see docs/feishu.md.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
       named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
-      named("events_url", t("URL to which Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long connection, which needs no public address.")}),
+      named("events_url", t("URL where Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long-lived connection, which does not require a public address.")}),
       named("encrypt_key", t("Encrypt Key (only if Feishu sends events to a URL)"), {name: "feishu-encrypt-key", hint: secretHint(channel.set.includes("encrypt_key"))}),
       named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     discord: () => [
       named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("The test enters the ID of the owner of the app.")}),
+      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("Testing the connection fills in the app owner's ID.")}),
     ],
     webhook: () => [
-      named("url", t("Address of the bridge"), {hint: t("Millpond sends the bot's messages to this address.")}),
-      named("secret", t("Secret that signs requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
-      named("port", t("Port on which Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1. Put a TLS proxy in front of this port.")}),
+      named("url", t("Bridge address"), {hint: t("Millpond sends the bot's messages to this URL.")}),
+      named("secret", t("Secret used to sign requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
+      named("port", t("Port where Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1 only. Put a TLS proxy in front of this port.")}),
     ],
   }[kind]();
   inputs.url.required = kind === "webhook";
@@ -117,10 +117,10 @@ function connection(view, kind, name, channel) {
     for (const key of secrets) inputs[key].value = "";
     toast(t("The channel was saved."));
     await view.renew();
-    fill(result, h("p.good", null, t("The channel was saved. The channel will be connected after a restart.")));
+    fill(result, h("p.good", null, t("The channel was saved. Millpond connects it after the next restart.")));
   };
   const form = new Form([
-    inputs.bot, field("channel", t("Name of the channel"), inputs.channel), ...fields,
+    inputs.bot, field("channel", t("Channel name"), inputs.channel), ...fields,
     named("access", t("Allowed people"), {wide: true}), advanced,
   ], {
     submit: t("Test"),
@@ -130,7 +130,7 @@ function connection(view, kind, name, channel) {
       try {
         const tried = await post(`/api/settings/${kind}`, answers(), view.signal);
         if (tried.owner && !inputs.owner.value) inputs.owner.value = tried.owner;
-        fill(result, h("p.good", null, tried.name ? t("The platform accepts the token. The bot is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
+        fill(result, h("p.good", null, tried.name ? t("The platform accepted the token. The bot's name is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
           kind === "discord" && h("p", null, parts("To add the bot to a server, open {link}.", {link: h("a", {href: tried.link, target: "_blank", rel: "noopener noreferrer"}, t("this invitation"))})),
           tried.code && !inputs.owner.value && pairing(view, kind, answers(), tried, inputs.owner));
       } catch (error) {
@@ -147,22 +147,22 @@ function connection(view, kind, name, channel) {
 function pairing(view, kind, given, {code, link}, owner) {
   const state = h("p.soft", {role: "status"}, "");
   const wait = async () => {
-    fill(state, t("Waiting for your message for at most five minutes…"));
+    fill(state, t("Waiting up to five minutes for your message…"));
     const body = {kind, code, bot: given.bot, channel: given.channel, url: given.url, token: given.token ?? given.bot_token ?? given.app_secret ?? null, app_id: given.app_id ?? "", app_token: given.app_token ?? null};
     const until = Date.now() + OWNER_MS;
     while (Date.now() < until && state.isConnected) {
       const {owner: found} = await post("/api/settings/owner", body, view.signal);
       if (!found) continue;
       owner.value = found.id;
-      fill(state, t("You are {name} ({id}). Save the channel now.", {name: found.name || found.id, id: found.id}));
+      fill(state, t("You are {name} ({id}). You can now save the channel.", {name: found.name || found.id, id: found.id}));
       return;
     }
     fill(state, t("The code did not arrive in time. Enter your ID instead."));
   };
   return h("div.card.stack", null,
     kind === "telegram"
-      ? h("p", null, parts("Open {link} in Telegram and press Start, so that the bot knows its owner.", {link: h("a", {href: link, target: "_blank", rel: "noopener noreferrer"}, link)}))
-      : h("p", null, parts("Send this code to the app as a direct message, so that the bot knows its owner: {code}", {code: h("code", null, code)})),
+      ? h("p", null, parts("Open {link} in Telegram and press Start so that the bot can identify you as its owner.", {link: h("a", {href: link, target: "_blank", rel: "noopener noreferrer"}, link)}))
+      : h("p", null, parts("To identify yourself as the bot's owner, send this code to the app as a direct message: {code}", {code: h("code", null, code)})),
     press(t("Wait for my message"), wait), state);
 }
 
@@ -173,7 +173,7 @@ function manifest(view, url) {
     h("ol.steps.small", null,
       h("li", null, parts("Open {link}, choose Create New App > From a manifest, and paste the app manifest.", {link: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
       h("li", null, t("Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token.")),
-      h("li", null, t("Under Basic Information > App-Level Tokens, generate a token with the scope connections:write."))),
+      h("li", null, t("Under Basic Information > App-Level Tokens, generate a token with the connections:write scope."))),
     h("div.row.wrap", null, press(t("Show the app manifest"), async () => {
       const {manifest: text} = await get(`/api/settings/manifest${query({events_url: url()})}`, view.signal);
       fill(shown, text);

@@ -71,7 +71,7 @@ export class Form {
 
 /** The choice of the people who may write to a bot. */
 export const accessChoice = (chosen) => choice([
-  ["pairing", t("you and people you approve: an unknown sender gets a code, which you approve")],
-  ["private", t("only you: the bot ignores messages from everyone else")],
-  ["open", t("everyone who finds the bot: you pay for all answers")],
+  ["pairing", t("you and people you approve; unknown senders receive a pairing code")],
+  ["private", t("only you; the bot ignores messages from everyone else")],
+  ["open", t("anyone who finds the bot; you pay for every answer")],
 ], chosen);

@@ -6,7 +6,7 @@ import {Form, choice, field} from "/page/settings-form.js";
 import {sure, table} from "/page/views.js";
 import {t} from "/page/words.js";
 
-const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people; unknown senders get a pairing code"), open: t("everyone")};
+const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people; unknown senders receive a pairing code"), open: t("everyone")};
 const STATES = {paired: t("approved"), banned: t("banned")};
 
 export function showPeople(view, body) {
@@ -16,7 +16,7 @@ export function showPeople(view, body) {
     showPeople(view, body);
   };
   view.into(body, (signal) => get("/api/settings/people", signal), ({channels, links}) => [
-    h("p.soft", null, t("Changes on this page take effect immediately, without a restart. The audit log lists each change and its author."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
+    h("p.soft", null, t("Changes on this page take effect immediately, without a restart. The audit log records each change and who made it."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
     channels.length ? approval(channels, act) : h("p.soft", null, t("No chat platform is connected, so there are no people to approve.")),
     channels.map((channel) => ofChannel(channel, act)),
     linked(links, act),
@@ -31,10 +31,10 @@ function approval(channels, act) {
   const form = new Form([
     field("channel", t("Channel"), channel),
     field("by", t("Approve by"), by),
-    field("who", t("Code or ID"), who, {hint: t("An unknown sender gets a pairing code from the bot. The bot shows a person's ID if the person sends /whoami.")}),
+    field("who", t("Code or ID"), who, {hint: t("The bot sends each unknown sender a pairing code. To find out their ID, people can send /whoami to the bot.")}),
   ], {
     submit: t("Approve"),
-    more: sure(t("Ban this ID"), t("Ban this ID on the channel?"), () => form.element.reportValidity() && form.run(() => send("ban", {id: who.value.trim()}, t("The person is banned."))), {kind: "danger"}),
+    more: sure(t("Ban this ID"), t("Ban this ID on this channel?"), () => form.element.reportValidity() && form.run(() => send("ban", {id: who.value.trim()}, t("The person was banned."))), {kind: "danger"}),
     onsubmit: () => send("approve", {[by.value]: who.value.trim()}, t("The person can now talk to the bot.")),
   });
   return h("div.card.stack", null, h("h2", null, t("Approve or ban a person")), form.element);
@@ -42,8 +42,8 @@ function approval(channels, act) {
 
 function ofChannel({name, policy, codes, people}, act) {
   const undo = ({id, state}) => (state === "banned"
-    ? sure(t("Lift the ban"), t("Lift this person's ban?"), () => act("unban", {channel: name, id}, t("The ban is lifted.")))
-    : sure(t("Ban"), t("Ban this person?"), () => act("ban", {channel: name, id}, t("The person is banned.")), {kind: "danger"}));
+    ? sure(t("Lift the ban"), t("Lift this person's ban?"), () => act("unban", {channel: name, id}, t("The ban was lifted.")))
+    : sure(t("Ban"), t("Ban this person?"), () => act("ban", {channel: name, id}, t("The person was banned.")), {kind: "danger"}));
   return h("div.card.stack", null, h("h2", null, name),
     h("p.soft.small", null, t("Access policy: {policy}. Unused pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
     people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
@@ -55,16 +55,16 @@ function linked(links, act) {
   const first = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const other = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const form = new Form([
-    field("person", t("Identity that keeps its memory"), first, {hint: t("Enter <channel>:<sender>. People can send /whoami to the bot to see their ID.")}),
+    field("person", t("Identity that keeps its memory"), first, {hint: t("Use the form <channel>:<sender>. To find out their ID, people can send /whoami to the bot.")}),
     field("other", t("Identity that shares this memory"), other),
   ], {
     submit: t("Link"),
-    onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("The two identities are being linked.")),
+    onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("Linking the two identities…")),
   });
   return h("div.card.stack", null, h("h2", null, t("Linked identities")),
-    h("p.soft.small", null, t("A bot keeps one shared memory for all linked identities of a person. The memory of the second identity is merged into the memory of the first identity.")),
+    h("p.soft.small", null, t("A bot keeps one shared memory for all of a person's linked identities. The second identity's memory is merged into the first identity's memory.")),
     links.length > 0 && table(t("Linked identities"), [t("Memory"), t("Shared by"), t("Linked by"), t("Time"), t("Action")], links.map((each) =>
       [h("code", null, each.home), h("code", null, each.member), h("code", null, each.by), when(each.time),
-        sure(t("Unlink"), t("Unlink this identity?"), () => act("unlink", {person: each.member}, t("The identity is being unlinked.")))])),
+        sure(t("Unlink"), t("Unlink this identity?"), () => act("unlink", {person: each.member}, t("Unlinking the identity…")))])),
     form.element);
 }

@@ -26,7 +26,7 @@ export class SettingsView extends View {
     this.querySelector(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     if (tab === "people") showPeople(this, this.body);
     else if (TABS[tab]) this.load(tab);
-    else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/settings"}, t("Back to the settings")))));
+    else fill(this.body, empty(t("Page not found"), h("p", null, h("a", {href: "/settings"}, t("Back to settings")))));
   }
 
   /** Read the settings, and show a tab of them. */
@@ -49,7 +49,7 @@ export class SettingsView extends View {
   tell() {
     const {in_use: used, others} = this.settings;
     fill(this.bar, !used && h("div.notice-line.stack", null,
-      h("p", null, t("The saved settings are not in use yet. Restart Millpond to use them. Answers in progress are finished first.")),
+      h("p", null, t("Your saved settings are not in effect yet. Restart Millpond to apply them. Millpond finishes answers in progress before it restarts.")),
       others.length > 0 && h("p", null, parts("Restart these processes manually: {names}", {names: h("code", null, others.join(", "))})),
       h("div.row.wrap", null, press(t("Restart now"), () => this.restart(), {kind: "primary"}))));
   }
@@ -70,7 +70,7 @@ export class SettingsView extends View {
       toast(t("Millpond has restarted. The settings are now in effect."));
       return true;
     }
-    fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond did not restart. Check the output of `millpond run`.")));
+    fill(this.bar, h("p.problem", {role: "alert"}, t("Millpond could not restart. Check the output of `millpond run`.")));
     return false;
   }
 }
@@ -95,7 +95,7 @@ function showModel(view, settings) {
   const list = async () => {
     const {models} = await post("/api/settings/model/names", answers(), view.signal);
     fill(known, models.map((each) => h("option", {value: each})));
-    toast(models.length ? t("Models on this server: {models}", {models: models.slice(0, 12).join(", ")}) : t("The server returned no list of models. Enter the name of a model."));
+    toast(models.length ? t("Available models: {models}", {models: models.slice(0, 12).join(", ")}) : t("The server did not return a list of models. Enter a model name."));
     if (models.length === 1 && !model.value) model.value = models[0];
   };
   api.addEventListener("change", () => {
@@ -108,14 +108,14 @@ function showModel(view, settings) {
     await view.renew();
     if (view.settings.in_use || !(await view.restart())) return;
     fill(view.body, h("div.card.stack", {role: "status"}, h("h2", null, t("{bot} is ready", {bot: name})),
-      h("p", null, given.url === "-" ? t("The offline mock model answers.") : t("{model} answers.", {model: given.name})),
+      h("p", null, given.url === "-" ? t("The offline mock model is in use.") : t("{model} answers.", {model: given.name})),
       h("div.row.wrap", null, h("a.button.primary", {href: "/"}, t("Start a conversation")), h("a.button", {href: "/settings/channels"}, t("Connect a chat platform")))));
   };
   const form = new Form([
-    field("api", t("API of the model"), api, {name: "model-api", wide: true}),
-    field("url", t("Address of the server"), url, {name: "model-url", hint: t("You can also use a server on this machine or in your network.")}),
-    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.") : t("Leave this field empty if the server needs no key.")}),
-    field("model", t("Name of the model"), model, {name: "model", hint: press(t("List the models of the server"), () => form.run(list))}),
+    field("api", t("Model API"), api, {name: "model-api", wide: true}),
+    field("url", t("Server address"), url, {name: "model-url", hint: t("The server can also be on this machine or on your local network.")}),
+    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is already set. Leave this field empty to keep it, or enter - to remove it.") : t("Leave this field empty if the server does not require a key.")}),
+    field("model", t("Model name"), model, {name: "model", hint: press(t("List available models"), () => form.run(list))}),
   ], {
     submit: t("Test and save"),
     more: !bot.offline && press(t("Use the offline mock model"), () => form.run(() => save({bot: name, url: "-"}))),
@@ -126,25 +126,25 @@ function showModel(view, settings) {
       try {
         tried = await post("/api/settings/model", given, view.signal);
       } catch (error) {
-        fill(result, error.code === "model_failed" && press(t("Save without a successful test"), () => form.run(() => save(given))));
+        fill(result, error.code === "model_failed" && press(t("Save anyway"), () => form.run(() => save(given))));
         throw error;
       }
       url.value = tried.url;
-      fill(result, h("p.good", null, t("The model answered the test.")), findings(tried.findings));
+      fill(result, h("p.good", null, t("The model responded to the test message.")), findings(tried.findings));
       await save({...given, url: tried.url});
     },
   });
   return [
     bot.offline && h("div.card.stack", null, h("h2", null, t("Set up a model")),
-      h("p", null, t("No language model is set up, so the offline mock model answers. Enter the address of a model server. Millpond tests the model, saves the settings and restarts.")),
-      h("ol.steps", null, h("li", null, t("Choose a model, and test it here.")), h("li", null, parts("Connect {link} (optional).", {link: h("a", {href: "/settings/channels"}, t("Telegram, Slack or another platform"))})),
+      h("p", null, t("No language model is set up, so the offline mock model answers all messages. Enter the address of a model server. Millpond then tests the model, saves the settings and restarts.")),
+      h("ol.steps", null, h("li", null, t("Choose a model and test it.")), h("li", null, parts("Connect {link} (optional).", {link: h("a", {href: "/settings/channels"}, t("Telegram, Slack or another platform"))})),
         h("li", null, t("Start a conversation.")))),
     h("div.card.stack", null,
       h("h2", null, t("Model of {bot}", {bot: name})),
       Object.keys(settings.bots).length > 1 && tabs(t("Bots"), Object.keys(settings.bots).map((each) => [`/settings?bot=${each}`, each, each === name])),
       bot.fallbacks.length > 0 && h("p.soft.small", null, t("Fallback models are set in the configuration file: {models}", {models: bot.fallbacks.join(", ")})),
       form.element, known, result),
-    h("p.soft.small", null, parts("The settings are saved in {file}. A copy of the previous file is kept in the same folder. Keys are saved in separate files and are never displayed.", {file: h("code", null, settings.file)})),
+    h("p.soft.small", null, parts("Your settings are saved in {file}. A backup of the previous version is kept in the same folder. Keys are saved in separate files and are never displayed.", {file: h("code", null, settings.file)})),
   ];
 }
 
@@ -169,23 +169,23 @@ function showBots(view, settings) {
     const make = (key, label, kind, more) => settingField(settings, at(key), label, kind, more);
     const fields = [
       h("h3", null, t("General")),
-      make("language", t("Language of the bot's own messages"), [["en", "English"], ["zh", "中文"]]),
+      make("language", t("Language of the bot's built-in messages"), [["en", "English"], ["zh", "中文"]]),
       make("time_zone", t("Time zone"), "text", {hint: t("An IANA time zone, such as Europe/Berlin.")}),
       make("titles", t("Conversation titles"), [["auto", t("automatic")], ["words", t("first words of the conversation")], ["model", t("written by the model")]]),
-      make("admins", t("Administrators"), "lines", {hint: t("Enter one ID per line in the form <channel>:<sender>. People can send /whoami to the bot to see their ID.")}),
+      make("admins", t("Administrators"), "lines", {hint: t("Enter one ID per line, in the form <channel>:<sender>. To find out their ID, people can send /whoami to the bot.")}),
       make("tools", t("Tools"), "lines", {hint: t("Enter one tool per line.")}),
       h("h3", null, t("Limits")),
-      h("p.soft.small", null, t("0 means no limit. Costs are calculated from the prices below.")),
+      h("p.soft.small", null, t("Enter 0 for no limit. Costs are calculated from the prices below.")),
       ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
       make("limits.reserved_for_memory", t("Share of the daily limits reserved for memory"), "number"),
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
-      make("model.max_completion_tokens", t("Maximum length of an answer, in tokens"), "number"),
-      make("context_budget_tokens", t("Maximum history in the second and later model calls of a turn, in tokens (0: no limit)"), "number"),
-      make("model.vision", t("The model can read pictures"), "flag"),
-      make("model.prices.input", t("Price of a million input tokens"), "number"),
-      make("model.prices.cached_input", t("Price of a million cached input tokens"), "number"),
-      make("model.prices.output", t("Price of a million output tokens"), "number"),
+      make("model.max_completion_tokens", t("Maximum answer length, in tokens"), "number"),
+      make("context_budget_tokens", t("Maximum history length from the second model call of a turn onward, in tokens (0: no limit)"), "number"),
+      make("model.vision", t("The model supports images"), "flag"),
+      make("model.prices.input", t("Price per million input tokens"), "number"),
+      make("model.prices.cached_input", t("Price per million cached input tokens"), "number"),
+      make("model.prices.output", t("Price per million output tokens"), "number"),
       make("model.prices.currency", t("Currency"), "text"),
     ];
     return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
@@ -201,8 +201,8 @@ function webForm(view, bot, web) {
   const fetch = h("input", {type: "checkbox", checked: web.fetch});
   const form = new Form([
     field("search", t("Provider"), search, {name: "web-search"}),
-    field("search-url", t("Address of your SearXNG server"), url, {name: "web-url"}),
-    field("search-key", t("API key of the provider"), key, {name: "web-key", hint: web.key_set && t("A key is set. Leave this field empty to keep the key, or enter - to remove the key.")}),
+    field("search-url", t("Your SearXNG server address"), url, {name: "web-url"}),
+    field("search-key", t("Provider API key"), key, {name: "web-key", hint: web.key_set && t("A key is already set. Leave this field empty to keep it, or enter - to remove it.")}),
     field("fetch", t("The bot can read public web pages"), fetch),
   ], {
     submit: t("Test and save"),
@@ -224,7 +224,7 @@ export function settingField(settings, path, label, kind, {hint, wide} = {}) {
   const locked = settings.locked[path];
   const input = inputFor(kind, value);
   input.disabled = Boolean(locked);
-  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("The environment variable {name} sets this value.", {name: locked}) : hint, wide});
+  const made = field(path.replaceAll(".", "-"), label, input, {name: path, hint: locked ? t("This value is set by the {name} environment variable.", {name: locked}) : hint, wide});
   made.read = () => readFrom(kind, input);
   made.path = path;
   made.before = JSON.stringify(made.read());

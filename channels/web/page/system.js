@@ -82,7 +82,7 @@ export class System extends View {
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty(t("No dead letters"), h("p", null, t("Messages that cannot be answered and replies that cannot be delivered are listed here as dead letters. You can replay dead letters (process them again) or drop dead letters (delete them).")));
+        return empty(t("No dead letters"), h("p", null, t("Messages that could not be answered and replies that could not be delivered are listed here as dead letters. You can replay dead letters to process them again, or drop them to delete them.")));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
       const all = dead.length >= LIMIT;
@@ -118,14 +118,14 @@ export class System extends View {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
       ? table(t("Replies with unknown delivery status"), [t("Time"), t("Conversation"), t("Reply"), t("Part"), t("Action")], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, term(each.action)]))
-      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while a reply is being sent, Millpond cannot know whether the reply was delivered. Replies whose delivery could not be confirmed are listed here.")))));
+      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while Millpond is sending a reply, Millpond cannot tell whether the reply was delivered. Such replies are listed here.")))));
   }
 
   showAudit() {
     this.into(this.body, (signal) => get(`/api/audit${query({limit: AUDITED})}`, signal), ({audit}) => (audit.length
       ? table(t("Audit"), [t("Time"), t("Operator"), t("Action"), t("Target"), t("Outcome")], audit.map((each) =>
         [when(each.at), h("code", null, each.who), term(each.action), plain(each.target ?? ""), term(each.outcome)]))
-      : empty(t("No actions recorded yet"), h("p", null, t("Logins, replays, edits and all other actions of operators are recorded here.")))));
+      : empty(t("No actions recorded yet"), h("p", null, t("Logins, replays, edits and all other operator actions are recorded here.")))));
   }
 }
 
@@ -148,11 +148,11 @@ function overview({workers, leaders, leases, queue, parked_chats: paused = [], p
       card(t("Active channels"), leaders.length ? table(t("Active channels"), [t("Channel"), t("Task"), {text: t("Partition"), number: true}, t("Worker"), {text: t("Remaining lease time"), number: true}],
         leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? t("all"), h("code", null, each.worker), age(each.left_s, -1)]))
         : h("p.soft", null, t("No chat platform is connected. To connect a platform, run `millpond init`.")))),
-    problems.length > 0 && card(t("Unavailable files and tools"), table(t("Unavailable files and tools"), [t("Bot"), t("Name of the file, tool or tool server"), t("Reason")],
+    problems.length > 0 && card(t("Unavailable files and tools"), table(t("Unavailable files and tools"), [t("Bot"), t("File, tool or tool server"), t("Reason")],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card(t("Parked (waiting for a retry) and paused conversations"), table(t("Parked (waiting for a retry) and paused conversations"), [t("Conversation"), t("Since"), t("Until"), t("Reason")], [
+    (parked.length > 0 || paused.length > 0) && card(t("Parked conversations (waiting to retry) and paused conversations"), table(t("Parked conversations (waiting to retry) and paused conversations"), [t("Conversation"), t("Since"), t("Until"), t("Reason")], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), term(each.reason ?? "")]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : t("all chats of the bot {bot}", {bot: each.bot}), "", h("code", null, "/resume"), t("paused by an administrator")]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : t("all chats with the {bot} bot", {bot: each.bot}), "", h("code", null, "/resume"), t("paused by an administrator")]),
     ])),
   ];
 }
@@ -188,7 +188,7 @@ function errorsOf({minutes = [], last = ""} = {}) {
 
 function totalOf(sum, last) {
   const n = count(sum);
-  return last ? t("Errors in total: {n}. The last error was: {last}", {n, last}) : t("Errors in total: {n}", {n});
+  return last ? t("Total errors: {n}. Latest error: {last}", {n, last}) : t("Total errors: {n}", {n});
 }
 
 customElements.define("mp-system", System);

@@ -39,8 +39,8 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? [waterfall(trace), logsOf(trace)] : empty(t("No trace of this turn is stored"),
-      h("p", null, t("Millpond keeps the traces of the last 100 turns of each conversation for one week.")),
+    }, (trace) => (trace ? [waterfall(trace), logsOf(trace)] : empty(t("No trace is stored for this turn"),
+      h("p", null, t("For each conversation, Millpond keeps the traces of the last 100 turns for one week.")),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, t("Back to the conversation"))))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
@@ -67,18 +67,18 @@ export function waterfall(trace) {
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
-    (trace.missing_servers ?? []).map((each) => h("p.problem", null, t("The tool server {server} is unavailable: {reason}", each))),
+    (trace.missing_servers ?? []).map((each) => h("p.problem", null, t("Tool server {server} is unavailable: {reason}", each))),
     trace.left_out > 0 && h("p.soft.small", null, t("{n} more steps of this turn are not included in the trace.", {n: trace.left_out})),
     h("p.soft.small", null, t("To show this turn in a terminal, run this command:"), " ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
 
 const logsOf = ({correlation}) => correlation?.length > 0 &&
-  h("p.small", null, h("a", {href: `/system/logs${query({id: correlation[0]})}`}, t("Log lines of this turn")));
+  h("p.small", null, h("a", {href: `/system/logs${query({id: correlation[0]})}`}, t("Log lines for this turn")));
 
 /** The tokens and the cost of all model calls of the turn. */
 function totals({model_calls: calls, prompt_tokens: prompt, completion_tokens: completion, cached_share: share, cost}) {
-  return calls > 0 && h("p.soft.small", {"aria-label": t("Tokens and cost of this turn")}, [
+  return calls > 0 && h("p.soft.small", {"aria-label": t("Tokens and cost for this turn")}, [
     t("prompt tokens: {n}", {n: count(prompt)}),
     share !== null && t("cached share of the prompt: {share}", {share: percent(share)}),
     t("completion tokens: {n}", {n: count(completion)}),

@@ -17,8 +17,8 @@ export function showUsage(view, holder) {
     h("section.card", null, h("h2", null, t("Usage")),
       tabs(t("Group usage by"), BY.map(([name, label]) => [`/system/usage${query({by: name, days})}`, label, name === by])),
       tabs(t("Period"), DAYS.map((n) => [`/system/usage${query({by, days: n})}`, n === 1 ? t("Today") : counted(n, "day"), n === days])),
-      usage.length ? usageOf(by, usage) : empty(t("No usage in this period"), h("p", null, t("The tokens and the cost of model calls are listed here."))),
-      more > 0 && h("p.soft.small", null, t("{n} more rows with fewer tokens are not shown. The command millpond usage lists all rows.", {n: count(more)}))),
+      usage.length ? usageOf(by, usage) : empty(t("No usage in this period"), h("p", null, t("The token usage and cost of model calls appear here."))),
+      more > 0 && h("p.soft.small", null, t("{n} more rows with fewer tokens are not shown. To list all rows, run millpond usage.", {n: count(more)}))),
   ]);
 }
 

@@ -14,8 +14,8 @@ const REASONS = {
   parked: (values) => parts("The model cannot be reached. The next attempt is at {until}.", values),
   backing_off: (values) => parts("The last attempt failed. The next attempt is at {until}.", values),
   paused: () => t("The bot is paused in this chat."),
-  no_worker: () => t("No worker is running that could answer. Check whether `millpond run` is still running."),
-  queued: () => t("Other conversations are answered first."),
+  no_worker: () => t("No worker is running to answer messages. Check whether `millpond run` is still running."),
+  queued: () => t("The bot is answering other conversations first."),
 };
 
 export class Waiting extends HTMLElement {

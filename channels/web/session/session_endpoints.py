@@ -232,7 +232,8 @@ class PromptEndpoints:
             return problem(
                 503,
                 "too_slow",
-                f"The prompt was not ready within {PROMPT_S:.0f} s because a tool server is slow. Try again later.",
+                f"The prompt could not be built within {PROMPT_S:.0f} s because a tool server is slow. Try "
+                f"again later.",
             )
         return json_response({**found, "parts": _parts(found)})
 

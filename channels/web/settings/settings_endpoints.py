@@ -47,8 +47,8 @@ from daemon.setup.telegram_pairing import TelegramSaysNo
 
 NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed over the API."
 CHANGED = (
-    "The configuration file was changed by somebody else after you opened it, so your change was not saved. Load the "
-    "settings again, and repeat your change."
+    "Somebody else changed the configuration file after you opened it, so your change was not saved. Reload the "
+    "settings and repeat your change."
 )
 
 _T = TypeVar("_T")
@@ -216,7 +216,7 @@ class SettingsEndpoints:
         launch = self._file.launch
         loaded = await self._file.run(self._file.editor().usable)
         if self._site.process.stopping.is_set():
-            return problem(503, "stopping", "This process is already stopping. Wait until it has started again.")
+            return problem(503, "stopping", "This process is already stopping. Wait until it has restarted.")
         async with audited(request, "settings.restart", self._site.process.name):
             launch.again = loaded
         self._site.process.stopping.set()

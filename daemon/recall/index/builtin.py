@@ -65,7 +65,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "some entries are not in the search index yet, but later searches will find these entries"
+NOT_ALL = "some entries are not in the search index yet, but later searches will find them"
 
 _NO_HITS: tuple[Hit, ...] = ()
 

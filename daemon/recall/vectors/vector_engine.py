@@ -74,9 +74,11 @@ FAILING_MAX = 100
 """Files of which is remembered that the log knows that they cannot be used."""
 THREADS = 4
 
-NO_VECTORS = "No vectors are configured, so only words were searched. docs/recall.md explains how to get vectors."
-NOT_NOW = "Vectors are unavailable right now, so only words were searched."
-NOT_ALL = "Some texts have no vector yet; a later search may find more."
+NO_VECTORS = (
+    "Vectors are not configured, so only a keyword search was performed. docs/recall.md explains how to get vectors."
+)
+NOT_NOW = "Vectors are currently unavailable, so only a keyword search was performed."
+NOT_ALL = "Some passages have no vectors yet, so a later search may find more."
 
 _K = TypeVar("_K")
 _log = structlog.get_logger()

@@ -101,7 +101,9 @@ class Methods:
         return {}
 
     def _messages_get(self, call: Call) -> dict[str, Any]:
-        return {"items": [self.world.message(call.params["message_id"]).item()]}
+        message = self.world.message(call.params["message_id"])
+        inner = [{**each.item(), "upper_message_id": message.id} for each in message.forwarded]
+        return {"items": [message.item(), *inner]}
 
     def _messages_list(self, call: Call) -> dict[str, Any]:
         kind, where = call.params["container_id_type"], call.params["container_id"]
@@ -111,6 +113,8 @@ class Methods:
             for message in chat.messages.values()
             if (message.thread == where if kind == "thread" else chat.id == where)
         ]
+        if call.params.get("sort_type") == "ByCreateTimeDesc":
+            found.reverse()
         size, at = int(call.params.get("page_size", 20)), int(call.params.get("page_token") or 0)
         if not 1 <= size <= 50:
             raise Failed(230001, "page_size")

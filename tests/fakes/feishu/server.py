@@ -96,6 +96,8 @@ class FakeFeishu(FakeServer):
         self.world = World()
         self.methods = Methods(self.world)
         self.repeat_s = repeat_s
+        self.pong_s = PING_S
+        """The interval of pings that the answer to one asks for."""
         self.delivered_at = ""
         """Where on this machine events are listened for, ``http://127.0.0.1:port``."""
         self.sockets: list[Socket] = []
@@ -194,7 +196,7 @@ class FakeFeishu(FakeServer):
     async def _socket(self, wire: Wire, request: Request) -> None:
         ticket = str(request.params.get("ticket", ""))
         if ticket not in self.tickets or "sec-websocket-key" not in request.headers:
-            await wire.respond(403, b"", handshake_status="403", handshake_msg="forbidden")
+            await wire.respond(403, b"", handshake_status="403", handshake_msg=f"forbidden: {ticket}")
             return
         self.tickets.remove(ticket)
         await wire.switch(accepted(request))
@@ -224,7 +226,7 @@ class FakeFeishu(FakeServer):
     async def _heard(self, socket: Socket, said: Frame) -> None:
         if said.method == CONTROL and said.kind == "ping":
             socket.pings += 1
-            config = _json({"PingInterval": PING_S})
+            config = _json({"PingInterval": self.pong_s})
             await socket.send(encoded(Frame(service=said.service, headers={"type": "pong"}, payload=config)))
         elif said.method == DATA:
             delivery = socket.told.pop(said.headers.get("message_id", ""), None)

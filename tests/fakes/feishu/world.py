@@ -50,6 +50,7 @@ class Message:
     reactions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])  # id: emoji, who
     card_id: str = ""  # once it was converted
     sequence: int = 0
+    forwarded: list["Message"] = field(default_factory=list["Message"])
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
 from daemon.tokens import IMAGE_TOKENS
-from workers.agent.prompt.history import ShownTurn, View, history_room, iteration, marked
+from workers.agent.prompt.history_messages import ShownTurn, View, history_room, iteration, marked
 from workers.agent.prompt.message_shortening import Piece, Shares, fitted
 from workers.agent.prompt.user_messages import fitting, with_pictures
 from workers.message_format import USER, in_steps, merged, message, old_upto, role_of, taken_apart

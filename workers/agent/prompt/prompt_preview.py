@@ -22,8 +22,8 @@ from daemon.sessionkey import SessionKey
 from daemon.tokens import Tokenizer, load
 from workers.agent.bot_runtime import prompts_of
 from workers.agent.log_entries import LogEntries
+from workers.agent.prompt.history_loader import HistoryLoader, PromptHistory
 from workers.agent.prompt.prompt_builder import Prompt
-from workers.agent.prompt.prompt_history import PromptHistory, PromptHistoryReader
 from workers.agent.prompt.system_prompt import Prompts
 from workers.agent.prompt.turn_requests import TurnRequests
 from workers.agent.turn_progress import Kit
@@ -157,7 +157,7 @@ async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbo
 
 
 async def _past(process: Process, state: SessionState, budget_tokens: int) -> PromptHistory:
-    pasts = PromptHistoryReader(SessionReader(process.bus), Memories(process.bus), process.config.micro_compact)
+    pasts = HistoryLoader(SessionReader(process.bus), Memories(process.bus), process.config.micro_compact)
     past, _ = await pasts.read(state.session, state, upto=state.head, budget_tokens=budget_tokens)
     return past
 

@@ -73,7 +73,7 @@ def split(text: str) -> tuple[dict[str, Value], str]:
         raise FrontMatterError("the first line of the file must be ---")
     end = next((at for at, line in enumerate(lines) if at > first and line.rstrip() == "---"), 0)
     if not end:
-        raise FrontMatterError("the front matter has no closing line ---")
+        raise FrontMatterError("the front matter has no closing --- line")
     return read(lines[first + 1 : end], first_line=first + 2), "\n".join(lines[end + 1 :]).strip("\n")
 
 
@@ -137,7 +137,7 @@ def _parsed(text: str) -> dict[str, Value]:
 def _why(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or "the front matter is not valid YAML"
     if problem.startswith("mapping values are not allowed"):
-        return "the front matter is not of the form key: value. A text with a colon needs quotation marks"
+        return "the front matter does not have the form key: value. Text that contains a colon must be quoted"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
         return "the closing quotation mark is missing"
     return f"the front matter cannot be read: {', '.join(filter(None, (error.context, problem)))}"
@@ -158,7 +158,7 @@ class _Reader:
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
                 raise _Refused(_line(event), "a second YAML document begins")
             elif isinstance(event, yaml.NodeEvent):
-                raise _Refused(_line(event), "the front matter is not of the form key: value")
+                raise _Refused(_line(event), "the front matter does not have the form key: value")
         return found or {}
 
     def _value(self, event: yaml.Event, depth: int) -> Value:

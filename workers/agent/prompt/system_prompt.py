@@ -18,7 +18,7 @@ from daemon.model.event_stream import Turnstile
 from daemon.tokens import THREAD_SIZE, Tokenizer, calibration
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.prompt.history import HistoryMemo, View
+from workers.agent.prompt.history_messages import HistoryMemo, View
 from workers.agent.prompt.message_shortening import Shares, shortened_text
 from workers.agent.prompt.prompt_builder import Rules
 from workers.agent.prompt.skills import in_full, listed

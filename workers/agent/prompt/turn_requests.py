@@ -16,10 +16,10 @@ from daemon.errors import ContextOverflow
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.compaction_wait import CompactionWait
-from workers.agent.prompt.history import History
+from workers.agent.prompt.history_loader import PromptHistory, PromptMessages, changes_block, shown
+from workers.agent.prompt.history_messages import History
 from workers.agent.prompt.message_shortening import fitted
 from workers.agent.prompt.prompt_builder import Prompt, Rules, Scene, prompt
-from workers.agent.prompt.prompt_history import PromptHistory, PromptMessages, changes_block, shown
 from workers.agent.prompt.system_prompt import RECALLED_TITLE, Prompts, System
 from workers.agent.prompt.user_messages import runtime_context
 from workers.consolidation import ConsolidationReport, head_messages

@@ -134,7 +134,7 @@ class ToolServerConnection:
                 await self._asked(link, use, what)
             if scope.cancelled_caught:
                 await self._look_alive(link)
-                text = f"the tool server {self._name} did not answer {what} within {timeout_s:g} s"
+                text = f"the tool server {self._name} did not respond to {what} within {timeout_s:g} s"
                 raise ToolError(text, brief=text)
             self._failures = 0
         finally:
@@ -173,9 +173,9 @@ class ToolServerConnection:
             except MCPError:
                 return  # an answer as well
             except Exception:  # noqa: BLE001 - as above
-                self._lost(link, "the server stopped answering")
+                self._lost(link, "the server stopped responding")
         if scope.cancelled_caught:
-            self._lost(link, "the server stopped answering")
+            self._lost(link, "the server stopped responding")
 
     def _opened(self) -> _Link:
         if self._link is not None and not self._link.over.is_set():

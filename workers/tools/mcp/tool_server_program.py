@@ -189,7 +189,7 @@ def _mended(line: bytes) -> SessionMessage:
             raise
         # Who waits for this answer would wait in vain.
         why = mcp_types.ErrorData(
-            code=mcp_types.PARSE_ERROR, message=f"the answer of the server cannot be read: {error}"[:300]
+            code=mcp_types.PARSE_ERROR, message=f"the server's response cannot be read: {error}"[:300]
         )
         return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(answered[1]), error=why))
 

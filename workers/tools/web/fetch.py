@@ -199,7 +199,7 @@ async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]
             try:
                 body += piece[:room] if unpacker is None else unpacker.decompress(piece, room)
             except zlib.error as error:
-                raise ToolError("The server stated a compression format that does not match the page.") from error
+                raise ToolError("The page does not match the compression format that the server specified.") from error
             if len(body) > max_bytes or received > max_bytes:
                 return bytes(body[:max_bytes]), True
     return bytes(body), False
@@ -220,7 +220,7 @@ def rules_of(answer: Fetched) -> str:
         ToolError: the site cannot say.
     """
     if answer.status >= SERVER_ERRORS:
-        raise ToolError("The site's robots.txt cannot be read right now, so its pages may not be fetched.")
+        raise ToolError("The site's robots.txt cannot be read right now, so its pages must not be fetched.")
     return answer.body.decode("utf-8", "replace") if answer.status in FOUND else ""
 
 

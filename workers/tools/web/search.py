@@ -116,7 +116,7 @@ async def _sent(base: str, asked: _Asked, timeout_s: float) -> tuple[int, bytes]
             async for piece in pieces:
                 body += piece
                 if len(body) > ANSWER_MAX_BYTES:
-                    raise ToolError("The search provider sent too much data.")
+                    raise ToolError("The search provider's response is too large.")
         return response.status_code, body
 
 
@@ -127,7 +127,7 @@ def _refused(provider: str, status: int) -> ToolError:
     elif status in (401, 403):
         text = "refused the API key. An operator must check bots.<name>.web.api_key"
     elif status in (402, 429, 432, 433):  # the last two are Tavily's
-        text = "has reached a limit. Try again later"
+        text = "has reached a rate limit. Try again later"
     else:
         text = "failed. Try again later"
     return ToolError(f"The search provider {provider} {text} (HTTP {status}).")

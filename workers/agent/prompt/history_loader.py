@@ -21,7 +21,7 @@ from daemon.model import enclosed
 from daemon.session import Claim, SessionReader, SessionState, TurnStart, commit_name
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.prompt.history import History, spans_of
+from workers.agent.prompt.history_messages import History, spans_of
 from workers.agent.prompt.prompt_builder import Prompt, Scene
 from workers.message_format import TOOL, cut_result, least_tokens
 
@@ -116,10 +116,10 @@ class PromptHistory:
     memory: str = ""
     """MEMORY.md, as the session's prompts show it."""
     memory_changes: str = ""
-    """What has changed in it since (``workers.agent.prompt.prompt_history``)."""
+    """What has changed in it since (``workers.agent.prompt.history_loader``)."""
 
 
-class PromptHistoryReader:
+class HistoryLoader:
     """Reads it, in the order in which nothing can be missed.
 
     Log and cursor come first, memory after them: a range that is consolidated meanwhile may be seen in both, and never
