@@ -79,7 +79,7 @@ class Gateway:
                     rest_s = await self._once(tg)
                     await anyio.sleep(rest_s)
         finally:
-            await self._sessions.save_at_end()
+            await self._sessions.save_now()
 
     async def _once(self, work: anyio.abc.TaskGroup) -> float:
         """Be connected once; how long to rest then."""

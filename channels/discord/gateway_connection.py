@@ -177,6 +177,8 @@ class GatewayConnection:
                     id=ready.session_id, url=ready.resume_gateway_url, sequence=sequence, intents=self._login.intents
                 )
             )
+            # Of a session that is saved nowhere, all events are lost with this process.
+            await self._sessions.save_now()
         progress = self._sessions.progress
         if kind in ("READY", "RESUMED"):
             self.is_steady = True

@@ -66,7 +66,7 @@ SAVE_EVERY_S = 0.2
 """Shortest time between two writes: events that are received again after a crash have no effect."""
 
 SAVE_TIMEOUT_S = 1.0
-"""How long a stopping process may take for the last write."""
+"""How long a write may take that events or a stopping process wait for."""
 
 _log = structlog.get_logger()
 
@@ -189,8 +189,8 @@ class GatewaySessions:
         sequence = self.progress.acknowledged
         return GatewaySession(id=self.id, url=self.url, sequence=sequence, intents=self.intents)
 
-    async def save_at_end(self) -> None:
-        """Save the session while the process gives the channel away; gives up soon."""
+    async def save_now(self) -> None:
+        """Save the session when it begins, and when the process gives the channel away; gives up soon."""
         with anyio.move_on_after(SAVE_TIMEOUT_S, shield=True):
             try:
                 await self.save()

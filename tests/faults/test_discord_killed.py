@@ -93,6 +93,10 @@ class Lake(Pond):
         daemon = await self.start("channels")
         await self.discord.connected()
         await self.led(NAME)
+        with anyio.fail_after(HANG_S):
+            # Nobody can resume a session of which the killed replica had not yet heard.
+            while not await self.bus.call("HGET", self.bus.keys.poller(NAME), "session"):  # noqa: ASYNC110 - looked up
+                await anyio.sleep(0.02)
         return daemon
 
     async def all_answered(self) -> None:

@@ -111,6 +111,18 @@ async def test_another_process_resumes_the_session_behind_what_was_handled(lake:
     assert len(lake.ops(IDENTIFY)) == 1
 
 
+async def test_a_new_session_is_saved_before_its_first_event(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("channels.discord.gateway_session.SAVE_EVERY_S", 3_600.0)
+    bus = lake.process.bus
+    async with lake.hearing(heard := Heard()):
+        lake.chat.say("before", by=lake.ann)
+        await heard.count(1)
+        saved: bytes = await bus.call("HGET", bus.keys.poller(NAME), "session")
+        session = lake.discord.session
+
+    assert session is not None and session.id in saved.decode()
+
+
 async def test_a_heartbeat_acknowledges_no_event_that_is_not_handled(lake: Lake) -> None:
     heard = Heard(gates={"waits": anyio.Event()})
     async with lake.hearing(heard):

@@ -30,6 +30,12 @@ MUTANTS = (
         "channels/discord/gateway_connection.py",
         _GATEWAY,
         (
+            "A new session is saved before its first event.",
+            "            await self._sessions.save_now()\n",
+            "",
+            "test_a_new_session_is_saved_before_its_first_event",
+        ),
+        (
             "A connection is closed so that the session stays.",
             "KEEP_SESSION = 4_000",
             "KEEP_SESSION = 1_000",
