@@ -83,6 +83,18 @@ class Process:
             self._shared[kind] = kind()
         return cast("_T", self._shared[kind])
 
+    async def unless_stopping(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do ``work``, or give it up as soon as the process is to end."""
+        async with anyio.create_task_group() as tg:
+
+            async def give_up() -> None:
+                await self.stopping.wait()
+                tg.cancel_scope.cancel()
+
+            tg.start_soon(give_up)
+            await work()
+            tg.cancel_scope.cancel()
+
     @cached_property
     def ledger(self) -> UnsentUsage:
         """Writes what model calls used, also after an outage."""

@@ -187,7 +187,7 @@ async def load(model_name: str) -> Tokenizer:
     name = vocabulary(model_name)
     async with _loading:  # two turns that begin together build it once
         if name not in _loaded:
-            _loaded[name] = await to_thread.run_sync(_built, name)
+            _loaded[name] = await to_thread.run_sync(_built, name, abandon_on_cancel=True)
         return _loaded[name]
 
 

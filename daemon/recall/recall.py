@@ -128,7 +128,7 @@ class Recaller:
             return
         self._is_running = True
         try:
-            await to_thread.run_sync(_import)
+            await to_thread.run_sync(_import, abandon_on_cancel=True)
             async with anyio.create_task_group() as tg:
                 if self._config.enabled:
                     tg.start_soon(kept_going, self._sessions.look)
@@ -144,7 +144,7 @@ class Recaller:
         if not self._config.enabled:
             return
         try:
-            await to_thread.run_sync(_import)
+            await to_thread.run_sync(_import, abandon_on_cancel=True)
             await self._engines.warm()
             # But in English and Chinese the first date takes 0.3 s.
             await to_thread.run_sync(names_day, "gestern", self._clock.now(), abandon_on_cancel=True)

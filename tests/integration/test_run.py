@@ -1,13 +1,27 @@
 """A process, from its connection to its end."""
 
 import sys
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio import to_thread
 
 from daemon.config import Config, RedisConfig
-from daemon.run import SWITCH_AFTER_S, open_process
+from daemon.process import Process
+from daemon.run import SWITCH_AFTER_S, open_process, run_services
+from daemon.services import Service
+from daemon.tokens import Tokenizer
+from tests.limits import HANG_S
+from tests.tables import each_row
+from workers.agent import bot_runtime
+from workers.agent.service import serve as answer
+from workers.consolidation import consolidation_kits
+from workers.consolidation.service import serve as consolidate
 
 PYTHONS_OWN_S = 0.005  # docs.python.org/3/library/sys.html#sys.setswitchinterval
 
@@ -26,3 +40,26 @@ async def test_threads_that_compute_leave_the_interpreter_to_the_event_loop(redi
     async with open_process(Config(redis=config), data_dir):
         assert sys.getswitchinterval() == pytest.approx(SWITCH_AFTER_S)
         assert SWITCH_AFTER_S <= PYTHONS_OWN_S / 10
+
+
+@each_row("serve", [answer, consolidate])
+async def test_a_process_that_is_stopped_while_it_loads_gives_the_loading_up(
+    process: Process, monkeypatch: pytest.MonkeyPatch, serve: Service
+) -> None:
+    process = replace(process, stopping=anyio.Event(), started=anyio.Event())
+    loading, never = anyio.Event(), threading.Event()
+
+    async def load(_model_name: str) -> Tokenizer:
+        loading.set()
+        await to_thread.run_sync(never.wait, HANG_S, abandon_on_cancel=True)
+        raise AssertionError("the loading went on")
+
+    for kits in (bot_runtime, consolidation_kits):
+        monkeypatch.setattr(kits, "load", load)
+
+    with anyio.fail_after(HANG_S):
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(partial(run_services, process, [serve], signals=False))
+            await loading.wait()
+            process.stopping.set()
+    never.set()

@@ -8,6 +8,16 @@ _LOST = "test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_question
 
 MUTANTS = (
     *mutants_of(
+        "daemon/process.py",
+        "integration/test_run.py",
+        (
+            "A process that stops while it loads gives the loading up.",
+            "                await self.stopping.wait()\n                tg.cancel_scope.cancel()",
+            "                await self.stopping.wait()",
+            "test_a_process_that_is_stopped_while_it_loads_gives_the_loading_up",
+        ),
+    ),
+    *mutants_of(
         "workers/lease_upkeep.py",
         "unit/test_leases.py",
         (

@@ -1,6 +1,7 @@
 """The role ``agent``: takes ready sessions and answers them, until the process stops."""
 
 import gc
+from functools import partial
 
 import anyio
 import structlog
@@ -42,7 +43,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             turns.consolidator.open(tg)
             tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
-            await _warm(turns.kits, process.recaller)
+            await process.unless_stopping(partial(_warm, turns.kits, process.recaller))
             tg.start_soon(ImmediateAnswers(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()

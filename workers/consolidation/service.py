@@ -49,7 +49,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)
             worker.entitling.open(tg)
-            await kits.warm()
+            await process.unless_stopping(kits.warm)
             task_status.started()
             await worker.read()
             worker.slots.close()

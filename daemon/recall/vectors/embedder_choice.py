@@ -82,7 +82,7 @@ class Embedders:
 
     async def _embedder(self, server: EmbeddingsConfig | None) -> Embedder | None:
         if server is None:
-            return await to_thread.run_sync(_shipped)
+            return await to_thread.run_sync(_shipped, abandon_on_cancel=True)
         if missing := missing_of(SERVER_NEEDS):
             _log.warning("vectors.missing", model=server.model, reason=f"install millpond[vectors] ({missing})")
             return None
