@@ -144,7 +144,7 @@ def test_a_message_waits_through_a_reload_of_the_page(visit: Visit, chat: Page, 
     visit.forgive(AWAY)
     millpond.stop()
     say(chat, "kept")
-    expect(chat.locator(".pending")).to_contain_text("the page will retry")
+    expect(chat.locator(".pending")).to_contain_text("retrying soon")
     millpond.start_again()
 
     chat.reload()

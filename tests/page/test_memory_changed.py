@@ -65,7 +65,7 @@ def test_what_is_to_be_forgotten_is_listed_chosen_and_gone(visit: Visit, millpon
     page.get_by_role("button", name="Forget all listed passages").click()
     page.get_by_role("button", name="Permanently delete all listed passages?").click()
 
-    expect(page.locator("#toasts")).to_contain_text("are being deleted")
+    expect(page.locator("#toasts")).to_contain_text("Deleting the selected passages")
     text = millpond.until(
         lambda: page.request.get(f"{millpond.url}/api{address}").json()["text"], lambda text: "Otto" not in text
     )

@@ -34,7 +34,7 @@ PLACES = (
 )
 KEPT = re.compile(
     r"open\.feishu\.cn|docs/feishu\.zh-CN\.md|App (?:ID|Secret)|Encrypt Key|open_id|cli_|ou_|"
-    r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
+    r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Discord|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
     r"OpenAI|Anthropic|Brave|Tavily|SearXNG|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
 )
 """Names, commands and data that Chinese texts keep."""

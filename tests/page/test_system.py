@@ -133,7 +133,7 @@ def test_a_queue_shows_its_messages_and_a_text_only_on_request(
     page.keyboard.press("Enter")
     expect(row).to_contain_text("The text of the message.")
     page.get_by_role("link", name="Due", exact=True).click()
-    expect(page.get_by_text("another worker can continue the conversation after the deadline")).to_be_visible()
+    expect(page.get_by_text("another worker can take over after the deadline")).to_be_visible()
 
     page.get_by_role("link", name="Audit").click()
     expect(page.get_by_role("row", name=re.compile("queue.text.*shown: web:eve"))).to_be_visible()
