@@ -226,7 +226,7 @@ CASES: Mapping[str, Case] = {
         )
         for what, holds in (
             ("die", "Error: the tool server fake disconnected"),
-            ("hang", "Error: the tool server fake did not answer act within 40 s"),
+            ("hang", "Error: the tool server fake did not respond to act within 40 s"),
             ("flood", "Error: the tool server fake disconnected"),
             ("stderr", "done"),
             ("large", "the server sent a line of more than"),

@@ -55,7 +55,7 @@ async def test_the_archived_part_waits_for_the_archive_and_is_deleted_then(
     done = await world.done(job_id)
 
     assert (first.status, first.shown_status, again.shown_status) == ("waiting", "partly", "partly")
-    assert "archive's storage cannot be used at present" in first.reason
+    assert "archive's storage is currently unavailable" in first.reason
     assert str(world.process.data_dir) not in first.reason
     assert any("transcripts" in log.get("reason", "") for log in logs if log["event"] == "forget.archive_unavailable")
     assert any("transcripts-away" in place for place in left)

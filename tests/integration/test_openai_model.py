@@ -566,7 +566,7 @@ async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_o
     async with asking([Failure(429, headers={"Retry-After": "300"}), Say("fine")]) as (model, server):
         with pytest.raises(RateLimited) as first:
             await answer_of(model)
-        with pytest.raises(RateLimited, match="not called for another 60 s") as caught:
+        with pytest.raises(RateLimited, match="will not be called for another 60 s") as caught:
             await answer_of(model)
         asked = len(server.requests)
         model._limited_until -= 300

@@ -249,7 +249,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_tha
         said = await found.act("hang")
         msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: the tool server fake did not answer act within 0.05 s"
+        assert said == "Error: the tool server fake did not respond to act within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)

@@ -143,7 +143,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
 
     line = problem(tmp_path, "[channels.fog]\ntype = 'hornet'")
 
-    assert "'hornet' is not a type of this version of Millpond (terminal, web, testing" in line
+    assert "'hornet' is not a type in this version of Millpond (terminal, web, testing" in line
     assert "telegram, slack, discord, feishu, webhook, horn), and no installed package provides it" in line
 
 

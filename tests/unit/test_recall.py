@@ -241,7 +241,7 @@ async def test_an_engine_that_hangs_is_waited_for_as_long_as_the_configuration_s
         assert await recaller_of(engine, turn_deadline_s=0.01).recalled(SCOPE, asked()) == ""
         found = await recaller_of(engine, timeout_s=0.01).search(SCOPE, "q")
     assert [line["event"] for line in logs] == ["recall.slow", "recall.slow"]
-    assert found == SearchResults(note="The search of the memory took longer than 0.01 s.")
+    assert found == SearchResults(note="The memory search took longer than 0.01 s.")
 
 
 async def test_a_cancelled_turn_is_cancelled() -> None:
