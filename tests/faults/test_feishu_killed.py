@@ -114,10 +114,14 @@ class Lake(Pond):
             answered, texts = await self.replies(talk.session)
             assert max(Counter(answered).values(), default=0) <= 1, f"answered twice in {talk.session}"
             assert sorted(answered) == sorted(talk.said), f"lost in {talk.session}"
+
+            def whole(talk: Talk = talk, texts: list[str] = texts) -> list[str]:
+                return [text for text in talk.shown() if text in texts or not previews]
+
             # What may still be under way is the end of something that was shown while it was written.
             with suppress(TimeoutError):
-                await self.feishu.until(lambda talk=talk, texts=texts: talk.shown() == texts)
-            assert [text for text in talk.shown() if text in texts or not previews] == texts
+                await self.feishu.until(lambda whole=whole, texts=texts: whole() == texts)
+            assert whole() == texts
             extra += len(talk.shown()) - len(texts)
         assert extra <= await self.unknown(), "something was left of which nobody knows"
 
