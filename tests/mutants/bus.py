@@ -62,7 +62,7 @@ MUTANTS = (
         "integration/test_health.py",
         (
             "An agent worker has started when its kits are made.",
-            "            await _warm(turns.kits, process.recaller)\n",
+            "            await process.unless_stopping(partial(_warm, turns.kits, process.recaller))\n",
             "            tg.start_soon(_warm, turns.kits, process.recaller)\n",
             "test_a_worker_has_made_its_kits_when_it_has_started",
         ),
@@ -72,7 +72,7 @@ MUTANTS = (
         "integration/test_health.py",
         (
             "A consolidation worker has started when its kits are made.",
-            "            await kits.warm()\n",
+            "            await process.unless_stopping(kits.warm)\n",
             "            tg.start_soon(kits.warm)\n",
             "test_a_worker_has_made_its_kits_when_it_has_started",
         ),
