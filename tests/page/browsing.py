@@ -46,6 +46,17 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
 
 
+def wait_until(page: Page, condition: str) -> None:
+    """Returns once ``condition``, an expression of JavaScript, is true, looked at in each frame.
+
+    Playwright's own ``wait_for_function`` compiles its text at each look, which the page's policy forbids after the
+    first one.
+    """
+    page.evaluate(
+        f"new Promise(done => {{ const look = () => ({condition}) ? done() : requestAnimationFrame(look); look(); }})"
+    )
+
+
 def login_link(folder: Path) -> str:
     """A new login link of the Millpond on the data directory ``folder``, which must be running."""
     said = forked.run(["page"], environment_of(folder, {}))

@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.fakes.openai_server import fake_openai
-from tests.page.browsing import LIMIT_MS, Visit, visiting
+from tests.page.browsing import LIMIT_MS, Visit, visiting, wait_until
 from tests.page.conftest import Pond, log_in
 from tests.page.planting import long_conversation
 from tests.page.talking import answer
@@ -216,7 +216,7 @@ def test_ten_thousand_messages_are_painted_at_once(visit: Visit) -> None:
     times: list[float] = []
     for _ in range(4):
         visit.open("/s/web%3Along")
-        page.wait_for_function("() => performance.getEntriesByName('mp-first-messages').length")
+        wait_until(page, "performance.getEntriesByName('mp-first-messages').length")
         times.append(page.evaluate("performance.getEntriesByName('mp-first-messages')[0].startTime"))
 
     # 500 ms are promised on a machine that has nothing else to do; this one runs other tests.

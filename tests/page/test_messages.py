@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Page, expect
 
 from tests.fakes.openai_server import fake_openai
-from tests.page.browsing import Visit
+from tests.page.browsing import Visit, wait_until
 from tests.page.conftest import Pond
 from tests.page.talking import answer
 from tests.page.test_composer import PNG
@@ -78,7 +78,7 @@ def test_formulas_are_drawn_and_prices_and_errors_stay_text(chat: Page) -> None:
     expect(said.locator("p.formula math[display=block]")).to_have_count(1)
     expect(said).to_contain_text("costs $5 to $6")
     expect(said).to_contain_text(r"An unfinished one: $\frac{$ stays.")
-    chat.wait_for_function("[...document.fonts].some(each => each.family == 'STIX2' && each.status == 'loaded')")
+    wait_until(chat, "[...document.fonts].some(each => each.family == 'STIX2' && each.status == 'loaded')")
 
 
 def test_a_wide_table_scrolls_by_itself(chat: Page) -> None:
