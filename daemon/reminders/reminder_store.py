@@ -168,7 +168,7 @@ class Reminders:
         )
 
     async def overdue(self, partition: int, *, without: Collection[str] = ()) -> OverdueReminders:
-        """The reminders of a partition whose time has come, at most ``PAGE``, ``without`` these members of ``upcoming``."""
+        """The reminders of a partition whose time has come, at most ``PAGE``; ``without`` these of ``upcoming``."""
         key, most = self._bus.keys.upcoming(partition), PAGE + len(without)
         now_ms, until_ms, *members = await self._bus.run(OVERDUE, [key], [most])
         found_members = [member.decode() for member in members]

@@ -20,6 +20,7 @@ from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.telegram_pairing import CONFLICT, WAIT_S, Me, TelegramSaysNo, bot_api, greet, new_code, wait_for_owner
+from daemon.setup.voice_interview import VoiceInterview
 from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -79,6 +80,7 @@ class Interview:
             discord=DiscordInterview(self._asker, self._flags, self._place).answer(bot),
             feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
+            voice=VoiceInterview(self._asker, self._flags, self._place).answer(bot),
         )
 
     # The bot

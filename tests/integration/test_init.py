@@ -29,7 +29,7 @@ from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
 KEY = "sk-very-secret-key"
-NO_WEB = ("--web-search", "none", "--no-web-fetch")
+NO_WEB = ("--web-search", "none", "--no-web-fetch", "--voice-url", "-")
 QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", *NO_WEB)
 
 
