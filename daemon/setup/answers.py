@@ -341,7 +341,8 @@ class VoiceAnswer:
 
     base_url: str = ""
     key: Secret = NO_SECRET
-    """Empty: the server wants none."""
+    is_model_s: bool = False
+    """The server and the key are those of the bot's model, so neither is written."""
     transcription: str = ""
     """Model that transcribes voice messages; empty: none."""
     speech: str = ""

@@ -80,7 +80,7 @@ class Interview:
             discord=DiscordInterview(self._asker, self._flags, self._place).answer(bot),
             feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
-            voice=VoiceInterview(self._asker, self._flags, self._place).answer(bot),
+            voice=VoiceInterview(self._asker, self._flags, self._place, model).answer(bot),
         )
 
     # The bot

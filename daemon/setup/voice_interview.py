@@ -9,7 +9,7 @@ from daemon.config.environment import Table
 from daemon.errors import ModelError
 from daemon.model import speech_synthesizer, transcriber
 from daemon.printable import one_line
-from daemon.setup.answers import Flags, VoiceAnswer
+from daemon.setup.answers import Flags, ModelAnswer, VoiceAnswer
 from daemon.setup.config_tables import SecretFile, inner, put_secret
 from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.setup_files import ConfigPlace
@@ -27,10 +27,12 @@ SECTIONS = ("transcription", "speech")
 class VoiceInterview:
     """Asks whether the bot understands voice messages and answers them with its voice. Nothing is written."""
 
-    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace) -> None:
+    def __init__(self, asker: Asker, flags: Flags, place: ConfigPlace, model: ModelAnswer | None = None) -> None:
+        """Nothing is asked yet. ``model``: the new model of the bot; None: the model of the configuration."""
         self._asker = asker
         self._flags = flags
         self._place = place
+        self._model = model
 
     def answer(self, bot: str) -> VoiceAnswer | None:
         """The server and its models; None: as the configuration says already.
@@ -44,7 +46,7 @@ class VoiceInterview:
         known = {name: self._place.word("name", "bots", bot, name) for name in SECTIONS}
         usual = self._known_url(bot) if any(known.values()) else NONE
         given = (flags.voice_url, flags.transcription, flags.speech, flags.voice, flags.voice_secret())
-        if not asker.asks and all(value is None for value in given):
+        if all(value is None for value in given) and not (asker.asks and self._is_one_server(bot)):
             return None
         while True:
             given_url, given_transcription, given_speech, given_voice, given_key = given
@@ -84,6 +86,7 @@ class VoiceInterview:
             found = VoiceAnswer(
                 base_url=url,
                 key=key,
+                is_model_s=(url, key) == (self._word(bot, "model"), self._key(bot, "model") or Secret("")),
                 transcription="" if transcription == NONE else transcription,
                 speech="" if speech == NONE else speech,
                 voice=voice,
@@ -93,19 +96,29 @@ class VoiceInterview:
             # The given values will not do: from here on everything is asked.
             given, usual = (None, None, None, None, None), url
 
+    def _is_one_server(self, bot: str) -> bool:
+        """Whether one server does both. Two servers of a configuration stay as they are."""
+        named = [name for name in SECTIONS if self._place.word("name", "bots", bot, name)]
+        return len({(self._word(bot, name), self._key(bot, name)) for name in named}) < 2
+
+    def _word(self, bot: str, name: str) -> str:
+        if name == "model" and self._model is not None:
+            return self._model.base_url
+        return self._place.word("base_url", "bots", bot, name)
+
+    def _key(self, bot: str, name: str) -> Secret | None:
+        if name == "model" and self._model is not None:
+            return self._model.key
+        return self._place.secret("api_key", "bots", bot, name)
+
     def _known_url(self, bot: str) -> str:
         """The address of the bot's server for voice messages, else that of its model."""
-        found = [self._place.word("base_url", "bots", bot, name) for name in (*SECTIONS, "model")]
-        return next(filter(None, found), NONE)
+        return next(filter(None, (self._word(bot, name) for name in (*SECTIONS, "model"))), NONE)
 
     def _known_key(self, bot: str, url: str) -> Secret | None:
         """The key that is known for a server; no other server is to get it."""
-        for name in (*SECTIONS, "model"):
-            where = ("bots", bot, name)
-            key = self._place.secret("api_key", *where)
-            if key and self._place.word("base_url", *where) == url:
-                return key
-        return None
+        known = (self._key(bot, name) for name in (*SECTIONS, "model") if self._word(bot, name) == url)
+        return next(filter(None, known), None)
 
     def _works(self, answer: VoiceAnswer) -> bool:
         self._asker.say(f"Testing {', '.join(filter(None, (answer.speech, answer.transcription)))} …")
@@ -164,7 +177,12 @@ def set_voice(tables: Table, bot: str, answer: VoiceAnswer) -> list[SecretFile]:
             section.pop(kind, None)
             continue
         its = inner(section, kind)
-        its |= {"base_url": answer.base_url, "name": name, **({"voice": answer.voice} if kind == "speech" else {})}
+        its |= {"name": name, **({"voice": answer.voice} if kind == "speech" else {})}
+        if answer.is_model_s:
+            for key in ("base_url", "api_key", "api_key_file"):
+                its.pop(key, None)
+            continue
+        its["base_url"] = answer.base_url
         file = SecretFile(name=f"{bot}.voice.key", secret=answer.key) if answer.key else None
         put_secret(its, "api_key", file)
         files = [file] if file else []

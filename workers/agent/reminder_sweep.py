@@ -174,7 +174,7 @@ class ReminderSweep:
         self._bounds = ReminderBounds(process, self._reminders)
         self._slots = anyio.CapacityLimiter(AT_ONCE)
         self._left_out: dict[int, dict[str, float]] = {}
-        """Members of ``upcoming`` that this process leaves out, by partition, until a time of the event loop's clock."""
+        """Members of ``upcoming`` that are left out here, by partition, until a time of the event loop's clock."""
         self._full: dict[str, float] = {}
         """Sessions that have too many pending messages, until a time of the event loop's clock."""
 

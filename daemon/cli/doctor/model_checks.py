@@ -7,7 +7,7 @@ from anyio import to_thread
 
 from daemon.bus import Bus
 from daemon.cli.doctor.doctor_finding import Finding, error, ok, warning
-from daemon.clock import Clock, SystemClock
+from daemon.clock import Clock
 from daemon.config import (
     BotConfig,
     Config,
