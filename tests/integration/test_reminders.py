@@ -14,7 +14,7 @@ from daemon.config import AccessConfig, RemindersConfig, TelegramConfig
 from daemon.errors import BusUnavailable
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
-from daemon.reminders import Reminders, following, prefer, preferences_of, reminder_store
+from daemon.reminders import Reminders, all_reminders, following, id_of, prefer, preferences_of, reminder_store
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, RecordingBus
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
@@ -539,6 +539,32 @@ async def test_a_model_that_sets_reminders_in_a_loop_meets_a_limit(remind: Remin
     refused = "Error: This chat already has the maximum of 5 reminders. Delete a reminder first."
     assert len(await remind.kept()) == 5
     assert results(await remind.lab.log())[5:] == [refused] * 3
+
+
+async def test_ten_thousand_reminders_cost_a_look_no_more_calls_and_are_listed_in_one_message(
+    remind: RemindLab,
+) -> None:
+    await remind.met()
+    first = await remind.set("tea", when="2h")
+    many = [msgspec.structs.replace(first, id=id_of(str(at)), text=f"tea {at}") for at in range(10_000 - 1)]
+    assert len({each.id for each in many}) == len(many)
+    keys = remind.bus.keys
+    fields = [word for each in many for word in (each.id, each.raw)]
+    await remind.bus.call("HSET", keys.reminders("web:ann"), *fields)
+    await remind.bus.call("ZADD", keys.upcoming(0), *[w for each in many for w in (each.due_ms, f"web:ann {each.id}")])
+    process = remind.with_bot(rules=RemindersConfig(chat_max=10_000))
+
+    bus = FailingBus(remind.bus, at=0)
+    await ReminderSweep(replace(process, bus=bus)).look(0)
+    async with Bot(process, ScriptedModel()).working():
+        await command(remind, 1, "/remind 20m one more")
+        refused, listed = await command(remind, 2, "/reminders")
+
+    assert bus.calls == 1
+    assert refused == "This chat already has the maximum of 10000 reminders. Delete a reminder first."
+    assert listed.endswith("… and 9970 more reminders")
+    assert len(listed) < 4_000
+    assert len([each async for each in all_reminders(remind.bus, remind.reminders)]) == 10_000
 
 
 async def test_a_reminder_cannot_set_reminders(remind: RemindLab) -> None:
