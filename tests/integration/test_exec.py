@@ -77,6 +77,8 @@ async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tm
         "unshare -Ur mount -t tmpfs none /usr",
         "for n in 1 2 3; do head -c 40000000 /dev/zero > /tmp/$n || exit 1; done",
         "head -c 200000000 /dev/zero > full",
+        "test -w /proc/sys/kernel/core_pattern",
+        "echo 0 > /proc/self/oom_score_adj",
     ],
 )
 async def test_a_command_reaches_nothing_but_its_folder(
@@ -95,6 +97,17 @@ async def test_a_command_reaches_nothing_but_its_folder(
 
     assert found.status != 0
     assert "a secret" not in found.output
+
+
+@real
+async def test_what_a_command_leaves_behind_stops_no_later_command(tmp_path: Path) -> None:
+    number = str(10**9 + int.from_bytes(os.urandom(3)))  # no other process sleeps so long
+
+    begun = await outcome(tmp_path, f"sleep {number} & setsid sleep {number} & kill -STOP 1; echo begun; chmod 000 .")
+    after = await outcome(tmp_path, "echo after > file; cat file")
+
+    assert (begun.output, after.output) == ("begun\n", "after\n")
+    await until(lambda: not any(number.encode() in words for words in command_lines()))
 
 
 @real
