@@ -35,7 +35,7 @@ TEXT_MAX_CHARS = 4_000
 SHOWN_CHARS = 120
 """Of a text in a list."""
 
-COUNT_MAX = 9_999
+COUNT_MAX = 10_000
 """Most occurrences that a repetition can be limited to; one without a limit has no count."""
 
 LATE_S = 60.0

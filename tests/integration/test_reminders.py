@@ -14,7 +14,7 @@ from daemon.config import AccessConfig, RemindersConfig, TelegramConfig
 from daemon.errors import BusUnavailable
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
-from daemon.reminders import Reminders, all_reminders, following, id_of, prefer, preferences_of, reminder_store
+from daemon.reminders import Reminders, all_reminders, change, following, id_of, prefer, preferences_of, reminder_store
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, RecordingBus
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
@@ -37,6 +37,16 @@ def calls_remind(*calls: dict[str, Any]) -> Answer:
 
 def results(log: list[Any]) -> list[str]:
     return [text for role, text in said(log) if role == "tool"]
+
+
+async def test_a_repetition_with_an_end_can_be_changed_into_a_single_reminder(remind: RemindLab) -> None:
+    await remind.met()
+    await remind.set(when="", rule="FREQ=DAILY", count=3, until="2030-01-01")
+    (stored,) = await remind.reminders.of("web:ann")
+
+    once = await change(remind.reminders, stored, rule="", when="2h")
+
+    assert (once.rule, once.left, once.until) == ("", 0, "")
 
 
 # Firing
