@@ -129,44 +129,42 @@ class VoiceInterview:
                 raise
             self._asker.say(f"  {error}")
             return self._asker.confirm("Keep this server anyway", default=False)
-        self._asker.say(f"  {heard}")
+        self._asker.say(heard)
         return True
 
 
-def voice_configs(answer: VoiceAnswer) -> tuple[TranscriptionConfig | None, SpeechConfig | None]:
+def voice_configs(answer: VoiceAnswer) -> tuple[TranscriptionConfig, SpeechConfig | None]:
     """The configuration that an answer becomes: the server that transcribes, and the server that speaks."""
     url, key = answer.base_url, answer.key
-    hears = TranscriptionConfig(base_url=url, api_key=key, name=answer.transcription) if answer.transcription else None
     speaks = SpeechConfig(base_url=url, api_key=key, name=answer.speech, voice=answer.voice) if answer.speech else None
-    return hears, speaks
+    return TranscriptionConfig(base_url=url, api_key=key, name=answer.transcription), speaks
 
 
-async def try_voice(hears: TranscriptionConfig | None, speaks: SpeechConfig | None) -> str:
-    """What came of a trial, as a sentence: a word is spoken, and its recording is transcribed.
+async def try_voice(hears: TranscriptionConfig, speaks: SpeechConfig | None) -> str:
+    """What came of a trial, for people: a word is spoken, and its recording is transcribed.
 
     Without a server that speaks, a recording of silence is transcribed.
 
     Raises:
         ModelError: a server failed; the text says which, and what to do.
     """
-    recording, said = _silence(), ""
-    if speaks is not None:
-        synthesizer = await speech_synthesizer(speaks, SystemClock())
-        try:
-            recording = await synthesizer.speech_of(SPOKEN)
-        finally:
-            await synthesizer.aclose()
-        said = f"{speaks.name} spoke a word ({len(recording):,} bytes)"
-    if hears is None:
-        return f"{said}."
+    recording = _silence() if speaks is None else await _spoken(speaks)
     listener = await transcriber(hears, SystemClock())
     try:
         heard = one_line((await listener.text_of(recording)).text)[:HEARD_MAX_CHARS]
     finally:
         await listener.aclose()
-    if not said:
-        return f"{hears.name} transcribed a recording."
-    return f"{said}. {hears.name} transcribed the word as “{heard}”."
+    if speaks is None:
+        return f"{hears.name} transcribed a recording"
+    return f"{speaks.name} spoke a word ({len(recording):,} bytes), and {hears.name} transcribed the word as “{heard}”"
+
+
+async def _spoken(config: SpeechConfig) -> bytes:
+    synthesizer = await speech_synthesizer(config, SystemClock())
+    try:
+        return await synthesizer.speech_of(SPOKEN)
+    finally:
+        await synthesizer.aclose()
 
 
 def set_voice(tables: Table, bot: str, answer: VoiceAnswer) -> list[SecretFile]:

@@ -793,11 +793,11 @@ MODELS = ("--transcription-model", "whisper-1", "--speech-model", "tts-1", "--vo
     [
         (
             ("--language", "en", *MODELS),
-            "tts-1 spoke a word (12 bytes). whisper-1 transcribed the word as “Hello.”.",
+            "tts-1 spoke a word (12 bytes), and whisper-1 transcribed the word as “Hello.”",
             2,
         ),
         (("--language", "zh", *MODELS), "tts-1 读出了一个词（12 字节），whisper-1 把这个词转成了“Hello.”", 2),
-        (("--language", "en"), "whisper-1 transcribed a recording.", 1),
+        (("--language", "en"), "whisper-1 transcribed a recording", 1),
     ],
 )
 def test_voice_messages_are_set_up_with_flags_after_a_trial(

@@ -395,7 +395,7 @@ async def test_voice_messages_are_tried_and_saved_and_the_key_goes_to_no_other_s
         await desk.post("/voice", {**form, "key": "sk-voice-secret", "digest": await desk.digest()})
         shown = (await desk.page.get("/api/settings"))["bots"]["pond"]["voice"]
 
-    assert tried["findings"] == ["tts-1 spoke a word (12 bytes). whisper-1 transcribed the word as “Hello.”."]
+    assert tried["findings"] == ["tts-1 spoke a word (12 bytes), and whisper-1 transcribed the word as “Hello.”"]
     assert not any("authorization" in request.headers for request in server.requests)
     where = {"base_url": server.base_url, "api_key_file": "pond.voice.key"}
     assert desk.tables["bots"]["pond"]["speech"] == {"name": "tts-1", "voice": "nova", **where}

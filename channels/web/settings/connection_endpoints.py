@@ -231,8 +231,7 @@ async def _tried_web(answer: WebAnswer) -> dict[str, object]:
 
 
 async def _tried_voice(answer: VoiceAnswer) -> dict[str, object]:
-    hears, speaks = voice_configs(answer)
-    return {"findings": [await try_voice(hears, speaks)] if hears else []}
+    return {"findings": [await try_voice(*voice_configs(answer))] if answer.transcription else []}
 
 
 async def _tried_telegram(answer: TelegramAnswer) -> dict[str, object]:

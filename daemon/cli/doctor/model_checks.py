@@ -49,10 +49,10 @@ async def examine_speech(name: str, bot: BotConfig, *, probe: bool) -> list[Find
         text = f"bots.{name}.transcription is not set, so the model does not know what a voice message says"
         return [warning(check, text)]
     if not probe:
-        names = " and ".join(each.name for each in (speaks, hears) if each)
-        return [ok(check, f"{names} {'were' if speaks else 'was'} not tested (--probe-model tests the model)")]
+        both = [(f"transcription of {name}", hears), (f"speech of {name}", speaks)]
+        return [ok(each, f"{its.name} was not tested (--probe-model tests the model)") for each, its in both if its]
     try:
-        return [ok(check, (await try_voice(hears, speaks)).removesuffix("."))]
+        return [ok(check, await try_voice(hears, speaks))]
     except ModelError as failure:
         return [error(check, str(failure))]
 
