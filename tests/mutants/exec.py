@@ -35,6 +35,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/forget/file_removal.py",
+        "integration/test_exec.py",
+        (
+            "A folder that a command left without permissions is forgotten.",
+            "below.chmod(FOLDER_MODE)",
+            "pass",
+            "test_folders_without_permissions_are_removed_when_a_scope_is_forgotten",
+        ),
+    ),
+    *mutants_of(
         "daemon/operators/lua/approve.lua",
         "integration/test_exec.py",
         (
