@@ -17,11 +17,11 @@ from anyio.abc import TaskGroup
 
 from channels.outbox.delivery import Delivery
 from channels.outbox.out_feed import Entry
+from daemon.concurrency.slots import Slots
 from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, Paced, SendRefused, SendUnknown, brief
 from daemon.events import Reply
 from daemon.process import Process
-from daemon.slots import Slots
 
 # Which chat is next: in order within a chat, chats in turn, and those that rest hold up nobody. Pure.
 

@@ -50,8 +50,8 @@ from daemon.wording import Language
 
 if TYPE_CHECKING:
     from daemon.model.embeddings_client import EmbeddingsClient, Reranker
-    from daemon.model.speech_to_text import Transcriber
-    from daemon.model.text_to_speech import SpeechSynthesizer
+    from daemon.model.speech.speech_to_text import Transcriber
+    from daemon.model.speech.text_to_speech import SpeechSynthesizer
 
 __all__ = [
     "LASTS_S",
@@ -119,7 +119,7 @@ def _http_models(config: ModelConfig) -> Model:
 
 def _http_model(config: ModelConfig) -> Model:
     if config.api == "anthropic":
-        from daemon.model.anthropic_model import AnthropicModel  # noqa: PLC0415 - as below, and an extra
+        from daemon.model.anthropic.anthropic_model import AnthropicModel  # noqa: PLC0415 - as below, and an extra
 
         return AnthropicModel(config)
     from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415 - 0.4 s: in a thread, where one is configured
@@ -133,7 +133,7 @@ async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber
 
 
 def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
-    from daemon.model.speech_to_text import Transcriber  # noqa: PLC0415 - as above
+    from daemon.model.speech.speech_to_text import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
 
@@ -144,7 +144,7 @@ async def speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynth
 
 
 def _speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesizer":
-    from daemon.model.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
+    from daemon.model.speech.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
 
     return SpeechSynthesizer(config, clock)
 

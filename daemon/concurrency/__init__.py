@@ -1,0 +1,5 @@
+"""Concurrency within one process: calls at the same time, shared timers, reused tasks, and threads for blocking work.
+
+No public names: import from the modules. Begin with ``concurrent_calls`` (calls whose Redis commands become one
+pipeline) and ``threads`` (blocking work).
+"""
