@@ -4,7 +4,7 @@
 the codes by which strangers are let in, ``AccessNotices`` says a thing once.
 """
 
-from daemon.access.access import Access
+from daemon.access.access_list import Access
 from daemon.access.access_notices import AccessNotice, AccessNotices
 from daemon.access.access_rule import (
     AccessEntry,

@@ -14,7 +14,6 @@ from daemon.cli.generate_command import generate
 from daemon.cli.init_command import init
 from daemon.cli.memory_command import memory
 from daemon.cli.memory_search_command import audit_memory, search_memory
-from daemon.cli.output.transcript_source import trace
 from daemon.cli.page_command import page
 from daemon.cli.person_command import person
 from daemon.cli.queue_command import dead, jobs, queue
@@ -23,6 +22,7 @@ from daemon.cli.reminder_command import reminder
 from daemon.cli.root_command import root
 from daemon.cli.run_command import run
 from daemon.cli.session_command import rename_session, session
+from daemon.cli.trace_command import trace
 from daemon.cli.transcript_command import transcript
 from daemon.cli.usage_command import usage, version, worker
 
