@@ -1,4 +1,9 @@
-"""The ``millpond`` command: one file for each group of commands. Their imports happen when a command runs."""
+"""Contains the ``millpond`` command: one file for each group of subcommands.
+
+Public: ``main`` runs the command.
+Begin with ``root_command`` and ``command_setup``. The command ``millpond X`` is in ``X_command``. Heavy imports happen
+in a command.
+"""
 
 import gc
 import os

@@ -1,5 +1,5 @@
-"""Concurrency within one process: calls at the same time, shared timers, reused tasks, and threads for blocking work.
+"""Helps with concurrent work: calls at the same time, shared timers, reused tasks, and threads.
 
-No public names: import from the modules. Begin with ``concurrent_calls`` (calls whose Redis commands become one
-pipeline) and ``threads`` (blocking work).
+No public names: import from the modules.
+Begin with ``concurrent_calls`` (calls whose Redis commands become one pipeline) and ``threads`` (blocking work).
 """

@@ -1,8 +1,9 @@
-"""Models: what a turn asks, and the answers it gets.
+"""Calls models: clients of model servers, dialects, fallbacks and errors.
 
-``connect(config)`` gives the model that a bot's configuration names: a server of OpenAI's or Anthropic's API with its
-fallbacks, or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what
-turns texts into vectors, ``reranker(config)`` what compares texts with a query.
+Public: ``connect`` creates the ``Model`` of a bot's configuration; ``transcriber``, ``speech_synthesizer``,
+``embeddings`` and ``reranker`` create the others.
+Begin with ``chat_model`` (the interface) and ``http_model``. ``fallback_model`` tries other models, ``answer_parts``
+reads a stream.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,8 @@
-"""All sentences that the bot itself says, in English and Chinese. Answers of a model are not among them.
+"""Contains the sentences that the bot itself says, in English and Chinese.
 
-Public: ``text(key, language, ...)``, ``Language`` and ``SENTENCES``. A sentence is found by its key and the language of
-the bot's configuration; ``{name}`` stands for a value. Begin with ``conversation_wording``.
+Public: ``text`` returns the sentence of a key in a ``Language``, ``SENTENCES`` has all of them. ``{name}`` stands for a
+value.
+Begin with ``conversation_wording``.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,9 @@
-"""Consolidation: older messages become history and memory, and the session's cursor moves past them.
+"""Consolidates older messages into history and memory, and moves the session's cursor.
 
-``Consolidator`` does it, under the session's lock: for the role ``consolidation``, which consumes
-``session-grew``, for a turn that waits, and for whoever asks.
+Public: ``Consolidator`` consolidates a session under its lock and returns a ``ConsolidationReport``, ``Thresholds`` are
+the prompt sizes that trigger it.
+Begin with ``consolidator`` and ``consolidation_rounds``. ``consolidation_plan`` decides which messages, ``service`` is
+the role.
 """
 
 from workers.consolidation.consolidation_kits import Kits

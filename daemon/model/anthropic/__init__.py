@@ -1,4 +1,6 @@
-"""The client of Anthropic's Messages API: its requests and its events in the form of the chat completions API.
+"""Is the client of Anthropic's Messages API.
 
-No public names: import from the modules. Begin with ``anthropic_model``, which imports the optional SDK.
+No public names: import from the modules.
+Begin with ``anthropic_model``, which imports the optional SDK. The other modules translate requests and events to the
+form of the chat completions API.
 """

@@ -1,4 +1,5 @@
-"""Speech: transcription of voice messages, and spoken answers, by a server of OpenAI's API.
+"""Transcribes voice messages and speaks answers.
 
-No public names: import from the modules, which import the openai SDK. Begin with ``speech_to_text``.
+No public names: import from the modules.
+Begin with ``speech_to_text``. The modules import the openai SDK.
 """

@@ -1,5 +1,5 @@
-"""The part of ``millpond init`` that belongs to one platform: its questions, its API calls, and finding the owner.
+"""Asks the questions of one platform, calls its API, and identifies the owner.
 
-No public names: import from the modules. Begin with ``<platform>_interview``; ``<platform>_pairing`` identifies the
-owner.
+No public names: import from the modules.
+Begin with ``<platform>_interview``; ``<platform>_pairing`` waits for the owner's code.
 """
