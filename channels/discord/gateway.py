@@ -61,12 +61,22 @@ _log = structlog.get_logger()
 class Gateway:
     """One bot's receiving of events."""
 
-    def __init__(self, api: Api, token: Secret, sessions: GatewaySessions, inlet: EventInlet, *, channel: str) -> None:
+    def __init__(
+        self,
+        api: Api,
+        token: Secret,
+        sessions: GatewaySessions,
+        inlet: EventInlet,
+        *,
+        channel: str,
+        intents: int = INTENTS,
+    ) -> None:
+        """``intents``: those that need no permission of Discord's."""
         self._api = api
         self._sessions = sessions
         self._inlet = inlet
         self._channel = channel
-        self._login = GatewayLogin(token=token, intents=INTENTS | MESSAGE_CONTENT)
+        self._login = GatewayLogin(token=token, intents=intents | MESSAGE_CONTENT)
         self._failures = 0
         self._next_identify_at = 0.0
 
@@ -133,7 +143,7 @@ class Gateway:
             return self._backoff()
         self._sessions.forget()
         if ending.remedy == "without intent":
-            self._login = GatewayLogin(token=self._login.token, intents=INTENTS)
+            self._login = GatewayLogin(token=self._login.token, intents=self._login.intents & ~MESSAGE_CONTENT)
             _log.error("gateway.intent", channel=self._channel, reason=ending.reason)
             return 0.0
         if ending.remedy == "person":

@@ -19,6 +19,9 @@ from daemon.setup.discord_api import NO_INTENT
 INTENTS = (1 << 0) | (1 << 9) | (1 << 12)
 """Servers, messages in servers, direct messages (Gateway, "Intents")."""
 
+REACTIONS = (1 << 10) | (1 << 13)
+"""Reactions in servers and to direct messages."""
+
 MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
 
