@@ -95,7 +95,7 @@ class DiscordChannel:
 
     async def _lead(self, leader: Leader, api: Api, intake: Intake, me: Me, lease: Lease) -> None:
         async with leader.kept(lease):
-            sessions = GatewaySessions(self._process.bus, self.name)
+            sessions = GatewaySessions(self._process.bus, self.name, nonce=lease.nonce)
             await self._load(sessions)
             intents = INTENTS | (REACTIONS if self._config.hear_reactions else 0)
             if sessions.id and not sessions.intents & MESSAGE_CONTENT and await _may_read_content(api):

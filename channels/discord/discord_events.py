@@ -95,15 +95,18 @@ def reaction_of(kind: str, event: ReactionChange, me: Me, place: Place) -> Arriv
     """The reaction of an event of type ``kind``; None: the bot's own."""
     if event.user_id == me.id or event.message_author_id not in ("", me.id) or not is_snowflake(event.message_id):
         return None
+    emoji, removed = event.emoji.name or event.emoji.id or "", kind != REACTION_ADDED
+    if not (removed or (emoji and is_snowflake(event.user_id))):
+        return None
     user = event.member.user if event.member else None
     name = name_of(user, event.member) if user else ""
     return reacted(
         chat=place.chat,
         message=event.message_id,
-        emoji=event.emoji.name or event.emoji.id or "",
+        emoji=emoji,
         sender=Sender(id=event.user_id, name=name, is_bot=user.bot if user else False),
         chat_kind=kind_of(event.guild_id),
-        removed=kind != REACTION_ADDED,
+        removed=removed,
     )
 
 

@@ -5,7 +5,7 @@ import msgspec
 from channels.arrival import ALL_REACTIONS, Arrival, reaction_id
 from channels.intake.group_messages import KEPT_S
 from channels.posted_messages import PostedMessages
-from daemon.bus import Bus, load_script
+from daemon.bus import Bus, Part, load_script
 from daemon.errors import DamagedData, Trimmed
 from daemon.events import LogEntry, Overheard
 from daemon.printable import one_line
@@ -59,7 +59,7 @@ class Reactions:
             is_reaction=True,
         )
         keys = [self._bus.keys.overheard(session), self._bus.keys.seen(session, identity)]
-        args = [identity, _encode(reaction), KEPT_MAX, round(KEPT_S * 1000)]
+        args: list[Part] = [identity, _encode(reaction), KEPT_MAX, round(KEPT_S * 1000)]
         kept: bytes = await self._bus.run(REACT, keys, args)
         return kept == b"kept"
 

@@ -131,7 +131,7 @@ async def test_many_reactions_push_out_older_ones_and_no_messages(process: Proce
     assert sum(each.is_reaction for each in found) == KEPT_MAX
 
 
-@each_row("on", [True, False])
+@each_row("on", [False, True])
 async def test_sent_messages_are_remembered_where_reactions_are_heard(process: Process, on: bool) -> None:
     async with sink() as platform:
         here = pushing(process, platform, hear_reactions=on)

@@ -226,6 +226,13 @@ class World(Changing):
         """Their tokens, and whether they were answered."""
         self.greetings: list[int] = []
         """Opcodes, without content, with which the next connections begin in place of a greeting."""
+        self.silent_logins = 0
+        """Logins that get no answer."""
+        self.refused_resumes = 0
+        """Resumes that are refused for now."""
+        self.heartbeats: list[Any] = []
+        """Intervals, in milliseconds, with which the next connections are greeted."""
+        self.shards = 1
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""
