@@ -18,9 +18,14 @@ MUTANTS = (
     *mutants_of(
         "channels/intake/reactions.py",
         "integration/test_heard_reactions.py",
-        ("Only reactions to the bot's messages are kept.", "        if not session:\n            return False\n        answer", "        session = session or "support:pond-people"\n        answer", _HEARD),
+        (
+            "Only reactions to the bot's messages are kept.",
+            'session, _, turn = reply.rpartition("#")',
+            'session, _, turn = (reply or "support:pond-people#0").rpartition("#")',
+            _HEARD,
+        ),
         ("A removed reaction is forgotten.", "if _id_of(raw).startswith(gone):", "if False:", _HEARD),
-        ("A reaction may be put there once more.", '        await self._bus.call("DEL"', '        await self._bus.call("EXISTS"', _HEARD),
+        ("A reaction may be put there again.", 'self._bus.call("DEL"', 'self._bus.call("EXISTS"', _HEARD),
     ),
     *mutants_of(
         "channels/intake/lua/react.lua",
@@ -41,7 +46,12 @@ MUTANTS = (
     *mutants_of(
         "channels/intake/intake.py",
         "integration/test_heard_reactions.py",
-        ("Reactions are heard only where a bot wants them.", "if not self._config.hear_reactions or arrival", "if arrival", _HEARD),
+        (
+            "Reactions are heard only where a bot wants them.",
+            "if not self._config.hear_reactions or arrival",
+            "if arrival",
+            _HEARD,
+        ),
         (
             "Reactions of people who are not accepted are not kept.",
             '            return "silent"\n        return "overheard" if await self._reactions',
@@ -56,7 +66,7 @@ MUTANTS = (
             "A paused leader does not overwrite the session of its successor.",
             "~= ARGV[1] then return 0 end",
             "== '' then return 0 end",
-            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[expired-channels/discord/lua/save_session.lua]",
+            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[channels/discord/lua/save_session.lua-expired]",
         ),
     ),
     *mutants_of(

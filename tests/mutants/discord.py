@@ -65,8 +65,8 @@ MUTANTS = (
         _GATEWAY,
         (
             "Without the privileged intent the bot connects without it.",
-            "            self._login = GatewayLogin(token=self._login.token, intents=self._login.intents & ~MESSAGE_CONTENT)\n",
-            "",
+            "intents=self._login.intents & ~MESSAGE_CONTENT)",
+            "intents=self._login.intents)",
             "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
         ),
         (
