@@ -48,9 +48,8 @@ def payload_of(found: Payload) -> Mapping[str, Any]:
 
 def chat_of(found: Mapping[str, Any]) -> str:
     """The conversation that a payload is about; empty: none, or it cannot be told."""
-    event = found.get("event")
-    chat = event.get("channel") if isinstance(event, Mapping) else found.get("channel_id")  # pyright: ignore
-    chat = chat or nested(event, "item", "channel")
+    of_event: Any = nested(found, "event", "channel") or nested(found, "event", "item", "channel")
+    chat = of_event if "event" in found else found.get("channel_id")
     return chat if isinstance(chat, str) else ""
 
 
