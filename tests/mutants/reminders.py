@@ -55,7 +55,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/reminder_sweep.py",
+        "workers/agent/reminder_delays.py",
         _REMINDERS,
         (
             "A person who wants no reminders gets none.",
@@ -69,6 +69,10 @@ MUTANTS = (
             "if False:",
             "test_a_person_who_is_no_longer_admitted_gets_no_reminder",
         ),
+    ),
+    *mutants_of(
+        "workers/agent/reminder_sweep.py",
+        _REMINDERS,
         (
             "A reminder of an unknown bot delays no other.",
             "left_out[stored.member] = anyio.current_time() + UNKNOWN_S",
