@@ -264,6 +264,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/period_parts.py",
+        "unit/test_recall_dates.py",
+        (
+            "The last weekday of a month is counted from the end of the month.",
+            "begins = span.last + DAY if number < 0 else span.first",
+            "begins = span.first",
+            "test_a_weekday_of_a_month_is_counted_from_its_first_or_last_day",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/periods.py",
         "unit/test_recall_dates.py",
         (
