@@ -29,7 +29,8 @@ class Span:
     last: dt.date
     """Of the days, among them."""
     is_relative: bool = True
-    """Whether it can be understood only by who knows when it was said: nobody who wrote then wrote these words."""
+    """Whether it can be understood only by who knows when it was said, or names other days than those that are meant:
+    nobody who wrote then wrote these words."""
     kind: Kind = ""
     has_year: bool = False
     """Whether the text names the year."""

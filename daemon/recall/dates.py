@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from daemon.clock import stamp
 from daemon.recall.chinese_characters import simplified
 from daemon.recall.chinese_dates import chinese_spans
-from daemon.recall.date_spans import DAY, Span
+from daemon.recall.date_spans import DAY, Days, Span
 from daemon.recall.english_dates import HINTS, english_spans
 from daemon.recall.other_dates import other_spans
 from daemon.recall.periods import periods
@@ -110,8 +110,13 @@ def with_following(date: DateRange) -> DateRange:
 
 def ranges_of(found: list[Span], now: dt.datetime) -> tuple[DateRange, ...]:
     """The ranges of spans, without duplicates."""
+    return ranges_of_days(((span.first, span.last) for span in found), now)
+
+
+def ranges_of_days(found: Iterable[Days], now: dt.datetime) -> tuple[DateRange, ...]:
+    """The ranges from the first to the last of each days, without duplicates."""
     zone = now.tzinfo or dt.UTC
-    ranges = dict.fromkeys((span.first, span.last) for span in found)
+    ranges = dict.fromkeys(found)
     return tuple(
         DateRange(
             since=_midnight(first, zone),

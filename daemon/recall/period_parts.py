@@ -110,7 +110,7 @@ def _part_of(span: Span, part: str) -> Days:
 def _with_other_day(span: Span, before: str, behind: str) -> Span:
     year, month = span.first.year, span.first.month
     if (first := _first_day(before)) and (days := date_spans.day(year, month, int(first[1]))) and days[0] < span.first:
-        return replace(span, begin=span.begin - len(before) + first.start(), first=days[0])
+        return replace(span, begin=span.begin - len(before) + first.start(), first=days[0], is_relative=True)
     if (last := _last_day(behind)) and (days := date_spans.day(year, month, int(last[1]))) and days[0] > span.last:
-        return replace(span, end=span.end + last.end(), last=days[0])
+        return replace(span, end=span.end + last.end(), last=days[0], is_relative=True)
     return span

@@ -4,14 +4,15 @@ The dates are found before (``daemon.recall.dates``). Here the words beside them
 Chinese, and the most common ones of German and French.
 """
 
+import calendar
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from daemon.recall import date_spans
-from daemon.recall.chinese_dates import number_of
-from daemon.recall.date_spans import DAY, WEEKDAYS, Days, Span
+from daemon.recall.beside_dates import AFTER, BEFORE, beside
+from daemon.recall.date_spans import DAY, Days, Span
 from daemon.recall.period_parts import with_part
 
 EARLIEST = dt.date(1970, 1, 1)
@@ -24,22 +25,8 @@ _or = re.compile(r"\s*(?:and|or|und|oder|et|ou|和|或)\s*(?:in\s+)?", re.IGNORE
 _between = re.compile(rf"\b(?:between|zwischen|entre)\s+{_THE}$|在\s*$", re.IGNORECASE).search
 _between_behind = re.compile(r"\s*(?:之间|期间|中间)").match
 _but = re.compile(r"\s*[,，]?\s*(?:and|but|und|aber|et|mais|但是?|[而并]?且|和)?\s*", re.IGNORECASE).fullmatch
-_BEFORE = "before|prior\\ to|preceding|leading\\ up\\ to|vor|avant"
-_AFTER = "after|following|nach|après"
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERS = {"a": 1, "an": 1, "couple of": 2} | {name: number for number, name in enumerate(_COUNTS, 1)}
-_OTHER_UNITS = {"wochenende": "weekend", "week-end": "weekend", "woche": "week", "semaine": "week", "tag": "day"}
-_UNITS = "|".join(("weekend|week|month|year|day|night|evening", *WEEKDAYS, *_OTHER_UNITS))
-_beside_before = re.compile(
-    rf"""\b(?:
-    (?:(?:the|last|on|that|first|very|next|am|der|le|la)\ )*(?P<unit>{_UNITS})
-    |(?:a\ )?(?P<count>\d{{1,2}}|{"|".join(_NUMBERS)}|few|couple\ of)\ (?P<counted>day|week|month|year)s?
-    |the\ (?P<several>day|week)s
-    )\ (?:(?P<before>{_BEFORE})|(?P<of>of|beginning|starting)|{_AFTER})\s+(?:on\s+)?{_THE}$""",
-    re.IGNORECASE | re.VERBOSE,
-).search
 _open_before = re.compile(
-    rf"""\b(?:(?P<since>since|seit|depuis)|(?P<after>{_AFTER}|nach|après)|(?P<before>{_BEFORE}|vor|avant)
+    rf"""\b(?:(?P<since>since|seit|depuis)|(?P<after>{AFTER}|nach|après)|(?P<before>{BEFORE}|vor|avant)
     |(?P<until>until|till|by|up\ to|through|bis|jusqu'en|jusqu'au))\s+{_THE}$""",
     re.IGNORECASE | re.VERBOSE,
 ).search
@@ -49,14 +36,6 @@ _open_behind = re.compile(
 ).match
 _within = re.compile(rf"\s*,?\s*(?:(?:of|in|on|'s|’s|的|im|en|am)\s*)?{_THE}", re.IGNORECASE).fullmatch
 """Between a date and a longer one that contains it: "Friday of last week", "last year in March"."""
-
-
-_beside_behind = re.compile(
-    r"(?P<of>[之以])?(?P<side>[前后])的?(?:那个?|这个?|第)?(?:(?P<count>[一两二三四五六七八九十几]{1,2}|\d{1,2})个?"
-    r"(?P<unit>天|日|周(?!末)|星期|礼拜|月|年)|一?个?(?:(?P<weekend>周末)|(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])))"
-).match
-_CHINESE_DAYS = {"天": 1, "日": 1, "月": 30, "年": 365}
-"""Of each unit. All others are weeks."""
 
 
 def periods(text: str, found: Sequence[Span], today: dt.date) -> Iterator[Span]:
@@ -84,7 +63,7 @@ def periods(text: str, found: Sequence[Span], today: dt.date) -> Iterator[Span]:
             left.pop(0)
         if left and _or(text[span.end : left[0].begin]) and left[0].has_year and not span.has_year:
             span = _in_year_of(span, left[0])
-        span = _beside(text, span) or _with_end(text, span, today)
+        span = beside(text, span) or _with_end(text, span, today)
         while left and span.begin < left[0].begin < span.end:
             left.pop(0)  # the weekend of "4月10日前的周末"
         if (
@@ -106,11 +85,11 @@ def _joined(text: str, one: Span, other: Span) -> Span | None:
     if _to(gap) or (_and(gap) and (_between(text[: one.begin]) or _between_behind(text[other.end :]))):
         # Mostly only one of the dates names its year.
         if one.has_year and not other.has_year and not other.is_relative:
-            lasts = [date_spans.moved(other.last, one.first.year + more) for more in (0, 1)]
+            lasts = [_last_moved(other, one.first.year + more) for more in (0, 1)]
             other = replace(other, last=next((last for last in lasts if last >= one.first), other.last))
         firsts = [date_spans.moved(one.first, year) for year in (one.first.year, other.last.year, other.last.year - 1)]
         first = next((first for first in firsts if first <= other.last), None)
-        return replace(one, end=other.end, first=first, last=other.last, kind="") if first else None
+        return replace(one, end=other.end, first=first, last=other.last, is_relative=True, kind="") if first else None
     if not _within(gap):
         return None
     small, large = (one, other) if one.last - one.first <= other.last - other.first else (other, one)
@@ -132,14 +111,21 @@ def _inside(small: Span, large: Span) -> Days | None:
         return day, day
     if large.kind == "year" and not small.has_year and small.kind in ("day", "month", "season"):
         more = small.last.year - small.first.year
-        return date_spans.moved(small.first, large.first.year), date_spans.moved(small.last, large.first.year + more)
+        return date_spans.moved(small.first, large.first.year), _last_moved(small, large.first.year + more)
     return None
 
 
 def _in_year_of(span: Span, other: Span) -> Span:
     """ "May and June 2025": only the second date names the year."""
     first, more = date_spans.moved(span.first, other.first.year), span.last.year - span.first.year
-    return replace(span, first=first, last=date_spans.moved(span.last, first.year + more), has_year=True)
+    return replace(span, first=first, last=_last_moved(span, first.year + more), has_year=True)
+
+
+def _last_moved(span: Span, year: int) -> dt.date:
+    """The last day of a date in another year: the last day of February if it is a month or season."""
+    last = date_spans.moved(span.last, year)
+    is_end = span.first != span.last and (span.last + DAY).day == 1
+    return last.replace(day=calendar.monthrange(year, last.month)[1]) if is_end else last
 
 
 def _within_both(one: Span, other: Span) -> Span:
@@ -148,23 +134,7 @@ def _within_both(one: Span, other: Span) -> Span:
     return replace(other, begin=one.begin, first=first, last=last) if first <= last else other
 
 
-# What lies beside a date, or on one side of it: "the weekend before 10 April", "since March"
-
-
-def _beside(text: str, span: Span) -> Span | None:
-    """The date beside the one of ``span``, if the text means that one."""
-    if (found := _beside_before(text[: span.begin])) and found["of"]:
-        return _around(replace(span, begin=found.start()), found)
-    if found:
-        step = -1 if found["before"] else 1
-        edge = span.first if step < 0 else span.last
-        unit = found["unit"] and found["unit"].lower()
-        days = _unit(_OTHER_UNITS.get(unit, unit), edge, step) if unit else _counted(found, edge, step)
-        return replace(span, begin=found.start(), first=days[0], last=days[1])
-    if (found := _beside_behind(text[span.end :])) and (not span.is_relative or found["of"]):
-        first, last = _chinese_beside(span, found)
-        return replace(span, end=span.end + found.end(), first=first, last=last)
-    return None
+# Periods with one end: "since March"
 
 
 def _with_end(text: str, span: Span, today: dt.date) -> Span:
@@ -178,66 +148,8 @@ def _with_end(text: str, span: Span, today: dt.date) -> Span:
     return span
 
 
-def _chinese_beside(span: Span, found: re.Match[str]) -> Days:
-    """``前两天`` are the two days before it, ``后的周末`` is the weekend behind it."""
-    step = -1 if found["side"] == "前" else 1
-    edge = span.first if step < 0 else span.last
-    if found["weekday"] or found["weekend"]:
-        unit = WEEKDAYS["一二三四五六日".index(found["weekday"].replace("天", "日"))] if found["weekday"] else "weekend"
-        return _unit(unit, edge, step)
-    count = 5 if found["count"] == "几" else number_of(found["count"])
-    days = max(1, count) * _CHINESE_DAYS.get(found["unit"], 7)
-    first, last = sorted((edge + DAY * step, edge + DAY * step * days))
-    return first, last
-
-
-def _around(span: Span, found: re.Match[str]) -> Span:
-    """ "The week of 3 May"."""
-    if found["unit"] is None or span.kind != "day" or found["unit"].lower() not in ("week", "weekend"):
-        return span
-    first, last = (date_spans.week_from if found["unit"].lower() == "week" else date_spans.weekend_from)(span.first, 0)
-    return replace(span, first=first, last=last, kind="week")
-
-
-def _unit(unit: str, edge: dt.date, step: int) -> Days:
-    """The next day, week, ... before or behind a day."""
-    match unit:
-        case "day" | "night" | "evening":
-            return edge + DAY * step, edge + DAY * step
-        case "week":
-            return (edge - 7 * DAY, edge - DAY) if step < 0 else (edge + DAY, edge + 7 * DAY)
-        case "month":
-            return date_spans.month_from(edge, step)
-        case "year":
-            return date_spans.year_of(edge.year + step) or (edge, edge)
-        case "weekend":
-            # A weekend that contains the day is neither before nor behind it.
-            away = (edge.weekday() + 2) % 7 or 7 if step < 0 else (5 - edge.weekday()) % 7 or 7
-            saturday = edge + DAY * away * step if step > 0 else edge - DAY * (away if edge.weekday() != 6 else 8)
-            return saturday, saturday + DAY
-        case _:
-            number = WEEKDAYS.index(unit)
-            away = (step * (number - edge.weekday())) % 7 or 7
-            return edge + DAY * away * step, edge + DAY * away * step
-
-
-def _counted(found: re.Match[str], edge: dt.date, step: int) -> Days:
-    """``two weeks after``: by weeks it is not meant to the day."""
-    count, unit = (found["count"] or "few").lower(), (found["counted"] or found["several"]).lower()
-    if count == "few":
-        first, last = sorted((edge + DAY * step, edge + DAY * step * (7 if unit == "day" else 28)))
-        return first, last
-    number = step * (_NUMBERS.get(count) or int(count))
-    if unit == "month":
-        return date_spans.month_from(edge, number)
-    if unit == "year":
-        return date_spans.year_of(edge.year + number) or (edge, edge)
-    day, about = (edge + 7 * DAY * number, 2 * DAY) if unit == "week" else (edge + DAY * number, 0 * DAY)
-    return day - about, day + about
-
-
 def _opened(span: Span, found: re.Match[str], today: dt.date) -> Span:
-    span = replace(span, kind="open")
+    span = replace(span, is_relative=True, kind="open")
     if found["since"]:
         return replace(span, last=max(span.last, today))
     if found["after"]:

@@ -246,7 +246,7 @@ MUTANTS = (
         "unit/test_recall_ranking.py",
         (
             "The shortest message of a day does not represent it.",
-            "about * min(1.0, length)",
+            "about * (min(1.0, length) if information is None else information)",
             "about",
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
         ),
@@ -261,6 +261,22 @@ MUTANTS = (
             "return names_any(text, said, self._dates)",
             "return False",
             "test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/ranking.py",
+        "unit/test_recall_ranking.py",
+        (
+            "Days beside an event are counted from the day of the event.",
+            "ranges_of_days([asked.event.days(day)], asked.now)",
+            "ranges_of_days([(day, day)], asked.now)",
+            "test_a_question_that_names_only_days_finds_what_says_most_of_them",
+        ),
+        (
+            "An event that nothing mentions has no day.",
+            "if not time or len(shared) < EVENT_SHARE * len(event.terms):",
+            "if not time:",
+            "test_days_beside_an_event_that_nobody_mentioned_are_no_days",
         ),
     ),
     *mutants_of(

@@ -87,7 +87,7 @@ def test_whatever_is_said_names_some_days_or_none(text: str, now: dt.datetime) -
 def test_what_is_asked_stands_in_what_was_said(text: str) -> None:
     query = query_terms(text, NOW)
 
-    assert bool(query.terms) == bool(terms(text))
+    assert bool(query.terms or query.dates) == bool(terms(text))
     assert not set(query.terms) & set(query.rest)
     assert query.dates == dates_in(text, NOW)
 
@@ -306,6 +306,7 @@ def test_a_third_of_a_month_is_early_mid_or_late(number: int, year: int, form: t
         )
     ),
 )  # fmt: skip
+@example(1, 2, 2016, "{y}年{n}月到{n2}月")
 def test_two_months_are_a_period(one: int, other: int, year: int, form: str) -> None:
     first, last = sorted((one, other))
 
