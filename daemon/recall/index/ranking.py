@@ -75,7 +75,7 @@ UNSURE = 2.0
 REPEATED_MAX = 1_000
 """Chunks that are looked at where most of them only repeat the question."""
 
-DATED_MAX = 150
+DATED_MAX = 80
 """Of those without a word so many are taken, the newest."""
 
 DATED_ROWS_MAX = 5_000

@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -44,6 +45,10 @@ FIRST_SIGN = "\u2e80"
 FIRST_SHARE = 0.8
 """If a question asks for the first time of something, the oldest chunk comes first among those with at least this share
 of the best score. Texts that say the same in other lengths differ by less."""
+
+SAMPLE_ROWS = 100
+"""Rows of the whole index by which it is known how common the words of a day's messages are. To count all rows that
+contain a common word takes milliseconds."""
 
 DATED = 3.0
 """What a chunk's score is multiplied by when it is of a date that the query names."""
@@ -165,10 +170,13 @@ class Scoring:
             for row, chunk in self._chunks.items()
             if _is_within(chunk.time, self._short)
         }
-        asked = json.encode([*frozenset(chain.from_iterable(terms.values()))]).decode()
-        counts = self._connection.execute(f"SELECT term, doc FROM term WHERE term {ONE_OF}", (asked,))  # noqa: S608
-        weights = {term: weight_of(term, docs, self._last) for term, docs in counts}
-        said = {row: sum(map(weights.__getitem__, its)) / max(mean, len(its)) for row, its in terms.items()}
+        sample = range(1, self._last + 1, max(1, self._last // SAMPLE_ROWS))
+        rows = json.encode([*frozenset(sample) - terms.keys()]).decode()
+        others = self._connection.execute(f"SELECT terms FROM chunk WHERE id {ONE_OF}", (rows,)).fetchall()  # noqa: S608
+        texts = [*terms.values(), *(frozenset(text.split()) for (text,) in others)]
+        counts = Counter(chain.from_iterable(texts))
+        weights = {docs: weight_of("", docs, len(texts)) for docs in {*counts.values()}}
+        said = {row: sum(weights[counts[term]] for term in its) / max(mean, len(its)) for row, its in terms.items()}
         most = max(said.values(), default=0.0) or 1.0
         return {row: value / most for row, value in said.items()}
 
