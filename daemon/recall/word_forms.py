@@ -90,7 +90,8 @@ taxi cab; afraid scared frightened; happy glad; soccer football; cookie biscuit;
 store shop shops; fall autumn; telephone cellphone smartphone; pharmacist chemist; small tiny; allergy allergic;
 birth born; marry marriage wedding married wed; die dead died dies dying death; tall height; weigh weight;
 grow growth; choose choice; decide decision; advise advice; believe belief; lose loss; sell sale sales;
-fly flight flights; gift present presents
+fly flight flights; gift present presents; cat kitten kittens kitty; dog puppy puppies pup;
+boss supervisor; salary wage wages; job occupation profession
 """
 _FORMS = """
 arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bite bit bitten;
