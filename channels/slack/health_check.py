@@ -9,7 +9,7 @@ from channels.slack.api import Api, connect
 from channels.slack.api_types import UNFITTING, Rejected, Unauthorized
 from daemon.config import SlackConfig
 from daemon.errors import ChannelError
-from daemon.setup.slack_scopes import missing_of
+from daemon.setup.platforms.slack_scopes import missing_of
 
 TIMEOUT_S = 10.0
 
@@ -52,12 +52,16 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
         ]
     granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
     hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
-    return [Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"), *_lacking(granted), *hears]
+    return [
+        Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"),
+        *_lacking(granted, config),
+        *hears,
+    ]
 
 
-def _lacking(granted: list[str]) -> Iterator[Remark]:
+def _lacking(granted: list[str], config: SlackConfig) -> Iterator[Remark]:
     # Slack names the scopes of every token; another server may not.
-    if granted and (missing := missing_of(granted)):
+    if granted and (missing := missing_of(granted, hears_reactions=config.hear_reactions)):
         yield Remark(
             state="warning",
             text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "
