@@ -12,7 +12,7 @@ from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.group_messages import GroupContext, LoopGuard, place_of
-from channels.intake.message_bursts import plain
+from channels.intake.message_bursts import PASTE_S, Pastes, plain
 from daemon import metrics
 from daemon.access import (
     VALID_S,
@@ -81,6 +81,7 @@ class Intake:
         self._overhearing = GroupContext(process.bus)
         self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
+        self._pastes = Pastes(channel.length, channel.limits.said_max)
 
     async def run(self) -> None:
         """Listen for approvals and bans until cancelled; without it, they take effect some seconds later."""
@@ -117,7 +118,7 @@ class Intake:
             BusUnavailable: none of them is kept.
         """
         session = _session(self._name, run[0]) if len(run) > 1 else None
-        if session is None:
+        if session is None or any(self._pastes.is_piece(each) for each in run):
             return 0
         if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
             return 0
@@ -175,6 +176,9 @@ class Intake:
 
     async def _hear(self, case: ArrivalCase) -> str:
         """As ``_judge``, for an accepted sender."""
+        if not case.arrival.mentioned and self._pastes.follows(case.arrival):
+            # Only the first piece of a long message in a group names the bot.
+            case = msgspec.structs.replace(case, arrival=msgspec.structs.replace(case.arrival, mentioned=True))
         arrival = case.arrival
         command = command_of(arrival.text)
         place = place_of(self._config.access, arrival, command)
@@ -257,7 +261,11 @@ class Intake:
     async def _accept(self, case: ArrivalCase) -> str:
         arrival, session = case.arrival, case.session
         inbound = self._inbound(case)
-        window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
+        window_s = self._config.debounce_s
+        if arrival.album:
+            window_s = max(window_s, ALBUM_S)
+        if not inbound.command and self._pastes.is_piece(arrival):
+            window_s = max(window_s, PASTE_S)
         try:
             accepted = await accept(
                 self._process,

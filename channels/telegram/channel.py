@@ -20,7 +20,7 @@ from channels.telegram.group_migration import NEW, GroupMigrations
 from channels.telegram.health_check import examined, me_of
 from channels.telegram.message_sender import MessageSender, Target
 from channels.telegram.polling import Polling, under_lease
-from channels.telegram.text_forms import TEXT_MAX
+from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX
 from channels.telegram.updates import Me
 from channels.telegram.webhook import Webhook
 from daemon.config import TelegramConfig
@@ -41,6 +41,8 @@ LIMITS = Limits(
     typing_lasts_s=5.0,
     fetch_max_bytes=FETCH_MAX_BYTES,
     send_max_bytes=SEND_MAX_BYTES,
+    caption_max=CAPTION_MAX,
+    said_max=TEXT_MAX,
 )
 
 ALL_COUNT, ALL_S = 30, 1.0

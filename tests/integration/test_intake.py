@@ -332,6 +332,30 @@ async def test_an_album_collects_although_the_channel_has_no_window(process: Pro
     assert len(await accepted(process.bus)) == 3
 
 
+@each_row(
+    "who, group, said, asked, waits",
+    [
+        ("ann", "", ["x" * 4_000, "y" * 3_990, "the end"], 3, True),
+        ("bob", "", ["x" * 4_000], 1, True),
+        ("cid", "", ["x" * 3_000, "more"], 2, False),
+        ("dee", "-101", ["x" * 4_000, "the end"], 2, True),
+        ("eve", "-102", ["x" * 3_000, "more"], 1, False),
+    ],
+)
+async def test_pieces_of_a_long_message_collect_although_the_channel_has_no_window(
+    process: Process, who: str, group: str, said: list[str], asked: int, waits: bool
+) -> None:
+    intake, keys = intake_of(with_channel(process), said_max=4_000), process.bus.keys
+    # In a group only the first piece names the bot.
+    await intake.take_run(
+        [an_arrival(text, who=who, chat=group, mentioned=not group or not at) for at, text in enumerate(said)]
+    )
+    session = f"{NAME}:{group or who}"
+
+    assert await process.bus.call("LLEN", keys.waiting(session)) == asked
+    assert (await process.bus.call("ZSCORE", keys.ready(0), session) is None) == waits
+
+
 async def test_a_message_that_cannot_be_taken_is_answered_with_a_line_a_minute(process: Process) -> None:
     config = structs.replace(process.config, queue=structs.replace(process.config.queue, message_max_bytes=10))
     intake = intake_of(with_channel(replace(process, config=config)))

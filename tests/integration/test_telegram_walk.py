@@ -64,7 +64,13 @@ async def walking(
     async def connect(_config: ModelConfig, *, language: str) -> Speaking:
         return answering
 
-    fields: dict[str, Any] = {"base_url": telegram.base_url, "access": OPEN, "send_timeout_s": 3.0, **channel}
+    fields: dict[str, Any] = {
+        "base_url": telegram.base_url,
+        "access": OPEN,
+        "send_timeout_s": 3.0,
+        "debounce_s": 0,
+        **channel,
+    }
     tokens = {NAME: telegram.bot.token, **{each.person.username: each.token for each in bots}}
     one = replace(
         process,
@@ -492,7 +498,11 @@ async def test_an_answer_is_shown_while_it_is_written_in_one_message(process: Pr
     assert message.edits, "nothing was shown before"
     assert all(plain.startswith(edit.replace("*", "").removesuffix("…").rstrip()) for edit in message.edits)
     assert ann.actions and ann.actions[0][1] == "typing"
-    assert asked.reactions == {telegram.bot.person.id: "👀"}
+    await telegram.until(lambda: not asked.reactions)
+    assert [call.params["reaction"] for call in telegram.called("setMessageReaction")] == [
+        [{"type": "emoji", "emoji": "👀"}],
+        [],
+    ]
 
 
 async def test_of_many_answers_at_once_nothing_is_sent_without_room_for_it(

@@ -360,6 +360,7 @@ class TurnEndings:
                 correlation=inbound.correlation,
                 attachments=attachments,
                 reply_to=answered_as(inbound),
+                answers=(inbound.id,) if kind == "aside" else (),
             )
         return SessionNotice(notice=notice, reply=reply, out_channel=inbound.channel)
 
@@ -397,4 +398,5 @@ def _reply(turn: Turn, text: str) -> Reply | None:
         correlation=turn.first.correlation,
         attachments=turn.spoken,
         reply_to=answered_as(said[-1]) if said else "",
+        answers=tuple(each.id for each in said if each.reminder is None),
     )
