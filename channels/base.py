@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from channels.arrival import Arrival
+from channels.arrival import Arrival, Press
 from daemon.events import Attachment, Choice, Inbound, Overheard
 from daemon.sessionkey import SessionKey
 
@@ -98,6 +98,17 @@ class Intake(Protocol):
 
         Raises:
             BusUnavailable: it is not kept; the platform has to say it again.
+        """
+        ...
+
+    async def press(self, press: Press) -> str:
+        """Deal with a button that somebody pressed: its command is accepted as a message of theirs, once per question.
+
+        Empty: the command is accepted, now or before, and the buttons may go. Otherwise why not, a sentence for this
+        person alone.
+
+        Raises:
+            BusUnavailable: as for ``take``.
         """
         ...
 

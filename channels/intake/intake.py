@@ -4,11 +4,10 @@ import secrets
 from collections.abc import Sequence
 from typing import Protocol
 
-import anyio
 import msgspec
 import structlog
 
-from channels.arrival import Arrival, cleaned
+from channels.arrival import Arrival, Press, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.group_messages import GroupContext, LoopGuard, place_of
@@ -24,6 +23,7 @@ from daemon.access import (
     Stranger,
     is_kept_from_members,
     is_listed,
+    may,
     verdict,
 )
 from daemon.bus import Accepted, command_of
@@ -110,6 +110,36 @@ class Intake:
                 return done
             done += taken or 1
         return done
+
+    async def press(self, press: Press) -> str:
+        """See ``channels.base.Intake``."""
+        arrival, correlation, language = cleaned(press.arrival), secrets.token_hex(8), self._bot.language
+        session, command = _session(self._name, arrival), command_of(arrival.text)
+        if session is None or not command:
+            return say("choice_old", language)
+        # Whoever presses: one question is answered once.
+        arrival = msgspec.structs.replace(arrival, seen_as=f"press {arrival.id}")
+        case = ArrivalCase(arrival=arrival, session=session, correlation=correlation)
+        with structlog.contextvars.bound_contextvars(
+            channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
+        ):
+            outcome, text = await self._pressed(case, only=press.who)
+            metrics.ARRIVALS.labels(self._name, outcome).inc()
+        return text
+
+    async def _pressed(self, case: ArrivalCase, *, only: str) -> tuple[str, str]:
+        """The outcome of a press, in a word, and the text for the person."""
+        arrival, inbound, language = case.arrival, self._inbound(case), self._bot.language
+        heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
+        if heard != "heard" or only not in ("", arrival.sender.id) or not may(self._bot, inbound, inbound.command):
+            return "refused", say("choice_not_yours", language)
+        try:
+            accepted = await accept(self._process, inbound, seen_as=arrival.seen_as)
+        except InboundError as error:
+            return "refused", self._refusal(error)
+        except SessionFull as error:
+            return "full", say("session_full", language, seconds=round(error.retry_after_s))
+        return accepted.status, ""
 
     async def _take_plain(self, run: Sequence[Arrival]) -> int:
         """Queue a run of messages by one script; returns how many were handled. With 0, the first one is handled alone.
@@ -353,27 +383,3 @@ def _text(arrival: Arrival, *, bot: str) -> str:
     # A mention without text asks the bot to react to the earlier messages.
     is_bare = arrival.chat_kind == "group" and not arrival.text.strip() and not arrival.attachments
     return f"@{bot}" if is_bare else arrival.text
-
-
-# Having an adapter receive for as long as the process runs.
-
-REST_S = 5.0
-"""Pause before an adapter that failed receives again: it deals itself with a platform that is away."""
-
-
-async def receive(process: Process, channel: Channel, intake: Intake) -> None:
-    """Let ``channel`` hand in what its platform says, until the process stops."""
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(intake.run)
-        tg.start_soon(_receive, channel, intake)
-        await process.stopping.wait()
-        tg.cancel_scope.cancel()
-
-
-async def _receive(channel: Channel, intake: Intake) -> None:
-    while True:
-        try:
-            return await channel.receive(intake)
-        except Exception as error:  # noqa: BLE001 - the service's top: a bug in one adapter must not end the others
-            _log.exception("receive.failed", channel=channel.name, reason=type(error).__name__)
-        await anyio.sleep(REST_S)

@@ -15,6 +15,7 @@ from channels.telegram.api import Api
 from channels.telegram.api import connect as connect_api
 from channels.telegram.api_types import Path, Rejected
 from channels.telegram.attachments import SEND_MAX_BYTES
+from channels.telegram.buttons import Buttons
 from channels.telegram.event_inlet import EventInlet
 from channels.telegram.group_migration import NEW, GroupMigrations
 from channels.telegram.health_check import examined, me_of
@@ -96,7 +97,8 @@ class TelegramChannel:
                 longest_s=LEAD_STEP_S,
             )
             await self.load()
-            inlet = EventInlet(intake, me, self._moved, channel=self.name)
+            buttons = Buttons(api, channel=self.name)
+            inlet = EventInlet(intake, me, self._moved, channel=self.name, buttons=buttons)
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._register)
                 if self._config.webhook.url:
@@ -136,7 +138,7 @@ class TelegramChannel:
         number = self._moved.message_id(chat.chat, platform_id)
         if number is None:
             raise SendRejected(f"message {platform_id!r} cannot be edited: it was not found")
-        await self._sending.edit(self._target(chat), number, part.text, timeout_s=timeout_s)
+        await self._sending.edit(self._target(chat), number, part, timeout_s=timeout_s)
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
         """As ``Channel.remove``."""

@@ -3,8 +3,8 @@
 Nothing is sent again here that may have arrived.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from channels.base import Part
 from channels.telegram.api import Api, Upload
 from channels.telegram.api_types import HOPELESS, NoMethod, Rejected, Sent
 from channels.telegram.attachments import METHODS, upload_of
+from channels.telegram.buttons import keyboard_of
 from channels.telegram.text_forms import TextForm, captions_of, forms_of
 from daemon.errors import ChannelError, SendRefused, SendUnknown
 
@@ -46,11 +47,14 @@ class Target:
     """As the platform calls it now."""
     thread: str = ""
     reply_to: int | None = None
+    keyboard: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The parameters of the buttons below the message."""
 
     @property
     def fields(self) -> dict[str, Any]:
         """The parameters that say so."""
-        fields: dict[str, Any] = {"chat_id": int(self.chat) if self.chat.lstrip("-").isdecimal() else self.chat}
+        chat = int(self.chat) if self.chat.lstrip("-").isdecimal() else self.chat
+        fields: dict[str, Any] = {"chat_id": chat, **self.keyboard}
         if self.thread.isdecimal():
             fields["message_thread_id"] = int(self.thread)
         if self.reply_to is not None:
@@ -71,6 +75,7 @@ class MessageSender:
     async def send(self, target: Target, part: Part, *, timeout_s: float) -> str:
         """Send a part; the platform's id of the last message that it took. Errors as for ``Channel.send``."""
         deadline = anyio.current_time() + timeout_s
+        target = replace(target, keyboard=keyboard_of(part))
         uploads = [await upload_of(self._workspace, each) for each in part.attachments]
         if part.document:
             uploads.insert(0, Upload(field="document", name=DOCUMENT_NAME, content=part.document.encode()))
@@ -88,13 +93,13 @@ class MessageSender:
             # What stands before it was sent: the part is neither refused nor sent.
             raise _half_sent(first, error) from error
 
-    async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
-        """Have a message say ``text``. Errors as for ``Channel.edit``."""
+    async def edit(self, target: Target, message_id: int, part: Part, *, timeout_s: float) -> None:
+        """Have a message say what ``part`` says. Errors as for ``Channel.edit``."""
         deadline = anyio.current_time() + timeout_s
-        fields = {"chat_id": target.fields["chat_id"], "message_id": message_id}
+        fields = {"chat_id": target.fields["chat_id"], "message_id": message_id, **keyboard_of(part)}
         try:
             await self._first_taken(
-                await _parsed(forms_of, text), ("editMessageText", "editMessageText"), fields, deadline
+                await _parsed(forms_of, part.text), ("editMessageText", "editMessageText"), fields, deadline
             )
         except Rejected as no:
             if not no.says(NOT_MODIFIED):
@@ -143,7 +148,7 @@ class MessageSender:
             if not (target.thread and no.says(NO_THREAD)):
                 raise
             # The topic was deleted: what was asked there is answered in the group itself.
-            fields = Target(chat=target.chat, reply_to=target.reply_to).fields
+            fields = replace(target, thread="").fields
             result = await self._first_taken(forms, methods, fields, deadline, upload)
         try:
             return str(_sent(result).message_id)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Press, Sender, unpacked
 from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
 from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 
-KINDS = ("message", "edited_message", "my_chat_member")
+KINDS = ("message", "edited_message", "my_chat_member", "callback_query")
 """What the server is asked for; it sends nothing else."""
 
 QUOTE_MAX_CHARS = 1_000
@@ -48,6 +48,17 @@ class Membership:
     status: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pressed:
+    """Somebody has pressed a button of the bot."""
+
+    query: str
+    """The platform's id of the press, which wants an answer."""
+    chat: int
+    """The chat's id as the platform says it now."""
+    press: Press
+
+
 class _Member(msgspec.Struct, frozen=True):
     status: str = ""
 
@@ -57,7 +68,14 @@ class _Membership(msgspec.Struct, frozen=True):
     new_chat_member: _Member = _Member()
 
 
-Event = Arrival | Migrated | Membership | None
+class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
+    id: str
+    sender: User
+    message: Message | None = None
+    data: str = ""
+
+
+Event = Arrival | Migrated | Membership | Pressed | None
 
 
 def read(found: msgspec.Raw | bytes, me: Me) -> Event:
@@ -72,7 +90,7 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
         return Membership(chat=member.chat.id, status=member.new_chat_member.status)
     said = update.message or update.edited_message
     if not said:
-        return None
+        return _pressed(update) if update.callback_query else None
     message = lenient(Message, said)
     if message.migrate_to_chat_id:
         return Migrated(old=message.chat.id, new=message.migrate_to_chat_id)
@@ -82,6 +100,30 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
     if sender is None or (message.chat.type != "private" and message.chat.type not in GROUPS):
         return None
     return _arrival(update, message, sender, me, said)
+
+
+def _pressed(update: Update) -> Pressed | None:
+    query = msgspec.json.decode(update.callback_query, type=_Query)
+    message = query.message
+    if message is None or not query.data:
+        return None
+    who, command = unpacked(query.data)
+    arrival = Arrival(
+        seen_as=str(update.update_id),
+        id=str(message.message_id),
+        order=float(message.message_id),
+        chat=str(message.chat.id),
+        thread=_thread(message),
+        chat_kind="direct" if message.chat.type == "private" else "group",
+        chat_name=message.chat.title,
+        sender=Sender(id=str(query.sender.id), name=query.sender.name, is_bot=query.sender.is_bot),
+        text=command,
+    )
+    return Pressed(query=query.id, chat=message.chat.id, press=Press(arrival=arrival, who=who))
+
+
+def _thread(message: Message) -> str:
+    return str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else ""
 
 
 def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msgspec.Raw) -> Arrival | None:
@@ -108,7 +150,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         id=str(message.message_id),
         order=float(message.message_id),
         chat=str(message.chat.id),
-        thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
+        thread=_thread(message),
         chat_kind="direct" if direct else "group",
         chat_name=message.chat.title,
         sender=sender,

@@ -32,7 +32,7 @@ HEARS = ("connect", "GET bot")
 
 
 class DiscordLab(Lab):
-    missing = frozenset({Feature.ALBUMS})
+    missing = frozenset({Feature.ALBUMS, Feature.BUTTONS})
 
     def __init__(self, discord: FakeDiscord, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]) -> None:
         super().__init__()

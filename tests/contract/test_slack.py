@@ -44,7 +44,7 @@ HEARS = ("apps.connections.open",)
 
 
 class SlackLab(Lab):
-    missing = frozenset({Feature.QUOTING, Feature.ALBUMS})
+    missing = frozenset({Feature.QUOTING, Feature.ALBUMS, Feature.BUTTONS})
 
     def __init__(
         self, slack: FakeSlack, process: Process, closing: tuple[anyio.CancelScope, anyio.Event], config: SlackConfig
