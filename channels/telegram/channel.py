@@ -10,7 +10,7 @@ import structlog
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.leader_election import Leader
-from channels.telegram import command_menus, markdown
+from channels.telegram import command_menus
 from channels.telegram.api import Api
 from channels.telegram.api import connect as connect_api
 from channels.telegram.api_types import Path, Rejected
@@ -108,8 +108,8 @@ class TelegramChannel:
                 tg.cancel_scope.cancel()
 
     def length(self, text: str) -> int:
-        """In UTF-16 units."""
-        return markdown.length(text)
+        """In UTF-16 units; a text that fits into one rich message is no longer than a part."""
+        return self._sending.length(text)
 
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the platform's FAQ says; who keeps to them hardly ever hears a 429."""

@@ -111,6 +111,27 @@ _ACTING = re.compile(r"(?:tg|ton|tonsite):(?=//)", re.IGNORECASE)
 a word, and here no parser has told what is code."""
 
 
+FENCE = "```"
+
+_LENGTHENED = "$=|+!<"
+"""Signs before which a backslash is put in a rich message."""
+
+
+def length_of(text: str, *, rich: bool) -> int:
+    """How long a text is, in units. A text that goes as one rich message counts as ``TEXT_MAX`` at most."""
+    units = length(text)
+    return TEXT_MAX if rich and units > TEXT_MAX and _fits_rich(text) else units
+
+
+def _fits_rich(text: str) -> bool:
+    """Whether a text surely fits into a rich message: counted instead of parsed, for each place where it may be cut."""
+    longest = len(text) + 2 * text.count("\n") + sum(map(text.count, _LENGTHENED))
+    prose = "\n".join(text.split(FENCE)[::2])
+    # A line is a block within a block at most, as in a list; each cell of a table is one too.
+    blocks = 2 * (prose.count("\n") - prose.count("\n\n") + 1) + prose.count("|")
+    return longest <= RICH_MAX_CHARS and blocks <= BLOCKS_MAX
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextForm:
     """One form of a text: the parameters that it is sent by."""
@@ -120,12 +141,13 @@ class TextForm:
 
 
 def forms_of(text: str) -> list[TextForm]:
-    """The forms of a text that is to be a message of its own."""
+    """The forms of a text that is to be a message of its own; empty when it is too long for one."""
     clean = _clean(text)
-    plain = TextForm(fields={"text": clean if clean.strip() else EMPTY})
+    short = length(clean) <= TEXT_MAX
+    plain = [TextForm(fields={"text": clean if clean.strip() else EMPTY})] if short else []
     tokens = parser().parse(clean)
-    if is_plain(tokens) or not is_whole(tokens):
-        return [plain]
+    if not is_whole(tokens) or (short and is_plain(tokens)):
+        return plain
     forms: list[TextForm] = []
     rich = rich_of(clean, tokens)
     if fits(tokens) and len(rich) <= RICH_MAX_CHARS:
@@ -133,7 +155,7 @@ def forms_of(text: str) -> list[TextForm]:
     shown, entities = entities_of(tokens)
     if shown and length(shown) <= TEXT_MAX:
         forms.append(TextForm(fields={"text": shown, "entities": entities} if entities else {"text": shown}))
-    return [*forms, plain]
+    return forms + plain
 
 
 def captions_of(text: str) -> list[TextForm]:

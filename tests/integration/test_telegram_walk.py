@@ -378,7 +378,7 @@ async def test_a_long_reply_is_cut_between_what_people_see_as_characters(process
     signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
     texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
     chats = {name: telegram.direct(telegram.person(name)) for name in texts}
-    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False):
+    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False, rich=False):
         for name, chat in chats.items():
             chat.say(name)
         for name, chat in chats.items():
