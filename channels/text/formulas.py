@@ -75,7 +75,7 @@ subseteq:⊆ supset:⊃ cup:∪ cap:∩ setminus:∖ forall:∀ exists:∃ empty
 cdots:⋯ angle:∠ circ:° degree:° perp:⊥ parallel:∥ mid:| vert:| lt:< gt:> langle:⟨ rangle:⟩ lfloor:⌊ rfloor:⌋
 lceil:⌈ rceil:⌉ hbar:ℏ ell:ℓ prime:′ therefore:∴ because:∵
 """
-_NAMES = dict(pair.split(":") for pair in _SIGNS.split())
+_NAMES = {name: sign for name, _, sign in (pair.partition(":") for pair in _SIGNS.split())}
 """Commands of LaTeX and the signs that they stand for."""
 
 _DROPPED = frozenset(("left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "limits", "!"))
