@@ -11,7 +11,7 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.telegram.buttons import Buttons
 from channels.telegram.group_migration import GroupMigrations
-from channels.telegram.updates import Event, Me, Membership, Migrated, Pressed, read
+from channels.telegram.updates import Event, Me, Membership, Migrated, Pressed, Reacted, read
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable
 
@@ -38,6 +38,7 @@ class _Head(msgspec.Struct, frozen=True):
     edited_message: _Said | None = None
     my_chat_member: _Said | None = None
     callback_query: _Pressed | None = None
+    message_reaction: _Said | None = None
 
 
 class _Number(msgspec.Struct, frozen=True):
@@ -63,7 +64,7 @@ def chat_of(found: msgspec.Raw | bytes) -> int:
     except UNREADABLE:
         return 0
     pressed = head.callback_query.message if head.callback_query else None
-    said = head.message or head.edited_message or head.my_chat_member or pressed
+    said = head.message or head.edited_message or head.my_chat_member or head.message_reaction or pressed
     return said.chat.id if said else 0
 
 
@@ -127,8 +128,12 @@ class EventInlet:
             self._note_unreadable(found, error)
             return None
 
-    async def _note(self, event: Migrated | Membership | Pressed | None) -> None:
-        if isinstance(event, Migrated):
+    async def _note(self, event: Migrated | Membership | Reacted | Pressed | None) -> None:
+        if isinstance(event, Reacted):
+            run = [await self._moved.settled(each) for each in event.arrivals]
+            if await self._hand_in(run) < len(event.arrivals):
+                raise BusUnavailable("the reaction from Telegram was not stored")
+        elif isinstance(event, Migrated):
             await self._moved.note(event.old, event.new)
         elif isinstance(event, Pressed):
             await self._press(event)

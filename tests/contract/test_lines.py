@@ -84,8 +84,8 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 class LinesLab(Lab):
     missing = frozenset(
         {
-            *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS),
-            *(Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK),
+            *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS, Feature.DELETING),
+            *(Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK),
         }
     )
     impossible = frozenset({Fault.PAGE})
