@@ -3,6 +3,7 @@
 import random
 from collections import deque
 from collections.abc import AsyncIterator
+from urllib.parse import quote
 
 import anyio
 import anyio.abc
@@ -157,7 +158,7 @@ class EventInlet:
     async def _answer(self, event: Interaction) -> None:
         """Tell the person that the command was received; its result is a message of its own."""
         data = {"content": say("command_received", self._language), "flags": SHOWN_TO_ONE}
-        path = f"/interactions/{event.id}/{event.token}/callback"
+        path = f"/interactions/{event.id}/{quote(event.token, safe='')}/callback"
         try:
             await self._api.call(Request("POST", path, {"type": MESSAGE_ANSWER, "data": data}), timeout_s=ANSWER_S)
         except Rejected:
