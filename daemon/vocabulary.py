@@ -14,8 +14,6 @@ from functools import lru_cache, partial
 from importlib.resources import files
 from io import BytesIO
 
-import regex
-
 CHECKSUMS = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
@@ -69,6 +67,8 @@ def counter(name: str) -> Callable[[str], int]:
         OSError: the file of the vocabulary is missing or unreadable.
         ValueError: the file differs from the original.
     """
+    import regex  # noqa: PLC0415 - it takes 15 ms, and most commands count nothing
+
     rank = lru_cache(RANKS_KEPT)(partial(_rank, _table(_lines(name, CHECKSUMS[name]))))
     count = partial(_count_word, lru_cache(WORDS_KEPT)(partial(_count_merged, rank)))
     words = regex.compile("|".join(PATTERNS[name])).findall
