@@ -1,5 +1,7 @@
 """The memory of processes at rest: a full process with its server, and conversations that a worker has answered."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,13 +12,20 @@ import anyio
 from benchmarks.folder import data_dir
 from benchmarks.people import People, people
 from benchmarks.result import Result
-from tests.processes import running, server_pid
+from tests.processes import environment_of, running, server_pid
 
 CONVERSATIONS, ROUNDS = 10_000, 3
 FIRST = 500
 """Conversations before the first measurement: modules are imported by then, and caches have their tables."""
 AT_ONCE = 50
 SETTLED_S = 4.0
+WORKER = """
+from workers.agent.prompt import history_loader
+history_loader.KEPT_S = 2.0
+from millpond import main
+main()
+"""
+"""An agent worker, to which a conversation is at rest after two seconds instead of ten minutes."""
 SEARCH = {"MILLPOND_MEMORY_SEARCH__MODE": "search"}
 """As without the extras for vectors, whatever is installed here."""
 
@@ -43,10 +52,15 @@ def _at_rest() -> Result:
 
 
 def _conversations() -> Result:
-    with data_dir() as folder, running(folder, "--role", "agent", web=False, **SEARCH) as daemon:
-        first, last = anyio.run(_grown, folder, daemon.process.pid)
+    with data_dir() as folder:
+        command = [sys.executable, "-c", WORKER, "run", "--role", "agent"]
+        with subprocess.Popen(command, env=environment_of(folder, SEARCH), stdout=subprocess.DEVNULL) as worker:
+            try:
+                first, last = anyio.run(_grown, folder, worker.pid)
+            finally:
+                worker.terminate()
     return Result(
-        name=f"memory of a worker for each of {CONVERSATIONS:,} answered conversations",
+        name=f"memory of a worker for each of {CONVERSATIONS:,} answered conversations at rest",
         unit="B",
         values=((last - first) * 1_000_000 / CONVERSATIONS,),
         floor=0.0,
