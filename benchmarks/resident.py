@@ -15,8 +15,8 @@ from benchmarks.result import Result
 from tests.processes import environment_of, running, server_pid
 
 CONVERSATIONS, ROUNDS = 10_000, 3
-FIRST = 500
-"""Conversations before the first measurement: modules are imported by then, and caches have their tables."""
+FIRST = 2_000
+"""Conversations before the first measurement, which fill the caches of limited size."""
 AT_ONCE = 50
 SETTLED_S = 4.0
 WORKER = """
