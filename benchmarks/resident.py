@@ -54,7 +54,7 @@ def _at_rest() -> Result:
 def _conversations() -> Result:
     with data_dir() as folder:
         command = [sys.executable, "-c", WORKER, "run", "--role", "agent"]
-        with subprocess.Popen(command, env=environment_of(folder, SEARCH), stdout=subprocess.DEVNULL) as worker:
+        with subprocess.Popen(command, env=environment_of(folder, SEARCH), stderr=subprocess.DEVNULL) as worker:
             try:
                 first, last = anyio.run(_grown, folder, worker.pid)
             finally:
