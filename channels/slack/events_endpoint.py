@@ -178,4 +178,4 @@ def _of_form(body: bytes) -> tuple[Kind, bytes]:
         return "other", b"{}"
     if "command" in fields:
         return "slash_commands", _encode(fields)
-    return "other", fields.get("payload", "{}").encode()
+    return "interactive", fields.get("payload", "{}").encode()

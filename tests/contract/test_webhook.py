@@ -32,7 +32,7 @@ NAME = "forum"
 
 
 class WebhookLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.FINDING, Feature.LOOKING_BACK})
+    missing = frozenset({Feature.ALBUMS, Feature.BUTTONS, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(self, process: Process, tasks: anyio.abc.TaskGroup) -> None:
         super().__init__()
