@@ -75,7 +75,8 @@ def arguments(config: ExecConfig, folder: Path, command: str) -> list[str]:
             found += ["--ro-bind-try", path, path]
     for path in (*_SETTINGS, *(_NETWORK if config.network else ())):
         found += ["--ro-bind-try", path, path]
-    found += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    # The settings of the kernel in /proc/sys are writable for the user that owns them, also without capabilities.
+    found += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     found += ["--size", str(TMP_MAX_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - inside the sandbox
     found += ["--bind", str(folder), HOME, "--remount-ro", "/", "--chdir", HOME]
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C.UTF-8", "TMPDIR": "/tmp"}  # noqa: S108
@@ -104,6 +105,8 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
     if program is None:
         raise ToolError(NOT_HERE)
     await anyio.Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    # An earlier command may have taken away the permissions.
+    await anyio.Path(folder).chmod(0o700)
     words = [program, *arguments(config, folder, command)]
     try:
         # In a session of its own: the whole group is killed.
