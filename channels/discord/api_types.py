@@ -204,14 +204,22 @@ class Option(Shape, frozen=True, kw_only=True):
 
 
 class CommandCall(Shape, frozen=True, kw_only=True):
-    """A slash command."""
+    """A slash command, or a button."""
 
     name: str = ""
+    custom_id: str = ""
+    """Of a button: its value."""
     options: tuple[Option, ...] = ()
 
 
+class PressedMessage(Shape, frozen=True, kw_only=True):
+    """The message with a button."""
+
+    id: str = ""
+
+
 class Interaction(Shape, frozen=True, kw_only=True):
-    """A use of a slash command (type 2)."""
+    """A use of a slash command (type 2), or of a button (type 3)."""
 
     id: Snowflake
     token: str
@@ -219,6 +227,7 @@ class Interaction(Shape, frozen=True, kw_only=True):
     channel_id: Snowflake = ""
     guild_id: Snowflake | None = None
     data: CommandCall = CommandCall()
+    message: PressedMessage | None = None
     member: Member | None = None
     user: User | None = None
 
