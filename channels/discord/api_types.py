@@ -135,6 +135,26 @@ class Deleted(Shape, frozen=True, kw_only=True):
     guild_id: str | None = None
 
 
+class Emoji(Shape, frozen=True, kw_only=True):
+    """An emoji; those of servers have an ID."""
+
+    id: str | None = None
+    name: str | None = None
+
+
+class ReactionChange(Shape, frozen=True, kw_only=True):
+    """A person marked a message or took the mark away; without a user, all marks were removed."""
+
+    channel_id: str
+    message_id: str
+    guild_id: str | None = None
+    user_id: str = ""
+    message_author_id: str = ""
+    """Of an added mark: whose the message is."""
+    member: Member | None = None
+    emoji: Emoji = Emoji()
+
+
 class Channel(Shape, frozen=True, kw_only=True):
     """A channel or a thread."""
 
@@ -180,14 +200,22 @@ class Option(Shape, frozen=True, kw_only=True):
 
 
 class CommandCall(Shape, frozen=True, kw_only=True):
-    """A slash command."""
+    """A slash command, or a button."""
 
     name: str = ""
+    custom_id: str = ""
+    """Of a button: its value."""
     options: tuple[Option, ...] = ()
 
 
+class PressedMessage(Shape, frozen=True, kw_only=True):
+    """The message with a button."""
+
+    id: str = ""
+
+
 class Interaction(Shape, frozen=True, kw_only=True):
-    """A use of a slash command (type 2)."""
+    """A use of a slash command (type 2), or of a button (type 3)."""
 
     id: str
     token: str
@@ -195,6 +223,7 @@ class Interaction(Shape, frozen=True, kw_only=True):
     channel_id: str = ""
     guild_id: str | None = None
     data: CommandCall = CommandCall()
+    message: PressedMessage | None = None
     member: Member | None = None
     user: User | None = None
 

@@ -80,6 +80,14 @@ class Profile(Shape, frozen=True):
     name: str = ""
 
 
+class Marked(Shape, frozen=True):
+    """The message that was marked with an emoji, or something else."""
+
+    type: str = ""
+    channel: str = ""
+    ts: str = ""
+
+
 class Message(Shape, frozen=True):
     """Something said in a conversation, or something that happened there; also an event of another type."""
 
@@ -105,6 +113,11 @@ class Message(Shape, frozen=True):
     message: "Message | None" = None
     """Of ``message_changed``: what it says now."""
     previous_message: "Message | None" = None
+    reaction: str = ""
+    """Of ``reaction_added`` and ``reaction_removed``: the name of the emoji."""
+    item: Marked | None = None
+    item_user: str = ""
+    """Whose the marked message is."""
 
 
 class Command(Shape, frozen=True):
@@ -117,6 +130,39 @@ class Command(Shape, frozen=True):
     user_id: str = ""
     user_name: str = ""
     trigger_id: str = ""
+
+
+class PressedAction(Shape, frozen=True):
+    """A button, as it was pressed."""
+
+    value: str = ""
+
+
+class PressedMessage(Shape, frozen=True):
+    """The message with the button."""
+
+    ts: str = ""
+    thread_ts: str = ""
+    text: str = ""
+    blocks: tuple[dict[str, Any], ...] | None = None
+
+
+class Named(Shape, frozen=True):
+    """A channel or a person."""
+
+    id: str = ""
+    username: str = ""
+
+
+class Pressed(Shape, frozen=True):
+    """Somebody has pressed a button (``block_actions``)."""
+
+    type: str = ""
+    trigger_id: str = ""
+    user: Named = Named()
+    channel: Named = Named()
+    message: PressedMessage | None = None
+    actions: tuple[PressedAction, ...] = ()
 
 
 class Body(Shape, frozen=True):

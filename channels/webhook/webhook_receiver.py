@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Sender, reacted
 from channels.base import Intake
 from channels.http import listen, read_body, serving
 from daemon import metrics
@@ -35,6 +35,9 @@ VERSION = "v1"
 TOLERANCE_S = 300.0
 """Largest difference between the sender's clock and this one, as the specification proposes."""
 
+TIME_MAX_DIGITS = 12
+"""More than 30,000 years."""
+
 ID_MAX_CHARS = 256
 
 
@@ -49,7 +52,7 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
     message_id, time = headers.get(ID, ""), headers.get(TIME, "")
     if not 0 < len(message_id) <= ID_MAX_CHARS or not time or not headers.get(SIGNATURE):
         return f"The headers {ID}, {TIME} and {SIGNATURE} are required. {ID} has at most {ID_MAX_CHARS} characters."
-    if not (time.isascii() and time.isdigit() and abs(int(time) - now_s) <= TOLERANCE_S):
+    if not (_is_number(time) and abs(int(time) - now_s) <= TOLERANCE_S):
         return (
             f"{TIME} must be the current time in seconds since 1970, with a difference of at most {TOLERANCE_S:g} s. "
             "Set the clock of the sender."
@@ -60,6 +63,11 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
         if version == VERSION and hmac.compare_digest(value.encode("utf-8", "replace"), right):
             return ""
     return f"{SIGNATURE} is not valid. Sign <id>.<timestamp>.<body> with the secret of the channel."
+
+
+def _is_number(time: str) -> bool:
+    """Whether ``time`` can be seconds since 1970. Longer numbers fit into no float."""
+    return time.isascii() and time.isdigit() and len(time) <= TIME_MAX_DIGITS
 
 
 def _signature(secret: Secret, message_id: str, time: str, body: bytes) -> str:
@@ -96,7 +104,7 @@ class _Quote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    type: Literal["message", "edit", "delete"] = "message"
+    type: Literal["message", "edit", "delete", "reaction", "reaction_removed"] = "message"
     chat: Id
     sender: Id | _Sender
     text: str = ""
@@ -110,9 +118,14 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reply_to: Annotated[str, Meta(max_length=256)] = ""
     quote: _Quote | None = None
     files: Annotated[tuple[_File, ...], Meta(max_length=20)] = ()
+    emoji: Annotated[str, Meta(max_length=64)] = ""
+    """Of a reaction: the emoji with which the bot's message ``id`` was marked."""
     order: float | None = None
     """Rises in a chat; unset: the time of the request."""
 
+
+REACTION_REMOVED = "reaction_removed"
+REACTIONS = ("reaction", REACTION_REMOVED)
 
 _decode = msgspec.json.Decoder(_Message).decode
 
@@ -130,6 +143,17 @@ def arrival_of(body: bytes, request_id: str, *, now_s: float) -> Arrival:
     """
     found = _decode(body)
     sender = found.sender if isinstance(found.sender, _Sender) else _Sender(id=found.sender)
+    if found.type in REACTIONS:
+        if not (found.id and found.emoji):
+            raise msgspec.ValidationError("a reaction needs the id of the bot's message, and an emoji")
+        return reacted(
+            chat=found.chat,
+            message=found.id,
+            emoji=found.emoji,
+            sender=Sender(id=sender.id, name=sender.name, is_bot=sender.bot),
+            chat_kind="group" if found.group else "direct",
+            removed=found.type == REACTION_REMOVED,
+        )
     return Arrival(
         seen_as=request_id,
         id=found.id or request_id,

@@ -37,7 +37,7 @@ class DiscordLab(Lab):
     def __init__(self, discord: FakeDiscord, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]) -> None:
         super().__init__()
         self.discord = discord
-        self._config = DiscordConfig(base_url=discord.base_url, token=Secret(discord.bot.token))
+        self._config = DiscordConfig(base_url=discord.base_url, token=Secret(discord.bot.token), hear_reactions=True)
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
         self._server, self._closed = closing
         self._people: dict[str, Person] = {}
@@ -69,6 +69,7 @@ class DiscordLab(Lab):
                 text=message.text,
                 files=tuple(file.name for file in message.files),
                 reply_to=message.reply_to.id if message.reply_to else "",
+                buttons=tuple(message.labels),
             )
             for message in self._chat(chat.thread or chat.chat).shown()
         ]
@@ -88,6 +89,10 @@ class DiscordLab(Lab):
         if said.deletes:
             chat.delete(chat.messages[said.deletes])
             return said.deletes
+        if said.reaction:
+            marked = chat.messages[said.answers]
+            chat.react(marked, said.reaction, by=self._person(said.sender), removed=said.removed)
+            return said.answers
         if said.edits:
             chat.edit(chat.messages[said.edits], said.text)
             return said.edits
@@ -98,6 +103,9 @@ class DiscordLab(Lab):
             reply_to=chat.messages[said.answers] if said.answers else None,
             files=[self.discord.file(said.file)] if said.file is not None else [],
         ).id
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        self.discord.world.press(self._chat(chat.chat).messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         assert self.discord.session is not None

@@ -14,7 +14,7 @@ from channels.slack import connect
 from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from daemon.setup.platforms.slack_scopes import SCOPES, manifest
+from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, manifest
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person, Refuse
@@ -25,7 +25,8 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 
 NAME = "lake"
-SIGNS = {"eyes": "👀"}
+SIGNS = {"eyes": "👀", "thumbsup": "👍"}
+NAMES = {sign: name for name, sign in SIGNS.items()}
 REPEAT_S = HANG_S / 2  # after which what was not acknowledged over a socket comes again
 BRING_AGAIN_S = 0.05  # after which what was not taken by HTTP is brought again: when nobody listens yet
 
@@ -74,7 +75,12 @@ class SlackLab(Lab):
 
     def shown(self, chat: SessionKey) -> list[Shown]:
         return [
-            Shown(id=message.ts, text=_read(message), files=tuple(file.name for file in message.files))
+            Shown(
+                id=message.ts,
+                text=_read(message),
+                files=tuple(file.name for file in message.files),
+                buttons=tuple(message.labels),
+            )
             for message in self._chat(chat.chat).shown(thread=chat.thread)
         ]
 
@@ -103,6 +109,10 @@ class SlackLab(Lab):
         if said.deletes:
             chat.delete(chat.messages[said.deletes])
             return said.deletes
+        if said.reaction:
+            message = chat.messages[said.answers]
+            chat.react(message, NAMES[said.reaction], by=self._person(said.sender), removed=said.removed)
+            return said.answers
         if said.edits:
             chat.edit(chat.messages[said.edits], escaped(said.text))
             return said.edits
@@ -113,6 +123,10 @@ class SlackLab(Lab):
             thread=said.thread,
             files=[self.slack.file(said.file)] if said.file is not None else [],
         ).ts
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        channel = self._chat(chat.chat)
+        channel.press(channel.messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         bot, app = self.slack.bot, self.slack.app
@@ -168,8 +182,8 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
     server, closed = anyio.CancelScope(), anyio.Event()
     slack.world.now = lambda: process.clock.now().timestamp()
     # It may do no more than the manifest asks for, and is told of nothing else.
-    slack.bot.scopes = set(SCOPES)
-    slack.app.events = set(re.findall(r"- (app_mention|message\.\w+)$", manifest(), re.MULTILINE))
+    slack.bot.scopes = {*SCOPES, REACTION_SCOPE}
+    slack.app.events = set(re.findall(r"- (app_mention|message\.\w+|reaction_\w+)$", manifest(), re.MULTILINE))
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
         with server:
@@ -181,6 +195,7 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
         config = SlackConfig(
             base_url=slack.base_url,
             bot_token=Secret(slack.bot.token),
+            hear_reactions=True,
             access=AccessConfig(groups="all"),  # what is said to others at the top level is of interest then
         )
         config = _brought_to(slack, config) if brought else replaced(config, app_token=Secret(slack.app.token))
@@ -222,6 +237,9 @@ class TestBrought:
     test_kept_first = ChannelContract.test_nothing_is_dealt_with_before_it_was_taken
     test_cancelled = ChannelContract.test_who_is_cancelled_in_the_middle_of_a_batch_loses_nothing
     test_chats = ChannelContract.test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order
+    test_buttons = (
+        ChannelContract.test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused
+    )
     test_nonsense = ChannelContract.test_what_nobody_understands_stops_nothing
 
     @pytest.fixture

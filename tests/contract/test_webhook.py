@@ -32,7 +32,7 @@ NAME = "forum"
 
 
 class WebhookLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.FINDING, Feature.LOOKING_BACK})
+    missing = frozenset({Feature.ALBUMS, Feature.BUTTONS, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(self, process: Process, tasks: anyio.abc.TaskGroup) -> None:
         super().__init__()
@@ -96,6 +96,9 @@ class WebhookLab(Lab):
             "sender": {"id": said.sender, "bot": said.is_bot}, "order": self._said,
             "mentioned": said.mentioned or said.answers in self.bridge.messages,
         }  # fmt: skip
+        if said.reaction:
+            number = said.answers
+            message |= {"type": f"reaction{'_removed' * said.removed}", "id": number, "emoji": said.reaction}
         if said.file is not None:
             self.bridge.files[number] = said.file
             message["files"] = [{"url": f"{self.bridge.url}files/{number}", "name": "file", "bytes": len(said.file)}]
@@ -146,6 +149,8 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
             ({ID: "w2"}, 401, "is not valid"), ({ID: ""}, 401, "required"), ({ID: "x" * 257}, 401, "at most 256"),
             ({TIME: "1"}, 401, "current time"), ({TIME: "-5"}, 401, "current time"),
             ({TIME: "soon"}, 401, "current time"), ({TIME: "٣"}, 401, "current time"),
+            ({TIME: "9" * 400}, 401, "current time"), ({TIME: "9" * 5_000}, 401, "current time"),
+            ({SIGNATURE: "v1 " * 5_000 + "v1"}, 401, "is not valid"),
         ],
     )  # fmt: skip
     async def test_only_requests_with_a_valid_signature_are_accepted(

@@ -344,6 +344,34 @@ async def test_markdown_goes_out_as_a_rich_message(process: Process) -> None:
     assert not telegram.oddities()
 
 
+LONG = "\n\n".join(f"Paragraph **{n}** of the book. {'word ' * 20}" for n in range(100)).rstrip()
+
+
+async def test_a_long_text_is_one_rich_message_and_a_file_where_that_is_refused(process: Process) -> None:
+    async with fake_telegram(floods=False) as telegram, adapter(process, telegram) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+        assert 4_096 == channel.length(LONG) < len(LONG)
+        assert channel.length("line\n" * 1_000) == 5_000
+        assert channel.length("x " * 20_000) == 40_000
+
+        sent = await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+        await channel.edit(key(ann), sent, part(f"{LONG} The end."), timeout_s=TIMEOUT_S)
+        telegram.faults.on("editMessageText", Refuse(400, "Bad Request: RICH_MESSAGE_INVALID"))
+        with pytest.raises(SendRejected):
+            await channel.edit(key(ann), sent, part(f"{LONG} And so on."), timeout_s=TIMEOUT_S)
+        telegram.faults.on("sendRichMessage", Refuse(400, "Bad Request: RICH_MESSAGE_INVALID"))
+        await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+        telegram.methods.rich_known = False
+        for _ in range(2):
+            await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+
+    one, *files = ann.shown()
+    assert one.text.endswith("word The end.")
+    assert [each.file.data.decode() if each.file else "" for each in files] == [LONG] * 3
+    assert all(each.text.startswith("Paragraph 0 of the book.") for each in files)
+    assert len(telegram.called("sendRichMessage")) == 3
+
+
 async def test_a_server_without_rich_messages_is_asked_once_and_gets_entities(process: Process) -> None:
     async with fake_telegram(rich=False) as telegram, adapter(process, telegram) as channel:
         ann = telegram.direct(telegram.person("Ann"))
@@ -578,6 +606,13 @@ async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: 
         telegram.bot.privacy = True
         fine = await examine(NAME, configured(process, telegram).config)
         closed = await examine(NAME, configured(process, telegram, access=AccessConfig()).config)
+        group = telegram.group()
+        hearing = configured(
+            process, telegram, hear_reactions=True, access=AccessConfig(policy="allow", allow=(str(group.id),))
+        ).config
+        unable = await examine(NAME, hearing)
+        group.has_administrators = True
+        able = await examine(NAME, hearing)
         async with httpx2.AsyncClient(trust_env=False) as other:
             url = f"{telegram.base_url}/bot{telegram.bot.token}/setWebhook"
             await other.post(url, json={"url": "https://127.0.0.1:443/old"})
@@ -591,6 +626,8 @@ async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: 
     assert "privacy mode" in fine[1].text
     assert [each.state for each in closed] == ["ok", "ok", "warning"]
     assert f"channels.{NAME}.access.policy" in closed[2].text
+    assert [each.state for each in (unable[-1], able[-1])] == ["warning", "ok"]
+    assert f"administrator of {group.id}" in unable[-1].text
     assert [each.state for each in hooked] == ["ok", "warning", "ok"]
     assert [each.state for each in wrong] == [each.state for each in away] == ["error"]
     assert telegram.bot.token not in str([*wrong, *away])

@@ -16,6 +16,7 @@ EPOCH_MS = 1_420_070_400_000
 TEXT_CHANNEL, DIRECT, THREAD, FORUM = 0, 1, 11, 15
 SAID, REPLY, STARTER = 0, 19, 21
 GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT = 1 << 0, 1 << 9, 1 << 12, 1 << 15
+GUILD_REACTIONS, DIRECT_REACTIONS = 1 << 10, 1 << 13
 CONTENT_FLAG = 1 << 19  # of an app: it may have the content of messages, being in few servers
 NONCE_S = 300.0  # how long a nonce is known
 
@@ -63,6 +64,11 @@ class Message:
     reactions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     more: Json = field(default_factory=dict[str, Any])
     at: float = 0.0
+    rows: list[Json] = field(default_factory=list[Json])  # its buttons
+
+    @property
+    def labels(self) -> list[str]:
+        return [button["label"] for row in self.rows for button in row["components"]]
 
     def said(self, base: str, *, deep: bool = True) -> Json:
         people = [each for each in self.chat.world.people.values() if each.mention in self.text]
@@ -78,6 +84,7 @@ class Message:
             "attachments": [self._file(file, base) for file in self.files],
             "embeds": [],
             "flags": self.flags,
+            "components": self.rows,
             **self.more,
         }
         if self.nonce and self.chat.world.now() - self.at < NONCE_S:
@@ -135,6 +142,20 @@ class Chat:
         message.gone = True
         event: Json = {"id": message.id, "channel_id": self.id}
         self.world.emit("MESSAGE_DELETE", event | self.where(), guild=self.guild)
+
+    def react(self, message: Message, emoji: str, *, by: Person, removed: bool = False) -> None:
+        """Mark a message, or (``removed``) take the mark away."""
+        people = message.reactions.setdefault(emoji, set())
+        (people.discard if removed else people.add)(by.id)
+        event: Json = {"user_id": by.id, "channel_id": self.id, "message_id": message.id, **self.where()}
+        event |= {"emoji": {"id": None, "name": emoji}, "burst": False, "type": 0}
+        if not removed:
+            event |= {"message_author_id": message.by.id}
+            event |= {"member": {"user": by.said(), "nick": None, "roles": []}} if self.guild else {}
+        self.tell_reaction(f"MESSAGE_REACTION_{'REMOVE' if removed else 'ADD'}", event)
+
+    def tell_reaction(self, kind: str, event: Json) -> None:
+        self.world.emit(kind, event, guild=self.guild, intent=GUILD_REACTIONS if self.guild else DIRECT_REACTIONS)
 
     def where(self) -> Json:
         return {"guild_id": self.guild.id} if self.guild else {}
@@ -208,9 +229,17 @@ class World(Changing):
         """By person."""
         self.files: dict[str, File] = {}
         self.interactions: dict[str, tuple[str, bool]] = {}
+        self.pressed: dict[str, Message] = {}
         """Their tokens, and whether they were answered."""
         self.greetings: list[int] = []
         """Opcodes, without content, with which the next connections begin in place of a greeting."""
+        self.silent_logins = 0
+        """Logins that get no answer."""
+        self.refused_resumes = 0
+        """Resumes that are refused for now."""
+        self.heartbeats: list[Any] = []
+        """Intervals, in milliseconds, with which the next connections are greeted."""
+        self.shards = 1
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""
@@ -272,12 +301,23 @@ class World(Changing):
 
     def command(self, chat: Chat, name: str, text: str = "", *, by: Person) -> str:
         """Have a person use a slash command; its ID."""
+        options = [{"name": "text", "type": 3, "value": text}] if text else []
+        return self._interact(chat, by, {"type": 2, "data": {"name": name, "type": 1, "options": options}})
+
+    def press(self, message: Message, label: str, *, by: Person) -> str:
+        """Have a person press a button; the ID of the interaction."""
+        [value] = [each["custom_id"] for row in message.rows for each in row["components"] if each["label"] == label]
+        data = {"custom_id": value, "component_type": 2}
+        event_id = self._interact(message.chat, by, {"type": 3, "data": data, "message": message.said("")})
+        self.pressed[event_id] = message
+        return event_id
+
+    def _interact(self, chat: Chat, by: Person, more: Json) -> str:
         event_id, token = self.id(), secrets.token_hex(8)
         self.interactions[event_id] = (token, False)
-        options = [{"name": "text", "type": 3, "value": text}] if text else []
         who: Json = {"member": {"user": by.said(), "nick": None}} if chat.guild else {"user": by.said()}
-        event: Json = {"id": event_id, "token": token, "type": 2, "channel_id": chat.id, **chat.where(), **who}
-        self.emit("INTERACTION_CREATE", event | {"data": {"name": name, "type": 1, "options": options}}, intent=0)
+        event: Json = {"id": event_id, "token": token, "channel_id": chat.id, **chat.where(), **who}
+        self.emit("INTERACTION_CREATE", event | more, intent=0)
         return event_id
 
     # Events
