@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import TypeVar
+from urllib.parse import quote
 
 import anyio
 import anyio.abc
@@ -162,7 +163,7 @@ class EventInlet:
             answer = answer_to(await self._kept(partial(self._intake.press, press)))
         else:
             answer = answer_to(say("command_received", self._language))
-        path = f"/interactions/{event.id}/{event.token}/callback"
+        path = f"/interactions/{event.id}/{quote(event.token, safe='')}/callback"
         try:
             await self._api.call(Request("POST", path, answer), timeout_s=ANSWER_S)
         except Rejected:

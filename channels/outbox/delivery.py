@@ -54,10 +54,10 @@ class Means:
     posted: PostedMessages | None = None
     """Remembers sent messages, if reactions to them are of interest."""
 
-    async def note_posted(self, chat: SessionKey, reply: Reply, platform_id: str) -> None:
+    async def note_posted(self, reply: Reply, platform_id: str) -> None:
         """Remember a message that was sent."""
         if self.posted is not None:
-            await self.posted.note(chat, reply.id, platform_id)
+            await self.posted.note(reply, platform_id)
 
 
 @dataclass(kw_only=True)
@@ -196,7 +196,7 @@ class Delivery:
         if not platform_id:
             return "looked"
         self.ledger.note(doubt.of(step), "found", platform_id)
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
         self._note(step, "found")
         return None
 
@@ -223,7 +223,7 @@ class Delivery:
             raise
         self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
 
     async def _edit(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
@@ -237,7 +237,7 @@ class Delivery:
             return False
         self.ledger.note(step, "edited", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, reply, platform_id)
+        await self.means.note_posted(reply, platform_id)
         return True
 
     async def _edited(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:

@@ -16,7 +16,7 @@ from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, VIEW_SCO
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "slack" / "manifest.yaml"
-CALLERS = [*(ROOT / "channels" / "slack").glob("*.py"), *(ROOT / "daemon" / "setup").glob("slack_*.py")]
+CALLERS = [*(ROOT / "channels" / "slack").glob("*.py"), *(ROOT / "daemon" / "setup").rglob("slack_*.py")]
 
 HISTORY = {"channels:history", "groups:history", "im:history", "mpim:history"}
 NEEDS: dict[str, set[str]] = {
