@@ -8,6 +8,7 @@ from channels.discord.api import Api, Request
 from channels.discord.api_types import Message, is_snowflake, seconds_of
 from channels.discord.attachments import attachments_of
 from channels.discord.discord_events import SAID, THREAD_STARTER, Me, Place, sender_of, words_of
+from channels.quoted_message import said_with
 from daemon.clock import stamp
 from daemon.errors import UNREADABLE, SendRefused
 from daemon.events import Inbound, Overheard
@@ -50,9 +51,11 @@ def _said(message: Message, me: Me) -> Overheard | None:
     sender = sender_of(message)
     if sender is None or message.type not in SAID:
         return None
-    files = [f"[{each.kind}: {each.name}]" for each in attachments_of(message)]
-    text = "\n".join(filter(None, (*files, words_of(message, me, Place(chat=message.channel_id)))))
+    files = attachments_of(message)
+    text = said_with(files, words_of(message, me, Place(chat=message.channel_id)))
     if not text:
         return None
     at = dt.datetime.fromtimestamp(seconds_of(message.id), dt.UTC)
-    return Overheard(id=message.id, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at))
+    return Overheard(
+        id=message.id, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at), attachments=files
+    )

@@ -11,6 +11,7 @@ from channels.feishu.event_inlet import message_of
 from channels.feishu.message_content import said_in
 from channels.feishu.message_sender import MESSAGE
 from channels.feishu.user_directory import UserDirectory
+from channels.quoted_message import said_with
 from channels.shapes import lenient, nested, objects_in
 from daemon.clock import stamp
 from daemon.errors import SendRejected
@@ -83,10 +84,16 @@ def _said(item: Item, names: dict[str, str]) -> Overheard | None:
     if item.deleted or item.sender is None or item.body is None or not item.create_time.isdecimal():
         return None
     said = said_in(item.msg_type, item.body.content, item.mentions, message_id=item.message_id)
-    files = [f"[{each.kind}: {each.name}]" for each in said.attachments]
-    text = "\n".join(filter(None, (*files, said.text)))
+    text = said_with(said.attachments, said.text)
     if not text:
         return None
     at = dt.datetime.fromtimestamp(int(item.create_time) / 1_000, dt.UTC)
     who = item.sender.id
-    return Overheard(id=item.message_id, sender_id=who, sender_name=names.get(who, ""), text=text, at=stamp(at))
+    return Overheard(
+        id=item.message_id,
+        sender_id=who,
+        sender_name=names.get(who, ""),
+        text=text,
+        at=stamp(at),
+        attachments=said.attachments,
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 
+from channels.quoted_message import said_with
 from channels.slack.api import Api
 from channels.slack.api_types import Message, MissingScope, lenient, objects_in
 from channels.slack.attachments import attachments_of
@@ -101,9 +102,11 @@ def _counts(message: Message, latest: str) -> bool:
 
 def _said(message: Message, names: Mapping[str, str]) -> Overheard | None:
     sender = sender_of(message, names)
-    files = [f"[{each.kind}: {each.name}]" for each in attachments_of(message)]
-    text = "\n".join(filter(None, (*files, words_of(message, names))))
+    files = attachments_of(message)
+    text = said_with(files, words_of(message, names))
     if sender is None or not text:
         return None
     at = dt.datetime.fromtimestamp(float(message.ts), dt.UTC)
-    return Overheard(id=message.ts, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at))
+    return Overheard(
+        id=message.ts, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at), attachments=files
+    )

@@ -74,12 +74,12 @@ def _found(message: Message) -> Iterator[Attachment]:
     )
     for kind, file, name in named:
         if file is not None:
-            yield _file(kind, file, name)
+            yield _file(kind, file, name, spoken=file is message.video_note)
 
 
-def _file(kind: _Kind, file: File, name: str) -> Attachment:
+def _file(kind: _Kind, file: File, name: str, *, spoken: bool = False) -> Attachment:
     shown = (file.file_name or name)[-NAME_MAX_CHARS:]
-    return Attachment(kind=kind, name=shown, size_bytes=file.file_size, source=file.file_id)
+    return Attachment(kind=kind, name=shown, size_bytes=file.file_size, source=file.file_id, spoken=spoken)
 
 
 def _fitting(sizes: tuple[PhotoSize, ...]) -> PhotoSize | None:

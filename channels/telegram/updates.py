@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from channels.arrival import Arrival, Sender
+from channels.quoted_message import brought, quote_of
 from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
@@ -13,9 +14,6 @@ from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member")
 """What the server is asked for; it sends nothing else."""
-
-QUOTE_MAX_CHARS = 1_000
-"""Of a message that another one answers."""
 
 GROUPS = frozenset({"group", "supergroup"})
 
@@ -99,7 +97,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         return None
     answered = _answered(message)
     mentioned = direct or words.mentions_me or (answered is not None and _is(answered.sender, me))
-    brought = _brought(answered, me) if answered and mentioned else ()
+    lent = _brought(answered, me) if answered is not None and mentioned else ()
     if message.forward_origin is not None:
         # What somebody else said is no command of the person's who passes it on, and names nobody.
         text = f"[forwarded from {one_line(message.forward_origin.name) or '?'}]\n{text}"
@@ -114,7 +112,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         sender=sender,
         text=text,
         mentioned=mentioned,
-        attachments=(*brought, *attachments),
+        attachments=(*lent, *attachments),
         reply_to=str(answered.message_id) if answered else "",
         quote=_quote(message, answered, me),
         album=message.media_group_id,
@@ -147,24 +145,20 @@ def _answered(message: Message) -> Message | None:
 
 def _brought(answered: Message, me: Me) -> tuple[Attachment, ...]:
     """The files of the message that is answered: it may be old, or one that the bot was never sent."""
-    files = attachments_of(answered)
-    # Its own spoken answer is in the log as text.
-    return tuple(file for file in files if file.kind != "voice") if _is(answered.sender, me) else files
+    return brought(attachments_of(answered), _author(answered, me))
 
 
 def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
     marked = message.quote.text if message.quote else ""
     if answered is None:
-        return Quote(text=marked[:QUOTE_MAX_CHARS], sender_name="?") if marked else None
-    files = ", ".join(f"[{file.kind}: {file.name}]" for file in attachments_of(answered))
+        return quote_of(marked, (), Sender(id=""))
     said = marked or answered.text or answered.caption or line_of(answered)
-    text = " ".join(filter(None, (files, said)))
-    if not text:
-        return None
-    sender = _sender(answered)
-    if sender is None or _is(answered.sender, me):
-        return Quote(text=text[:QUOTE_MAX_CHARS], sender_name="" if sender else "?")
-    return Quote(text=text[:QUOTE_MAX_CHARS], sender_name=sender.name or "?", sender_id=sender.id)
+    return quote_of(said, attachments_of(answered), _author(answered, me))
+
+
+def _author(answered: Message, me: Me) -> Sender | None:
+    """Who wrote the message that is answered; None: the bot."""
+    return None if _is(answered.sender, me) else _sender(answered) or Sender(id="")
 
 
 class _Words:
