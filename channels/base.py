@@ -39,7 +39,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
     attachments: tuple[Attachment, ...] = ()
-    """One file at most, which then is the part, without a text; its path starts at the workspace of the bot."""
+    """Files that are the part, without a text: at most ``limits.files_max``; paths start at the bot's workspace."""
     reply_to: str = ""
     """The platform's id of the message that it answers; on the first part only."""
     preview: bool = False
@@ -72,6 +72,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Largest file that can be fetched; 0: none can."""
     send_max_bytes: int
     """Largest file that can be sent; 0: none can."""
+    files_max: int = 1
+    """Files of one message, which the platform takes all together or not at all."""
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

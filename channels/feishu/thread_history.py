@@ -18,7 +18,7 @@ from daemon.errors import SendRejected
 from daemon.events import Inbound, Overheard
 
 KEPT_MAX = 50
-"""Messages told, the last ones before the question; as many as are overheard."""
+"""Messages told, the first one of the thread and the last ones before the question; as many as are overheard."""
 
 PAGE = 50
 """Messages asked for at a time (``im/v1/messages``)."""
@@ -52,11 +52,15 @@ class ThreadHistory:
         names = await self._people.names(wanted, patience_s=patience_s)
         return tuple(said for each in kept if (said := _said(each, names)) is not None)
 
-    async def _kept(self, inbound: Inbound, deadline: float) -> deque[Item]:
-        kept: deque[Item] = deque()
+    async def _kept(self, inbound: Inbound, deadline: float) -> list[Item]:
         root = await message_of(self._api, inbound.thread, timeout_s=left_s(deadline))
         if root is None or not root.thread_id:
-            return kept
+            return []
+        last = await self._last(inbound, root, deadline)
+        return [root, *(each for each in last if each.message_id != root.message_id)]
+
+    async def _last(self, inbound: Inbound, root: Item, deadline: float) -> deque[Item]:
+        kept: deque[Item] = deque()
         query = {
             "container_id_type": "thread",
             "container_id": root.thread_id,
@@ -70,7 +74,7 @@ class ThreadHistory:
                 item = lenient(Item, each)
                 if is_before:
                     kept.appendleft(item)
-                if len(kept) == KEPT_MAX:
+                if len(kept) == KEPT_MAX - 1:
                     return kept
                 is_before = is_before or item.message_id == inbound.id
             token = nested(answer, "data", "page_token")

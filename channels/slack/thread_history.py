@@ -64,7 +64,7 @@ def _cursor(found: dict[str, Any]) -> str:
 
 
 KEPT_MAX = 50
-"""Messages told, the last ones before the question; as many as are overheard."""
+"""Messages told, the first one of the thread and the last ones before the question; as many as are overheard."""
 
 NAMES_S = 1.0
 """How long the names of those who spoke may take."""
@@ -83,11 +83,12 @@ class ThreadHistory:
             return ()
         deadline = anyio.current_time() + timeout_s
         latest = inbound.id if is_ts(inbound.id) else ""
-        kept: deque[Message] = deque(maxlen=KEPT_MAX)
+        root, last = list[Message](), deque[Message](maxlen=KEPT_MAX - 1)
         messages = messages_in(self._api, inbound.chat, thread=inbound.thread, deadline=deadline, latest=latest)
         async for each in messages:
             if _counts(message := lenient(Message, each), latest):
-                kept.append(message)
+                (root if message.ts == inbound.thread else last).append(message)
+        kept = [*root, *last]
         wanted = [who for message in kept for who in people_of(message)]
         patience_s = max(0.0, min(NAMES_S, deadline - anyio.current_time()))
         names = {me.user: me.name, **await self._people.names(wanted, patience_s=patience_s)}

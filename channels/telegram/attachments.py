@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from channels.file_transfer import content_of
+from channels.media import Kind, file_kind
 from channels.telegram.api import Upload
 from channels.telegram.api_types import File, Message, PhotoSize
 from daemon.events import Attachment
@@ -15,9 +16,6 @@ from daemon.events import Attachment
 
 PHOTO_SIDE_MAX = 1_280
 """Of the sizes of a photo, the largest that is no wider or higher is fetched: models look at no more than that."""
-
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
-"""Documents of these types are images to a model."""
 
 NAME_MAX_CHARS = 200
 
@@ -48,8 +46,6 @@ SERVICE = (
 )
 """What names of things begin with that happened in a chat, and that nobody said."""
 
-_Kind = Literal["image", "document", "audio", "video", "voice"]
-
 
 def attachments_of(message: Message) -> tuple[Attachment, ...]:
     """The files of a message."""
@@ -63,9 +59,8 @@ def _found(message: Message) -> Iterator[Attachment]:
     # An animation is there as a document once more, for clients that know none.
     document = None if message.animation else message.document
     if document is not None:
-        kind: _Kind = "image" if document.mime_type.lower() in IMAGE_TYPES else "document"
-        yield _file(kind, document, f"document-{number}")
-    named: tuple[tuple[_Kind, File | None, str], ...] = (
+        yield _file(file_kind(document.mime_type, document.file_name), document, f"document-{number}")
+    named: tuple[tuple[Kind, File | None, str], ...] = (
         ("video", message.animation, f"animation-{number}.mp4"),
         ("audio", message.audio, f"audio-{number}"),
         ("video", message.video, f"video-{number}.mp4"),
@@ -77,7 +72,7 @@ def _found(message: Message) -> Iterator[Attachment]:
             yield _file(kind, file, name, spoken=file is message.video_note)
 
 
-def _file(kind: _Kind, file: File, name: str, *, spoken: bool = False) -> Attachment:
+def _file(kind: Kind, file: File, name: str, *, spoken: bool = False) -> Attachment:
     shown = (file.file_name or name)[-NAME_MAX_CHARS:]
     return Attachment(kind=kind, name=shown, size_bytes=file.file_size, source=file.file_id, spoken=spoken)
 
