@@ -15,6 +15,7 @@ from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said, Shown
 from tests.contract.suite import ChannelContract, receiving
 from tests.fakes.discord import Call, Chat, Cut, FakeDiscord, Hang, Page, Person, Refuse
+from tests.fakes.discord.world import File
 
 NAME = "lake"
 HEARTBEAT_S = 0.05  # by which the platform hears what was dealt with
@@ -27,12 +28,17 @@ WRONG = {
     Fault.CUT_BEFORE: Cut(acted=False),
     Fault.CUT_AFTER: Cut(),
     Fault.HANG: Hang(),
+    Fault.STALL: Hang(half=True),
 }
+TYPES = {"image": "image/png", "voice": "audio/ogg", "audio": "audio/mpeg", "document": ""}
+VOICE = 1 << 13
 HEARS = ("connect", "GET bot")
 
 
 class DiscordLab(Lab):
     missing = frozenset({Feature.ALBUMS})
+    recordings = ("voice", "audio")
+    files_max = 10
 
     def __init__(self, discord: FakeDiscord, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]) -> None:
         super().__init__()
@@ -69,6 +75,7 @@ class DiscordLab(Lab):
                 text=message.text,
                 files=tuple(file.name for file in message.files),
                 reply_to=message.reply_to.id if message.reply_to else "",
+                is_voice=bool(message.flags & VOICE),
             )
             for message in self._chat(chat.thread or chat.chat).shown()
         ]
@@ -96,8 +103,16 @@ class DiscordLab(Lab):
             f"{named}{said.text}",
             by=self._person(said.sender, is_bot=said.is_bot),
             reply_to=chat.messages[said.answers] if said.answers else None,
-            files=[self.discord.file(said.file)] if said.file is not None else [],
+            files=[] if said.file is None else [self._file(said, said.file) for _ in range(said.files)],
+            **({"flags": VOICE} if said.kind == "voice" else {}),
         ).id
+
+    def _file(self, said: Said, data: bytes) -> File:
+        return self.discord.file(data, content_type=TYPES[said.kind])
+
+    def age(self) -> None:
+        for file in self.discord.world.files.values():
+            file.key = "another"
 
     async def say_nonsense(self) -> None:
         assert self.discord.session is not None

@@ -82,8 +82,18 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 
 
 class LinesLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.THREADS, Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
-    impossible = frozenset({Fault.PAGE})
+    missing = frozenset(
+        {
+            Feature.ALBUMS,
+            Feature.THREADS,
+            Feature.DELETING,
+            Feature.FINDING,
+            Feature.LOOKING_BACK,
+            Feature.LENDING,
+            Feature.VOICES,
+        }
+    )
+    impossible = frozenset({Fault.PAGE, Fault.STALL})
 
     def __init__(self, process: Process, folder: Path) -> None:
         super().__init__()

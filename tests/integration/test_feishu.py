@@ -342,7 +342,7 @@ async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
     assert all(each.deleted for each in heard.arrivals[:-1])
 
 
-async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
+async def test_the_first_and_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
     thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
     chat, by = lab.feishu.world.chats[thread.chat], lab.feishu.world.person("ou_1001", "Person 1001")
     for number in range(300):
@@ -353,8 +353,9 @@ async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(l
 
     before = await said_before(lab, asked)
 
-    assert [each.text for each in before] == [f"number {number}" for number in range(250, 300)]
-    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001"}
+    last = [f"number {number}" for number in range(251, 300)]
+    assert [each.text for each in before] == ["Somebody began a thread.", *last]
+    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001", "ou_3003"}
 
 
 # Events by HTTP
