@@ -31,7 +31,7 @@ def file_kind(media_type: str, name: str = "") -> Kind:
 def opus_s(content: bytes) -> float | None:
     """The length of an Ogg Opus recording in seconds; None: it is none."""
     head, last = content.find(b"OpusHead", 0, 100), content.rfind(b"OggS")
-    if not content.startswith(b"OggS") or head < 0 or len(content) < last + _GRANULE_AT + 8:
+    if not content.startswith(b"OggS") or head < 0 or last == 0 or len(content) < last + _GRANULE_AT + 8:
         return None
     skipped = int.from_bytes(content[head + _SKIP_AT : head + _SKIP_AT + 2], "little")
     samples = int.from_bytes(content[last + _GRANULE_AT : last + _GRANULE_AT + 8], "little")

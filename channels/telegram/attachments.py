@@ -9,7 +9,7 @@ import msgspec
 from channels.file_transfer import content_of
 from channels.media import Kind, file_kind
 from channels.telegram.api import Upload
-from channels.telegram.api_types import File, Message, PhotoSize
+from channels.telegram.api_types import File, Media, Message, PhotoSize
 from daemon.events import Attachment
 
 # What comes with a message beside its words: files to fetch, and things that a line of text can name. Pure.
@@ -23,7 +23,7 @@ PLAIN = frozenset(Message.__struct_encode_fields__) | frozenset(
     {
         *("date", "edit_date", "author_signature", "via_bot", "sender_boost_count", "sender_business_bot", "effect_id"),
         *("business_connection_id", "is_automatic_forward", "has_protected_content", "is_from_offline", "quote"),
-        *("link_preview_options", "external_reply", "reply_to_story", "show_caption_above_media", "reply_markup"),
+        *("link_preview_options", "reply_to_story", "show_caption_above_media", "reply_markup"),
         *("has_media_spoiler", "paid_star_count", "sender_tag", "guest_bot_caller_user", "reply_to_checklist_task_id"),
     }
 )
@@ -47,12 +47,12 @@ SERVICE = (
 """What names of things begin with that happened in a chat, and that nobody said."""
 
 
-def attachments_of(message: Message) -> tuple[Attachment, ...]:
+def attachments_of(message: Media) -> tuple[Attachment, ...]:
     """The files of a message."""
     return tuple(_found(message))
 
 
-def _found(message: Message) -> Iterator[Attachment]:
+def _found(message: Media) -> Iterator[Attachment]:
     number = message.message_id
     if photo := _fitting(message.photo):
         yield Attachment(kind="image", name=f"photo-{number}.jpg", size_bytes=photo.file_size, source=photo.file_id)
@@ -85,7 +85,7 @@ def _fitting(sizes: tuple[PhotoSize, ...]) -> PhotoSize | None:
     return small[-1] if small else by_size[0]
 
 
-def line_of(message: Message) -> str:
+def line_of(message: Media) -> str:
     """What is neither words nor a file, in words; empty when there is nothing of the kind."""
     if message.rich_message:
         return "\n".join(_rich(message.rich_message)).strip()
@@ -93,7 +93,7 @@ def line_of(message: Message) -> str:
     return f"[{words.strip()}]" if words else ""
 
 
-def _things(message: Message) -> Iterator[str]:
+def _things(message: Media) -> Iterator[str]:
     if message.sticker is not None:
         yield f"sticker {message.sticker.emoji}"
     if message.dice is not None:

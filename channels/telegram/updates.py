@@ -6,10 +6,10 @@ import msgspec
 
 from channels.arrival import Arrival, Sender
 from channels.quoted_message import brought, quote_of
-from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
+from channels.telegram.api_types import Chat, Entity, ExternalReply, Message, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
-from daemon.events import Attachment, Quote
+from daemon.events import Quote
 from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member")
@@ -97,7 +97,9 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         return None
     answered = _answered(message)
     mentioned = direct or words.mentions_me or (answered is not None and _is(answered.sender, me))
-    lent = _brought(answered, me) if answered is not None and mentioned else ()
+    pointed_at = answered or message.external_reply
+    # It may be old, or one that the bot was never sent.
+    lent = brought(attachments_of(pointed_at), _author(pointed_at, me)) if pointed_at and mentioned else ()
     if message.forward_origin is not None:
         # What somebody else said is no command of the person's who passes it on, and names nobody.
         text = f"[forwarded from {one_line(message.forward_origin.name) or '?'}]\n{text}"
@@ -114,7 +116,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         mentioned=mentioned,
         attachments=(*lent, *attachments),
         reply_to=str(answered.message_id) if answered else "",
-        quote=_quote(message, answered, me),
+        quote=_quote(message, pointed_at, me),
         album=message.media_group_id,
         edited=not update.message,
     )
@@ -143,22 +145,21 @@ def _answered(message: Message) -> Message | None:
     return answered
 
 
-def _brought(answered: Message, me: Me) -> tuple[Attachment, ...]:
-    """The files of the message that is answered: it may be old, or one that the bot was never sent."""
-    return brought(attachments_of(answered), _author(answered, me))
-
-
-def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
+def _quote(message: Message, answered: Message | ExternalReply | None, me: Me) -> Quote | None:
     marked = message.quote.text if message.quote else ""
     if answered is None:
         return quote_of(marked, (), Sender(id=""))
-    said = marked or answered.text or answered.caption or line_of(answered)
-    return quote_of(said, attachments_of(answered), _author(answered, me))
+    own = answered.text or answered.caption if isinstance(answered, Message) else ""
+    return quote_of(marked or own or line_of(answered), attachments_of(answered), _author(answered, me))
 
 
-def _author(answered: Message, me: Me) -> Sender | None:
+def _author(answered: Message | ExternalReply, me: Me) -> Sender | None:
     """Who wrote the message that is answered; None: the bot."""
-    return None if _is(answered.sender, me) else _sender(answered) or Sender(id="")
+    if isinstance(answered, Message):
+        return None if _is(answered.sender, me) else _sender(answered) or Sender(id="")
+    origin = answered.origin
+    user = origin.sender_user if origin else None
+    return None if _is(user, me) else Sender(id=str(user.id) if user else "", name=origin.name if origin else "")
 
 
 class _Words:

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 import anyio
+import msgspec
 import pytest
 
 from channels.base import Channel
@@ -13,9 +14,10 @@ from daemon.config import Config, DiscordConfig, Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said, Shown
-from tests.contract.suite import ChannelContract, receiving
+from tests.contract.suite import OPUS, ChannelContract, a_file, a_part, receiving
 from tests.fakes.discord import Call, Chat, Cut, FakeDiscord, Hang, Page, Person, Refuse
 from tests.fakes.discord.world import File
+from tests.limits import HANG_S
 
 NAME = "lake"
 HEARTBEAT_S = 0.05  # by which the platform hears what was dealt with
@@ -161,6 +163,14 @@ class DiscordLab(Lab):
 
 
 class TestDiscord(ChannelContract, missing=DiscordLab.missing):
+    async def test_where_no_voice_message_is_allowed_a_recording_is_a_file(self, lab: DiscordLab) -> None:
+        lab.discord.world.chats[lab.chat.chat].takes_no_voice = True
+        file = msgspec.structs.replace(a_file(lab, "answer.ogg", OPUS), kind="voice")
+
+        await lab.channel.send(lab.chat, a_part("", attachments=(file,)), timeout_s=HANG_S)
+
+        assert [(shown.files, shown.is_voice) for shown in lab.shown(lab.chat)] == [(("answer.ogg",), False)]
+
     @pytest.fixture
     async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordLab]:
         monkeypatch.setattr("channels.discord.gateway.PAUSE_MIN_S", 0.02)
