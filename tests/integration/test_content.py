@@ -619,6 +619,17 @@ async def test_a_voice_message_is_answered_by_voice_and_as_text(world: World, pl
     assert amount.costs_nano == {"": len(text) * 15_000}
 
 
+async def test_a_recording_that_is_replied_to_is_not_answered_by_voice(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    async with fake_openai(heard_or_sung(Plain(SPEECH))) as server:
+        world.configure(**speaking(server.base_url))
+        await world.say("What is it?", attachments=(msgspec.structs.replace(VOICE, sender_id="bob"),))
+        log = await world.answered(ScriptedModel("A canary."))
+
+    assert content(log[0]) == "What is it?\n[voice message] My canary sings."
+    assert log[-1].speech == ""
+
+
 @each_row(
     "song, more",
     [
