@@ -179,7 +179,7 @@ class ExternalReply(Media, frozen=True):
 class Message(Media, frozen=True, kw_only=True, rename={"sender": "from"}):
     """Something said in a chat, or something that happened there."""
 
-    message_id: int
+    message_id: int  # pyright: ignore[reportGeneralTypeIssues] - without one, an update is unreadable
     chat: Chat
     sender: User | None = None
     sender_chat: Chat | None = None

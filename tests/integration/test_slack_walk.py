@@ -301,7 +301,7 @@ async def test_a_thread_of_direct_messages_is_a_conversation_of_its_own(process:
         await walk.shows(ann, "echo: aside", thread=root.ts)
 
     assert await walk.said(session(ann)) == ["top"]
-    assert await walk.said(session(ann, root.ts)) == ["aside"]
+    assert await walk.said(session(ann, root.ts)) == ['[In reply to Ann: "top"]\naside']
 
 
 async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Process, slack: FakeSlack) -> None:
