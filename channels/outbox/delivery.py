@@ -19,10 +19,10 @@ from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Plac
 from channels.outbox.reply_parts import PartContent, ReplyParts
 from channels.send_rate import TokenBucket
 from daemon import metrics
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Reply
 from daemon.sessionkey import SessionKey
-from daemon.shared_timeout import SharedTimeout
 from daemon.traces import Span
 
 CHATS_KEPT = 10_000
