@@ -1,5 +1,6 @@
 """Messages in groups: whether they address the bot, kept context, and the guard against loops of bots."""
 
+from collections import OrderedDict
 from typing import Literal
 
 import msgspec
@@ -25,6 +26,28 @@ def place_of(config: AccessConfig, arrival: Arrival, command: Command) -> Place:
     if config.groups == "off":
         return "nothing"
     return "asked" if arrival.mentioned or command else "overheard"
+
+
+ALBUMS_KEPT = 1_000
+"""Albums that are remembered; their parts arrive within some tenths of a second."""
+
+
+class AskedAlbums:
+    """Albums that address the bot: only one of their parts has the caption that mentions it."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+
+    def place(self, session: str, arrival: Arrival, place: Place) -> Place:
+        """What a message is to the bot, ``place`` by itself, as a part of its album."""
+        if not arrival.album or place == "nothing":
+            return place
+        album = (session, arrival.sender.id, arrival.album)
+        if place == "asked":
+            self._known[album] = None
+            if len(self._known) > ALBUMS_KEPT:
+                self._known.popitem(last=False)
+        return "asked" if album in self._known else place
 
 
 # What is said in a group and not to the bot: kept for a while, as context of what it is asked next.

@@ -11,7 +11,7 @@ import structlog
 from channels.arrival import Arrival, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
-from channels.intake.group_messages import GroupContext, LoopGuard, place_of
+from channels.intake.group_messages import AskedAlbums, GroupContext, LoopGuard, place_of
 from channels.intake.message_bursts import plain
 from daemon import metrics
 from daemon.access import (
@@ -79,6 +79,7 @@ class Intake:
         self._lines = AccessNotices(process.bus)
         self._loops = LoopGuard(process.bus)
         self._overhearing = GroupContext(process.bus)
+        self._albums = AskedAlbums()
         self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
 
@@ -177,7 +178,7 @@ class Intake:
         """As ``_judge``, for an accepted sender."""
         arrival = case.arrival
         command = command_of(arrival.text)
-        place = place_of(self._config.access, arrival, command)
+        place = self._albums.place(str(case.session), arrival, place_of(self._config.access, arrival, command))
         if place == "nothing":
             return "ignored"
         if place == "overheard":

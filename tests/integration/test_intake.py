@@ -327,6 +327,21 @@ async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Pro
     assert inbound.overheard == ()
 
 
+async def test_all_later_parts_of_an_album_are_for_the_bot_if_one_of_them_is(process: Process) -> None:
+    intake = intake_of(with_channel(process))
+    photo = Attachment(kind="image", source="f1")
+    group: dict[str, Any] = {"chat": GROUP, "attachments": (photo,)}
+    await intake.take(an_arrival("what are these?", album="a1", **group))
+    await intake.take(an_arrival("", mentioned=False, album="a1", **group))
+    for who, album in (("bob", "a1"), ("ann", "a2"), ("ann", "")):
+        await intake.take(an_arrival("", who=who, mentioned=False, album=album, **group))
+
+    assert [(said.text, said.attachments) for said in await accepted(process.bus)] == [
+        ("what are these?", (photo,)),
+        ("", (photo,)),
+    ]
+
+
 async def test_an_album_collects_although_the_channel_has_no_window(process: Process) -> None:
     intake = intake_of(with_channel(process))
     photos = [Attachment(kind="image", source=f"f{number}") for number in range(3)]

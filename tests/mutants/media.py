@@ -30,6 +30,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/intake/group_messages.py",
+        "integration/test_intake.py",
+        (
+            "All parts of an album are for the bot if one of them is.",
+            'return "asked" if album in self._known else place',
+            "return place",
+            "test_all_later_parts_of_an_album_are_for_the_bot_if_one_of_them_is",
+        ),
+    ),
+    *mutants_of(
         "channels/outbox/reply_parts.py",
         "unit/test_contents.py",
         (
