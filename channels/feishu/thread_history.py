@@ -6,7 +6,7 @@ from collections import deque
 import anyio
 
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_types import Item, MissingScope
+from channels.feishu.api_types import Item, MissingScope, Rejected
 from channels.feishu.event_inlet import message_of
 from channels.feishu.message_content import said_in
 from channels.feishu.message_sender import MESSAGE
@@ -56,7 +56,11 @@ class ThreadHistory:
         root = await message_of(self._api, inbound.thread, timeout_s=left_s(deadline))
         if root is None or not root.thread_id:
             return []
-        last = await self._last(inbound, root, deadline)
+        try:
+            last = await self._last(inbound, root, deadline)
+        except (MissingScope, Rejected):
+            # Without the permission for all messages of groups, an app may still read single ones.
+            last = deque[Item]()
         return [root, *(each for each in last if each.message_id != root.message_id)]
 
     async def _last(self, inbound: Inbound, root: Item, deadline: float) -> deque[Item]:

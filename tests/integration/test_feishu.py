@@ -358,6 +358,18 @@ async def test_the_first_and_the_last_messages_of_a_long_thread_before_the_quest
     assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001", "ou_3003"}
 
 
+@each_row("code", [99991672, 230027])
+async def test_without_the_permission_to_read_a_thread_its_first_message_is_read(lab: FeishuLab, code: int) -> None:
+    thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+    await say_in(lab, thread, "high at noon")
+    asked = await asked_of(lab, thread)
+    lab.feishu.faults.on("messages.list", Refuse(code))
+
+    before = await said_before(lab, asked)
+
+    assert [each.text for each in before] == ["Somebody began a thread."]
+
+
 # Events by HTTP
 
 
