@@ -76,6 +76,8 @@ class Overheard(msgspec.Struct, frozen=True, kw_only=True):
     """When it was said: ISO 8601, UTC."""
     attachments: tuple[Attachment, ...] = ()
     """Files that came with it; ``text`` names them."""
+    is_reaction: bool = False
+    """Nothing was said: ``text`` is a line of Millpond's on an emoji with which a message of the bot's was marked."""
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):

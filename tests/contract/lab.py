@@ -47,6 +47,7 @@ class Feature(Enum):
     AMENDING = "people can change what they said"
     BOTS = "it says who is a bot"
     DELETING = "people can take back what they said, and the bot is told"
+    REACTING = "people can mark what the bot said, and the bot is told"
     FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
     LENDING = "an answer brings along the files of the message that it answers"
     VOICES = "a recording of the bot's can be shown as a voice message"
@@ -76,6 +77,8 @@ class Said:
     mentioned: bool = True  # in a group
     edits: str = ""  # id of the message of which it is a new version
     deletes: str = ""  # id of the message of the same sender, chat and thread that is taken back; then nothing is said
+    reaction: str = ""  # an emoji, with which the sender marks the bot's message ``answers``; then nothing is said
+    removed: bool = False  # the mark is taken away
     album: str = ""
     file: bytes | None = None  # something that comes with it
     kind: Kind = "document"

@@ -87,6 +87,7 @@ class LinesLab(Lab):
             Feature.ALBUMS,
             Feature.THREADS,
             Feature.DELETING,
+            Feature.REACTING,
             Feature.FINDING,
             Feature.LOOKING_BACK,
             Feature.LENDING,

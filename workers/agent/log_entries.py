@@ -79,7 +79,8 @@ class LogEntries:
 
     async def _overheard(self, words: Overheard, lines: Sequence[str]) -> LogEntry:
         # Without an id: nobody is owed an answer to it.
-        wire = _encode(_Wire(role="user", content="\n".join((own(words.text), *lines))))
+        text = words.text if words.is_reaction else own(words.text)
+        wire = _encode(_Wire(role="user", content="\n".join((text, *lines))))
         return LogEntry(
             time=words.at,
             turn=self._turn,
