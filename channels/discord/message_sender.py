@@ -13,6 +13,7 @@ from channels.discord.api import Api, Request, Upload, left_s
 from channels.discord.api_outcome import NO_HISTORY, NO_VOICE, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
 from channels.discord.api_types import is_snowflake
 from channels.discord.attachments import VOICE_MESSAGE
+from channels.discord.buttons import components_of
 from channels.discord.markdown import discord_markdown, length
 from channels.file_transfer import content_of
 from channels.link_spoofing import honest
@@ -82,6 +83,8 @@ class MessageSender:
             "enforce_nonce": not part.preview,
             **_quiet(),
         }
+        if components := components_of(part):
+            body["components"] = components
         if uploads:
             body["attachments"] = [{"id": number, "filename": each.name} for number, each in enumerate(uploads)]
         if is_snowflake(part.reply_to):

@@ -6,6 +6,7 @@ whether something has arrived, and the platform can be asked, it is looked for b
 
 import itertools
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -53,10 +54,10 @@ class Means:
     posted: PostedMessages | None = None
     """Remembers sent messages, if reactions to them are of interest."""
 
-    async def note_posted(self, chat: SessionKey, reply: Reply, platform_id: str) -> None:
+    async def note_posted(self, reply: Reply, platform_id: str) -> None:
         """Remember a message that was sent."""
         if self.posted is not None:
-            await self.posted.note(chat, reply.id, platform_id)
+            await self.posted.note(reply, platform_id)
 
 
 @dataclass(kw_only=True)
@@ -103,6 +104,11 @@ class Delivery:
                     return False
             except SendRejected as error:
                 _log.warning("reply.rejected", session=reply.session, reason=brief(error))
+                if contents[number].attachments and contents[number].text:
+                    # It may be the file alone that the platform refuses.
+                    with suppress(SendRejected):
+                        if not await self._part(chat, place, PartContent(text=contents[number].text)):
+                            return False
                 await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
                 return True
             if not place.last:
@@ -190,7 +196,7 @@ class Delivery:
         if not platform_id:
             return "looked"
         self.ledger.note(doubt.of(step), "found", platform_id)
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
         self._note(step, "found")
         return None
 
@@ -217,7 +223,7 @@ class Delivery:
             raise
         self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
 
     async def _edit(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
@@ -231,7 +237,7 @@ class Delivery:
             return False
         self.ledger.note(step, "edited", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, reply, platform_id)
+        await self.means.note_posted(reply, platform_id)
         return True
 
     async def _edited(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
@@ -323,6 +329,7 @@ def _part_of(step: Step, content: PartContent, *, preview: bool = False) -> Part
         document=content.document,
         attempt=step.mark,
         attachments=content.attachments,
+        choices=place.reply.choices if place.last else (),
         reply_to=place.reply.reply_to if place.part == 0 else "",
         preview=preview,
     )

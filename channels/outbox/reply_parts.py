@@ -1,4 +1,7 @@
-"""The parts of a reply: pieces of its text first, then its files, each a message of a platform."""
+"""The contents of a reply's parts: pieces of its text first, then its files, each a message of a platform.
+
+A short text is one part with the first files, below which it stands, if the platform can do that.
+"""
 
 from collections.abc import Sequence
 
@@ -51,10 +54,17 @@ class ReplyParts:
             found = [PartContent(text=text)] if text.strip() else []
         else:
             found = self._pieces(text)
-        if reply.attachments:
-            sent = [file for file in reply.attachments if file not in left_out]
-            found += [PartContent(attachments=files) for files in albums(sent, self._channel.limits)]
-        return found
+        return self._with_files(found, [file for file in reply.attachments if file not in left_out])
+
+    def _with_files(self, found: list[PartContent], files: Sequence[Attachment]) -> list[PartContent]:
+        """``found`` and the parts for files; a short text is the caption of the first one."""
+        parts = [PartContent(attachments=album) for album in albums(files, self._channel.limits)]
+        # A voice message is the text once more, which was shown while it was written.
+        if len(found) == 1 and not found[0].document and files and files[0].kind != "voice":
+            text = found[0].text
+            if self._channel.length(text) <= self._channel.limits.caption_max:
+                return [msgspec.structs.replace(parts[0], text=text), *parts[1:]]
+        return found + parts
 
     def _pieces(self, text: str) -> list[PartContent]:
         limits = self._channel.limits

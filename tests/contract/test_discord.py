@@ -78,6 +78,7 @@ class DiscordLab(Lab):
                 files=tuple(file.name for file in message.files),
                 reply_to=message.reply_to.id if message.reply_to else "",
                 is_voice=bool(message.flags & VOICE),
+                buttons=tuple(message.labels),
             )
             for message in self._chat(chat.thread or chat.chat).shown()
         ]
@@ -119,6 +120,9 @@ class DiscordLab(Lab):
     def age(self) -> None:
         for file in self.discord.world.files.values():
             file.key = "another"
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        self.discord.world.press(self._chat(chat.chat).messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         assert self.discord.session is not None

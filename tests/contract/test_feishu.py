@@ -49,7 +49,9 @@ HEARS = ("ws.endpoint", "event")
 
 
 class FeishuLab(Lab):
-    missing = frozenset({Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.FINDING})
+    missing = frozenset(
+        {Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.BUTTONS, Feature.FINDING}
+    )
     recordings = ("voice", "audio", "video note")
 
     def __init__(

@@ -84,14 +84,9 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 class LinesLab(Lab):
     missing = frozenset(
         {
-            Feature.ALBUMS,
-            Feature.THREADS,
-            Feature.DELETING,
-            Feature.REACTING,
-            Feature.FINDING,
-            Feature.LOOKING_BACK,
-            Feature.LENDING,
-            Feature.VOICES,
+            *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS, Feature.DELETING),
+            *(Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK),
+            *(Feature.LENDING, Feature.VOICES),
         }
     )
     impossible = frozenset({Fault.PAGE, Fault.STALL})

@@ -1,6 +1,7 @@
 """What the parts of a reply hold, by what its platform can do."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import anyio
 
@@ -11,7 +12,7 @@ from tests.tables import each_row
 
 
 class Platform:
-    def __init__(self, part_max: int, send_max_bytes: int, files_max: int) -> None:
+    def __init__(self, part_max: int, send_max_bytes: int, files_max: int, caption_max: int) -> None:
         self.limits = Limits(
             part_max=part_max,
             edit_every_s=1.0,
@@ -20,6 +21,7 @@ class Platform:
             fetch_max_bytes=0,
             send_max_bytes=send_max_bytes,
             files_max=files_max,
+            caption_max=caption_max,
         )
 
     def length(self, text: str) -> int:
@@ -27,10 +29,17 @@ class Platform:
 
 
 def contents(
-    text: str, *, send_max_bytes: int, part_max: int = 10, files: Sequence[Attachment] = (), files_max: int = 1
+    text: str,
+    *,
+    send_max_bytes: int,
+    part_max: int = 10,
+    caption_max: int = 0,
+    files: Sequence[Attachment] = (),
+    files_max: int = 1,
 ) -> list[PartContent]:
     reply = Reply(id="x:1#1", session="x:1", turn=1, text=text, correlation="c", attachments=tuple(files))
-    made = ReplyParts(Platform(part_max, send_max_bytes, files_max), parts_max=3, language="en")  # type: ignore[arg-type]
+    platform: Any = Platform(part_max, send_max_bytes, files_max, caption_max)
+    made = ReplyParts(platform, parts_max=3, language="en")
     return anyio.run(made.of, reply)
 
 
@@ -74,6 +83,26 @@ def test_each_file_is_a_part_of_its_own_and_one_that_is_too_large_is_said() -> N
 
     assert [part.attachments[0].name for part in (first, second)] == ["5.txt", "6.txt"]
     assert "500.txt" in "".join(part.text for part in texts)
+
+
+@each_row(
+    "text, kind, captions",
+    [
+        ("Short.", "document", ["Short.", ""]),
+        ("Too long for it.", "document", ["Too long for it.", "", ""]),
+        ("Short.", "voice", ["Short.", "", ""]),
+        ("", "document", ["", ""]),
+    ],
+)
+def test_a_short_text_stands_below_the_first_file_if_the_platform_can_do_that(
+    text: str, kind: Any, captions: list[str]
+) -> None:
+    files = [Attachment(kind=kind, name=name, size_bytes=5) for name in ("a", "b")]
+
+    parts = contents(text, send_max_bytes=100, part_max=200, caption_max=10, files=files)
+
+    assert [part.text for part in parts] == captions
+    assert [file.name for part in parts for file in part.attachments] == ["a", "b"]
 
 
 def test_a_spoken_answer_that_cannot_be_sent_is_not_mentioned() -> None:
