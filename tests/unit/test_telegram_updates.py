@@ -134,6 +134,17 @@ def test_an_answer_to_the_bots_own_voice_message_brings_no_recording():
     ]
 
 
+def test_a_message_of_another_chat_that_is_answered_lends_its_files():
+    ann = {"type": "user", "sender_user": {"id": 9, "first_name": "Ann", "is_bot": False}}
+    external = {"origin": ann, "message_id": 4, "voice": {"file_id": "v"}}
+
+    arrival = arrived(update(text="what does she say?", external_reply=external))
+
+    assert [(file.kind, file.source, file.sender_id) for file in arrival.attachments] == [("voice", "v", "9")]
+    assert arrival.quote == Quote(text="[voice: voice-4.ogg]", sender_name="Ann", sender_id="9")
+    assert arrival.reply_to == ""
+
+
 def test_a_marked_part_is_quoted_rather_than_the_whole():
     said = {"message_id": 3, "date": 1, "chat": PRIVATE, "from": ANN, "text": "one two three"}
     arrival = arrived(update(text="why?", reply_to_message=said, quote={"text": "two", "position": 4}))
