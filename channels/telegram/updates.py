@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import msgspec
 
 from channels.arrival import Arrival, Press, Sender, reacted, unpacked
-from channels.telegram.api_types import Chat, Entity, Message, ReactionChange, ReactionKind, Update, User, lenient
+from channels.telegram.api_types import (
+    ABSENT,
+    Chat,
+    Entity,
+    Message,
+    ReactionChange,
+    ReactionKind,
+    Update,
+    User,
+    lenient,
+)
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
 from daemon.config import TelegramConfig
@@ -81,7 +91,7 @@ class _Membership(msgspec.Struct, frozen=True):
 class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
     id: str
     sender: User
-    message: Message | None = None
+    message: msgspec.Raw = ABSENT
     data: str = ""
 
 
@@ -127,9 +137,9 @@ def _read_message(update: Update, said: msgspec.Raw, me: Me) -> Event:
 
 def _pressed(update: Update) -> Pressed | None:
     query = msgspec.json.decode(update.callback_query, type=_Query)
-    message = query.message
-    if message is None or not query.data:
+    if not query.message or not query.data:
         return None
+    message = lenient(Message, query.message)
     who, command = unpacked(query.data)
     arrival = Arrival(
         seen_as=str(update.update_id),
