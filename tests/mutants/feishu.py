@@ -246,8 +246,8 @@ MUTANTS = (
         "unit/test_feishu_texts.py",
         (
             "Who quotes the bot means it.",
-            "mentioned=direct or named or is_ours,",
-            "mentioned=direct or named,",
+            "mentioned = direct or named or is_ours",
+            "mentioned = direct or named",
             "test_an_event_says_where_it_belongs_and_whether_the_bot_is_meant",
         ),
         (
