@@ -108,7 +108,7 @@ MUTANTS = (
             "Of a long thread the last messages are read.",
             '            "sort_type": "ByCreateTimeDesc",\n',
             "",
-            "test_the_last_messages_of_a_long_thread_before_the_question_are_read",
+            "test_the_first_and_the_last_messages_of_a_long_thread_before_the_question_are_read",
         ),
     ),
     *mutants_of(

@@ -104,8 +104,8 @@ MUTANTS = (
         "unit/test_contents.py",
         (
             "A long text is no caption.",
-            "if self._channel.length(text) <= limits.caption_max:",
-            "if limits.caption_max:",
+            "if self._channel.length(text) <= self._channel.limits.caption_max:",
+            "if self._channel.limits.caption_max:",
             "test_a_short_text_stands_below_the_first_file_if_the_platform_can_do_that",
         ),
     ),
