@@ -69,11 +69,11 @@ def test_a_change_keeps_comments_and_order() -> None:
     )
 
 
-def test_what_cannot_be_changed_in_place_is_written_anew() -> None:
+def test_a_change_in_an_inline_table_keeps_the_comments() -> None:
     after = tomllib.loads(TEXT)
     after["bots"]["pond"]["model"]["name"] = "other"
 
-    assert tomllib.loads(changed(TEXT, after)) == after
+    assert changed(TEXT, after) == TEXT.replace('"m"', '"other"')
 
 
 def test_a_value_over_several_lines_is_not_torn() -> None:
