@@ -125,6 +125,13 @@ def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
     )
 
 
+def marked_in(body: Body) -> str:
+    """The ID of the message that a person marked, or took a mark from; empty: none."""
+    event = body.event
+    is_persons = event is not None and event.user_id is not None and event.operator_type != "app"
+    return event.message_id if event is not None and is_persons and _is_id(event.message_id) else ""
+
+
 def reaction_of(body: Body, me: Me, item: Item | None, names: Mapping[str, str] = NOBODY) -> Arrival | None:
     """A message of the bot's, ``item``, was marked, or the mark was removed; None: anything else."""
     event = body.event

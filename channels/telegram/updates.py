@@ -7,6 +7,7 @@ import msgspec
 from channels.arrival import Arrival, Press, Sender, reacted, unpacked
 from channels.quoted_message import brought, quote_of
 from channels.telegram.api_types import (
+    ABSENT,
     Chat,
     Entity,
     ExternalReply,
@@ -89,7 +90,7 @@ class _Membership(msgspec.Struct, frozen=True):
 class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
     id: str
     sender: User
-    message: Message | None = None
+    message: msgspec.Raw = ABSENT
     data: str = ""
 
 
@@ -135,9 +136,9 @@ def _read_message(update: Update, said: msgspec.Raw, me: Me) -> Event:
 
 def _pressed(update: Update) -> Pressed | None:
     query = msgspec.json.decode(update.callback_query, type=_Query)
-    message = query.message
-    if message is None or not query.data:
+    if not query.message or not query.data:
         return None
+    message = lenient(Message, query.message)
     who, command = unpacked(query.data)
     arrival = Arrival(
         seen_as=str(update.update_id),

@@ -119,6 +119,8 @@ def _counted(found: re.Match[str], edge: dt.date, step: int) -> Days:
 
 # Dates beside an event
 
+_is_named = re.compile(r"(?:the|on|that|very|first)\ |[之以]", re.IGNORECASE).match
+"""The day of an event is "the day of …". "Opening night of …" is an event itself."""
 _chinese_event = re.compile(
     rf"(?P<event>[\u4e00-\u9fff]{{2,16}}?)(?:{_BEHIND}"
     r"|(?P<days>[一两二三四五六七八九十几]{1,2}|\d{1,2})个?(?P<days_unit>天|周|星期|礼拜|月)[之以]?后)"
@@ -155,7 +157,7 @@ class EventDate:
 def event_date(text: str) -> EventDate | None:
     """The days beside an event that ``text`` names, for a text without other dates."""
     found = _event(text) or (None if text.isascii() else _chinese_event(text))
-    if not found:
+    if not found or (found.groupdict().get("unit") and found["of"] and not _is_named(found[0])):
         return None
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return EventDate(event=found["event"], rest=rest, found=found)

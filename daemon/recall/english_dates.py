@@ -182,8 +182,13 @@ def _in_digits(found: re.Match[str], today: dt.date) -> Iterator[tuple[Kind, Day
 
 
 def _is_month(found: re.Match[str]) -> bool:
-    """Whether what stands behind ``and``, ``to`` or ``or`` is a month: another month stands before it."""
+    """Whether what stands behind ``and``, ``to`` or ``or`` is a month: another month stands before it.
+
+    "This may" is no month.
+    """
     word = found[0].split()[0].lower()
+    if word == "this" and found["named_month"] == "may":
+        return False
     return word not in ("and", "to", "or") or bool(_ends_with_month(found.string[: found.start()]))
 
 

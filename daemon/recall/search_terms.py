@@ -199,14 +199,15 @@ def _asked(word: str) -> tuple[list[str], list[str]]:
     return [] if _is_stop(word) else _without_scraps(found), found
 
 
-_UNITS = frozenset(terms("day days eve week weekend month year half quarter night evening early mid late start end"))
+UNITS = frozenset(terms("day days eve week weekend month year half quarter night evening early mid late start end"))
+"""Terms of words for parts of time."""
 
 
 def _of_day(all_of_it: list[str], content: list[str]) -> list[str]:
     """What of a word within a date is looked for: ``may`` says something there, and ``月`` or ``week`` do not."""
     if all_of_it == ["may"]:
         return all_of_it
-    return [term for term in content if (term.isascii() or len(term) > 1) and term not in _UNITS]
+    return [term for term in content if (term.isascii() or len(term) > 1) and term not in UNITS]
 
 
 def _ends_of(text: str) -> str:

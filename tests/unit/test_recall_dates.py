@@ -143,6 +143,7 @@ def test_the_past_is_meant(said: str, first: str, last: str) -> None:
 @each_row(
     "said",
     [
+        "This may help",
         *("May I ask?", "you may", "March on", "feb 30", "next Friday", "every summer", "at 5.30", "99999 days ago"),
         *(
             "in 3 cats", "version 2026.5.3.1", "notes/2026-05-03/x.txt", "下周五", "3号线", "十三月", "2999年",

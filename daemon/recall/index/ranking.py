@@ -23,7 +23,7 @@ from daemon.recall.index.index_files import ONE_OF
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.person_names import NAMES_MAX, is_pronounced, surnames_of
 from daemon.recall.search_results import InPrompt
-from daemon.recall.search_terms import Query, match_expression, query_terms, says_something
+from daemon.recall.search_terms import UNITS, Query, match_expression, query_terms, says_something
 from daemon.recall.word_forms import run_terms
 
 # Names of a query in the other script, as far as the index contains them. All functions block.
@@ -130,6 +130,8 @@ def _with_event(connection: sqlite3.Connection, asked: Query) -> Query:
     if not asked.event or not asked.now:
         return asked
     event = query_terms(asked.event.event)
+    if not frozenset(event.terms) - UNITS:
+        return asked
     for row, _ in ranked(connection, event, limit=1):
         time, terms, text = connection.execute("SELECT time, terms, text FROM chunk WHERE id = ?", (row,)).fetchone()
         shared = frozenset(event.terms) & frozenset(terms.split())
