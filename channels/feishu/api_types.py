@@ -70,8 +70,23 @@ class ReactionKind(Shape, frozen=True):
     emoji_type: str = ""
 
 
+class Action(Shape, frozen=True):
+    """A button that was pressed."""
+
+    value: Any = None
+    """Of the app's own making."""
+
+
+class Context(Shape, frozen=True):
+    """Where a button was pressed."""
+
+    open_message_id: str = ""
+    open_chat_id: str = ""
+
+
 class Event(Shape, frozen=True):
-    """What happened: something was said, or (``message_id`` alone) taken back, or a message was marked."""
+    """What happened: something was said, or (``message_id`` alone) taken back, or a message was marked, or a button
+    was pressed."""
 
     sender: EventSender | None = None
     message: Message | None = None
@@ -82,6 +97,10 @@ class Event(Shape, frozen=True):
     """Of a mark: ``user`` or ``app``."""
     user_id: Ids | None = None
     """Of a mark: whose it is."""
+    operator: Ids | None = None
+    """Of a press: whose it is."""
+    action: Action | None = None
+    context: Context | None = None
 
 
 class Header(Shape, frozen=True):

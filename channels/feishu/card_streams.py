@@ -78,17 +78,30 @@ class CardStreams:
         """It is no text of ours any more that is being written."""
         self._cards.pop(message_id, None)
 
-    async def _write(self, message_id: str, part: Part, deadline: float) -> None:
+    async def delete(self, message_id: str, element: str, deadline: float) -> None:
+        """Remove an element from the card of a message. Errors as for ``Api.call``."""
         card = self._cards.get(message_id) or await self._card(message_id, deadline)
+        try:
+            path = f"/cardkit/v1/cards/{card.id}/elements/{element}"
+            await self._api.call("DELETE", path, {"sequence": self._next(card)}, timeout_s=left_s(deadline))
+        finally:
+            self.forget(message_id)
+
+    def _next(self, card: _Card) -> int:
         now_ms = int(self._clock.now().timestamp() * 1_000)
         card.sequence = max(card.sequence + 1, now_ms % SEQUENCES)
+        return card.sequence
+
+    async def _write(self, message_id: str, part: Part, deadline: float) -> None:
+        card = self._cards.get(message_id) or await self._card(message_id, deadline)
+        sequence = self._next(card)
         shown = clean(part.text)
         path = f"/cardkit/v1/cards/{card.id}"
         if part.preview:
-            body = {"content": markdown_of(shown), "sequence": card.sequence}
+            body = {"content": markdown_of(shown), "sequence": sequence}
             await self._api.call("PUT", f"{path}/elements/{ELEMENT}/content", body, timeout_s=left_s(deadline))
         else:
-            whole = {"card": {"type": "card_json", "data": card_of(shown)}, "sequence": card.sequence}
+            whole = {"card": {"type": "card_json", "data": card_of(shown)}, "sequence": sequence}
             await self._api.call("PUT", path, whole, timeout_s=left_s(deadline))
 
     async def _card(self, message_id: str, deadline: float) -> _Card:

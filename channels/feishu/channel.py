@@ -9,6 +9,7 @@ from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.feishu.access_token import token_of
 from channels.feishu.api import Api
 from channels.feishu.api import connect as connect_api
+from channels.feishu.buttons import Buttons
 from channels.feishu.card_streams import CardStreams
 from channels.feishu.emoji_reactions import EmojiReactions
 from channels.feishu.event_inlet import hear
@@ -56,7 +57,7 @@ class FeishuChannel:
         self._api = api
         self._files = Files(api, process.workspace(config.bot))
         self._streams = CardStreams(api, process.clock, channel=name)
-        self._sending = MessageSender(api, self._files, self._streams)
+        self._sending = MessageSender(api, self._files, self._streams, Buttons(api, self._streams, channel=name))
         self._reactions = EmojiReactions(api, usual=config.reaction)
         self._history = ThreadHistory(api, UserDirectory(api, channel=name))
 

@@ -2,6 +2,9 @@
 
 import random
 import weakref
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import anyio
@@ -12,6 +15,8 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.feishu.api import Api
 from channels.feishu.api_types import Body, Item, MissingScope, Rejected
+from channels.feishu.buttons import Buttons, answer_to, read_press
+from channels.feishu.card_streams import CardStreams
 from channels.feishu.feishu_events import (
     FORWARD,
     REACTIONS,
@@ -33,6 +38,7 @@ from daemon import metrics
 from daemon.config import FeishuConfig
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
 from daemon.process import Process
+from daemon.setup.platforms.feishu_scopes import CALLBACK
 
 LOOK_S = 1.5
 """How long a message waits for the one that it answers, or for those that it forwards. With the names in it, that is
@@ -42,34 +48,60 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _log = structlog.get_logger()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """An event that need not be said again."""
+
+    answer: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The answer for Feishu."""
+    then: Callable[[], Awaitable[None]] | None = None
+    """To be done once Feishu has the answer; does not raise."""
+
+
+Take = Callable[[bytes], Awaitable[Taken | None]]
+"""Takes an event, as JSON; None: Feishu has to say it again."""
+
+
 class EventInlet:
     """Hands what one bot hears to the intake: what is said in a chat one after the other."""
 
     def __init__(
-        self, intake: Intake, me: Me, people: UserDirectory, api: Api, *, channel: str, hears_reactions: bool = False
+        self,
+        intake: Intake,
+        me: Me,
+        api: Api,
+        buttons: Buttons,
+        *,
+        channel: str,
+        hears_reactions: bool = False,
     ) -> None:
         """``hears_reactions``: else they are not even looked up."""
         self._hears_reactions = hears_reactions
         self._intake = intake
         self._me = me
-        self._people = people
+        self.people = UserDirectory(api, channel=channel)
+        """To be run."""
         self._api = api
+        self._buttons = buttons
         self._channel = channel
         self._turns: weakref.WeakValueDictionary[str, anyio.Lock] = weakref.WeakValueDictionary()
         self._seldom = LogThrottle()
 
-    async def take(self, payload: bytes) -> bool:
-        """Deal with an event, as JSON: whether it need not be said again."""
+    async def take(self, payload: bytes) -> Taken | None:
+        """Deal with an event; see ``Take``."""
         try:
             found = _decode(payload)
             async with self._turn(chat_of(found)):
-                arrival = await self._arrival(lenient(Body, found))
+                body = lenient(Body, found)
+                if body.header and body.header.event_type == CALLBACK:
+                    return await self._pressed(body)
+                arrival = await self._arrival(body)
                 if arrival is not None:
                     await self._intake.take(arrival)
         except (BusUnavailable, SendRefused) as error:
             if self._seldom.now("waits"):  # what waits is tried again and again
                 _log.warning("event.waits", channel=self._channel, reason=brief(error))
-            return False
+            return None
         except (ValueError, RecursionError) as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             # No more than its kind: its text may quote what a person wrote.
@@ -77,7 +109,7 @@ class EventInlet:
         except Exception as error:  # noqa: BLE001 - one bad event must not stop those behind it
             _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
             metrics.UPDATES.labels(self._channel, "failed").inc()
-        return True
+        return Taken()
 
     def _turn(self, chat: str) -> anyio.Lock:
         turn = self._turns.get(chat)
@@ -86,10 +118,8 @@ class EventInlet:
         return turn
 
     async def _arrival(self, body: Body) -> Arrival | None:
-        header = body.header
-        kind = header.event_type if header else ""
-        if header is None or (header.app_id and header.app_id != self._me.app_id):
-            metrics.UPDATES.labels(self._channel, "foreign").inc()
+        kind = body.header.event_type if body.header else ""
+        if self._is_foreign(body):
             return None
         if kind == RECALLED and body.event is not None and recalled(body, self._me, None) is not None:
             return recalled(body, self._me, await self._lost(body.event.message_id))
@@ -104,8 +134,25 @@ class EventInlet:
         is_forward = message.message_type == FORWARD
         found = await self._items(message.message_id if is_forward else answered_by(message))
         original, forwarded = (None, found[1:]) if is_forward else (next(iter(found), None), ())
-        names = await self._people.names(people_of(body, original, *forwarded))
+        names = await self.people.names(people_of(body, original, *forwarded))
         return read(body, self._me, names, original, forwarded)
+
+    async def _pressed(self, body: Body) -> Taken:
+        if self._is_foreign(body) or (press := read_press(body)) is None:
+            return Taken()
+        press = read_press(body, await self.people.names([press.arrival.sender.id])) or press
+        refusal = await self._intake.press(press)
+        return Taken(
+            answer=answer_to(refusal), then=None if refusal else partial(self._buttons.remove, press.arrival.id)
+        )
+
+    def _is_foreign(self, body: Body) -> bool:
+        """Whether an event is for another app."""
+        header = body.header
+        is_foreign = header is None or header.app_id not in ("", self._me.app_id)
+        if is_foreign:
+            metrics.UPDATES.labels(self._channel, "foreign").inc()
+        return is_foreign
 
     async def _reaction(self, body: Body) -> Arrival | None:
         if not (message_id := marked_in(body)):
@@ -114,7 +161,7 @@ class EventInlet:
         item = await self._lost(message_id)
         if (reaction := reaction_of(body, self._me, item)) is None:
             return None
-        return reaction_of(body, self._me, item, await self._people.names([reaction.sender.id]))
+        return reaction_of(body, self._me, item, await self.people.names([reaction.sender.id]))
 
     async def _items(self, message_id: str) -> tuple[Item, ...]:
         """A message, and behind it those that it forwards; empty: there is none, or it cannot be had."""
@@ -146,9 +193,10 @@ async def _items_of(api: Api, message_id: str, *, timeout_s: float) -> tuple[Ite
 
 
 def chat_of(found: dict[str, Any]) -> str:
-    """The chat that an event is about; empty: none, or it cannot be told."""
+    """The chat that an event is about; empty: none, or it cannot be told. A press waits for no message of its chat."""
     chat = nested(found, "event", "message", "chat_id") or nested(found, "event", "chat_id")
     chat = chat or nested(found, "event", "message_id")  # of a mark, the message alone is told
+    chat = chat or nested(found, "event", "context", "open_message_id")
     return chat if isinstance(chat, str) else ""
 
 
@@ -168,10 +216,10 @@ async def hear(process: Process, name: str, config: FeishuConfig, api: Api, inta
         ConfigError: it cannot listen where it is configured to.
     """
     me = await _me(api, name)
-    people = UserDirectory(api, channel=name)
-    inlet = EventInlet(intake, me, people, api, channel=name, hears_reactions=config.hear_reactions)
+    buttons = Buttons(api, CardStreams(api, process.clock, channel=name), channel=name)
+    inlet = EventInlet(intake, me, api, buttons, channel=name, hears_reactions=config.hear_reactions)
     async with anyio.create_task_group() as tg:
-        tg.start_soon(people.run)
+        tg.start_soon(inlet.people.run)
         if config.events.url:
             # Imported here: it needs cryptography, and few have an address of their own.
             from channels.feishu.events_endpoint import EventsEndpoint  # noqa: PLC0415

@@ -5,7 +5,7 @@ import binascii
 import hashlib
 import hmac
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -14,10 +14,12 @@ import msgspec
 import structlog
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from channels.feishu.event_inlet import Take
 from channels.http import listen, read_body, serving
 from channels.log_throttle import LogThrottle
 from daemon import metrics
@@ -107,10 +109,7 @@ _read_asked = msgspec.json.Decoder(_Asked).decode
 class EventsEndpoint:
     """The endpoint of one app."""
 
-    def __init__(
-        self, name: str, config: FeishuConfig, take: Callable[[bytes], Awaitable[bool]], *, clock: Clock
-    ) -> None:
-        """``take``: whether an event, as JSON, need not be said again."""
+    def __init__(self, name: str, config: FeishuConfig, take: Take, *, clock: Clock) -> None:
         self._name = name
         self._config = config
         self._take = take
@@ -171,8 +170,8 @@ class EventsEndpoint:
         with anyio.move_on_at(min(anyio.current_time() + TAKE_S, self._until)) as take:
             self._takes.add(take)
             try:
-                if await self._take(payload):
-                    return JSONResponse({})
+                if (taken := await self._take(payload)) is not None:
+                    return JSONResponse(taken.answer, background=BackgroundTask(taken.then) if taken.then else None)
             finally:
                 self._takes.remove(take)
         return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})

@@ -30,7 +30,8 @@ FORWARD = "merge_forward"
 
 RECALLED_MARK = "recalled"
 
-_is_id = re.compile(r"[A-Za-z0-9_-]{1,100}").fullmatch
+is_id = re.compile(r"[A-Za-z0-9_-]{1,100}").fullmatch
+"""Whether a text is an ID of Feishu."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ def me_of(found: Mapping[str, Any], app_id: str) -> Me:
         ValueError: it does not tell.
     """
     open_id, name = nested(found, "bot", "open_id"), nested(found, "bot", "app_name")
-    if not isinstance(open_id, str) or not _is_id(open_id):
+    if not isinstance(open_id, str) or not is_id(open_id):
         raise ValueError("Feishu's response to bot/v3/info does not contain the bot. Add the bot capability to the app")
     return Me(open_id=open_id, app_id=app_id, name=name_in(name) if isinstance(name, str) else "")
 
@@ -74,7 +75,7 @@ def read(
     if message is None or sender is None or sender.sender_id is None:
         return None
     who = sender.sender_id.open_id
-    if not (_is_id(who) and _is_id(message.message_id) and _is_id(message.chat_id)) or who == me.open_id:
+    if not (is_id(who) and is_id(message.message_id) and is_id(message.chat_id)) or who == me.open_id:
         return None
     direct = message.chat_type == "p2p"
     named = any(each.open_id == me.open_id for each in message.mentions)
@@ -107,7 +108,7 @@ def read(
 def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
     """A message was taken back; ``item`` is what Feishu still tells of it."""
     event = body.event
-    if event is None or not (_is_id(event.message_id) and _is_id(event.chat_id)):
+    if event is None or not (is_id(event.message_id) and is_id(event.chat_id)):
         return None
     if item is not None and is_of(item, me):
         return None
@@ -129,7 +130,7 @@ def marked_in(body: Body) -> str:
     """The ID of the message that a person marked, or took a mark from; empty: none."""
     event = body.event
     is_persons = event is not None and event.user_id is not None and event.operator_type != "app"
-    return event.message_id if event is not None and is_persons and _is_id(event.message_id) else ""
+    return event.message_id if event is not None and is_persons and is_id(event.message_id) else ""
 
 
 def reaction_of(body: Body, me: Me, item: Item | None, names: Mapping[str, str] = NOBODY) -> Arrival | None:
@@ -138,7 +139,7 @@ def reaction_of(body: Body, me: Me, item: Item | None, names: Mapping[str, str] 
     if event is None or event.user_id is None or event.reaction_type is None or event.operator_type == "app":
         return None
     who, emoji = event.user_id.open_id, event.reaction_type.emoji_type
-    if item is None or not is_of(item, me) or not (_is_id(who) and _is_id(emoji) and _is_id(item.chat_id)):
+    if item is None or not is_of(item, me) or not (is_id(who) and is_id(emoji) and is_id(item.chat_id)):
         return None
     return reacted(
         chat=item.chat_id,
@@ -157,7 +158,7 @@ def thread_of(message: Message | Item) -> str:
 
 def answered_by(message: Message) -> str:
     """The message that it answers. In a thread each one answers the first, which says nothing."""
-    parent = message.parent_id if _is_id(message.parent_id) else ""
+    parent = message.parent_id if is_id(message.parent_id) else ""
     return "" if message.thread_id and parent == message.root_id else parent
 
 

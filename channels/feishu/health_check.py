@@ -7,7 +7,7 @@ from channels.remark import Remark
 from channels.shapes import nested, objects_in
 from daemon.config import FeishuConfig
 from daemon.errors import ChannelError
-from daemon.setup.platforms.feishu_scopes import REACTION_EVENTS, missing_of
+from daemon.setup.platforms.feishu_scopes import CALLBACK, REACTION_EVENTS, missing_of
 
 TIMEOUT_S = 10.0
 
@@ -73,7 +73,7 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
     if config.events.url:
         text = (
             f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address under "
-            "Events & Callbacks, Event Configuration."
+            f"Events & Callbacks, Event Configuration and Callback Configuration. Buttons need the callback {CALLBACK}."
         )
         return Remark(state="ok", text=text)
     from channels.feishu.long_connection import endpoint_of  # noqa: PLC0415 - it needs aiohttp
@@ -82,4 +82,6 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
         endpoint_of(await api.endpoint(timeout_s=TIMEOUT_S), api.address)
     except ChannelError as error:
         return Remark(state="error", text=f"{error}. The long connection for events cannot be opened.")
-    return Remark(state="ok", text="the app receives events over a long connection")
+    return Remark(
+        state="ok", text=f"the app receives events over a long connection. Buttons need the callback {CALLBACK}"
+    )

@@ -4,11 +4,13 @@ Feishu gives an event to one of the app's connections, at most fifty, and gives 
 So every process opens one, and none of them has to lead.
 """
 
+import base64
 import random
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -19,7 +21,7 @@ import structlog
 
 from channels.event_queue import EventQueue, QueuedEvent
 from channels.feishu.api import Api
-from channels.feishu.event_inlet import chat_of
+from channels.feishu.event_inlet import Take, Taken, chat_of
 from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
@@ -60,12 +62,12 @@ PARTIAL_MAX = 100
 LIVELY = frozenset({aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.PING, aiohttp.WSMsgType.PONG, aiohttp.WSMsgType.TEXT})
 """Messages behind which others come."""
 
-Take = Callable[[bytes], Awaitable[bool]]
-"""Whether an event, as JSON, need not be said again."""
+Acknowledge = Callable[[bytes], Awaitable[None]]
+"""Gives Feishu the answer to an event, as JSON."""
 
 _Socket = "aiohttp.ClientWebSocketResponse[Literal[False]]"
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
-_OK = b'{"code":200}'
+_encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 
@@ -114,15 +116,20 @@ class LongConnection:
         finally:
             _log.info("socket.closed", channel=self._channel, reason=connection.reason)
 
-    def _put(self, payload: bytes, acknowledge: Callable[[], Awaitable[None]]) -> None:
-        self._queue.put(
-            QueuedEvent(
-                chat=_chat(payload),
-                size_bytes=len(payload),
-                take=lambda: self._take(payload),
-                acknowledge=acknowledge,
-            )
-        )
+    def _put(self, payload: bytes, acknowledge: Acknowledge) -> None:
+        taken: list[Taken] = []
+
+        async def take() -> bool:
+            if (each := await self._take(payload)) is not None:
+                taken.append(each)
+            return bool(taken)
+
+        async def answer() -> None:
+            await acknowledge(_encode(taken[0].answer) if taken[0].answer else b"")
+            if taken[0].then is not None:
+                await taken[0].then()
+
+        self._queue.put(QueuedEvent(chat=_chat(payload), size_bytes=len(payload), take=take, acknowledge=answer))
 
     async def _endpoint(self) -> Endpoint:
         found = await self._api.endpoint(timeout_s=OPEN_S)
@@ -157,7 +164,7 @@ class Connection:
         self,
         ws: Any,
         endpoint: Endpoint,
-        put: Callable[[bytes, Callable[[], Awaitable[None]]], None],
+        put: Callable[[bytes, Acknowledge], None],
         *,
         channel: str,
     ) -> None:
@@ -211,7 +218,7 @@ class Connection:
             elif frame.method == DATA and frame.kind == "event":
                 payload = self._whole(frame)
                 if payload is not None:
-                    self._put(payload, lambda: self._acknowledge(frame))
+                    self._put(payload, partial(self._acknowledge, frame))
         except UNREADABLE as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             _log.warning("event.unreadable", channel=self._channel, reason=type(error).__name__)
@@ -230,7 +237,7 @@ class Connection:
         self._partial.pop(frame.headers.get("message_id", ""), None)
         return b"".join(parts[each] for each in sorted(parts))
 
-    async def _acknowledge(self, frame: Frame) -> None:
+    async def _acknowledge(self, frame: Frame, response: bytes) -> None:
         # By a connection that has ended nothing can be acknowledged: Feishu says it again, and it is a repetition.
         answer = Frame(
             seq_id=frame.seq_id,
@@ -240,7 +247,7 @@ class Connection:
             headers={**frame.headers, "biz_rt": "0"},
             payload_encoding=frame.payload_encoding,
             payload_type=frame.payload_type,
-            payload=_OK,
+            payload=_encode({"code": 200} | ({"data": base64.b64encode(response).decode()} if response else {})),
             log_id_new=frame.log_id_new,
         )
         await self._written(encoded(answer))

@@ -8,6 +8,7 @@ import anyio
 from channels.base import Part
 from channels.feishu.api import Api, left_s
 from channels.feishu.api_types import Rejected
+from channels.feishu.buttons import Buttons
 from channels.feishu.card_streams import CardStreams
 from channels.feishu.files import Files, Sent
 from channels.feishu.text_forms import NO_FORM, card_of, clean, forms_of, uuid_of
@@ -35,10 +36,11 @@ LIKE_NEW = frozenset({230099, 230054})
 class MessageSender:
     """Sends the messages of one bot."""
 
-    def __init__(self, api: Api, files: Files, streams: CardStreams) -> None:
+    def __init__(self, api: Api, files: Files, streams: CardStreams, buttons: Buttons) -> None:
         self._api = api
         self._files = files
         self._streams = streams
+        self._buttons = buttons
         self._removed: OrderedDict[str, None] = OrderedDict()
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
@@ -51,7 +53,9 @@ class MessageSender:
         files = await self._files.uploaded(part, deadline)
         sent = ""
         if part.text.strip() or not files:
-            forms = forms_of(part.text, streaming=part.preview and self._streams.are_there)
+            is_streaming = part.preview and self._streams.are_there
+            buttons = await self._buttons.elements(chat, part, deadline)
+            forms = forms_of(part.text, streaming=is_streaming, buttons=buttons)
             sent = await self._taken(chat, part, forms, "text", deadline)
             if part.preview and sent in self._removed:
                 # Shown anew further down: under the same uuid Feishu tells of the message that was taken back.

@@ -6,6 +6,7 @@ Feishu knows, and that call people or show pictures by their keys, are taken awa
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -51,23 +52,23 @@ def length(text: str) -> int:
     return len(_encode(_encode(sound(text)).decode())) - _FRAME + 4 * text.count("<")
 
 
-def forms_of(text: str, *, streaming: bool = False) -> list[dict[str, str]]:
-    """The forms of a text: as a card, else as it was written."""
+def forms_of(text: str, *, streaming: bool = False, buttons: Sequence[dict[str, Any]] = ()) -> list[dict[str, str]]:
+    """The forms of a text: as a card, with ``buttons`` below it if there are any, else as it was written."""
     shown = clean(text)
-    card = card_of(shown, streaming=streaming)
+    cards = [card_of(shown, streaming=streaming, buttons=each) for each in ([buttons, ()] if buttons else [()])]
     plain = {"text": _TAG.sub("<\u2060", shown)}
     return [
-        {"msg_type": "interactive", "content": card},
+        *[{"msg_type": "interactive", "content": card} for card in cards],
         {"msg_type": "text", "content": _encode(plain).decode()},
     ]
 
 
-def card_of(shown: str, *, streaming: bool = False) -> str:
+def card_of(shown: str, *, streaming: bool = False, buttons: Sequence[dict[str, Any]] = ()) -> str:
     """The card of a text that is clean, as JSON; ``streaming``: it is still being written."""
     card: dict[str, Any] = {
         "schema": "2.0",
         "config": {"update_multi": True, "streaming_mode": streaming},
-        "body": {"elements": [{"tag": "markdown", "element_id": ELEMENT, "content": markdown_of(shown)}]},
+        "body": {"elements": [{"tag": "markdown", "element_id": ELEMENT, "content": markdown_of(shown)}, *buttons]},
     }
     return _encode(card).decode()
 

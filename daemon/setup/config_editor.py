@@ -38,7 +38,10 @@ BOT_KEYS = (
 )
 """Of a bot. The address, the name and the key of a model are changed together, see ``tables.set_model``."""
 
-CHANNEL_KEYS = ("enabled", "access.policy", "access.allow", "access.groups", "streaming", "typing", "parts_max")
+CHANNEL_KEYS = (
+    *("enabled", "access.policy", "access.allow", "access.groups"),
+    *("streaming", "typing", "hear_reactions", "parts_max"),
+)
 """Of a channel of a chat platform."""
 
 

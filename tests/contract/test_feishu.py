@@ -49,9 +49,7 @@ HEARS = ("ws.endpoint", "event")
 
 
 class FeishuLab(Lab):
-    missing = frozenset(
-        {Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.BUTTONS, Feature.FINDING}
-    )
+    missing = frozenset({Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.FINDING})
     recordings = ("voice", "audio", "video note")
 
     def __init__(
@@ -85,6 +83,7 @@ class FeishuLab(Lab):
                 files=self._files(message),
                 reply_to=message.parent,
                 is_voice=message.kind == "audio",
+                buttons=tuple(message.labels),
             )
             for message in self.feishu.world.chats[chat.chat].shown(thread=chat.thread)
         ]
@@ -122,6 +121,10 @@ class FeishuLab(Lab):
         message = chat.say(by=by, kind=kind, content=content, thread=said.thread)
         self.feishu.world.resources[(message.id, key)] = said.file
         return message.id
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        found = self.feishu.world.chats[chat.chat]
+        found.press(found.messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         world = self.feishu.world
@@ -213,6 +216,9 @@ class TestByHttp:
     test_early = ChannelContract.test_what_was_said_before_it_listens_is_handed_in_too
     test_mentions = ChannelContract.test_in_a_group_it_says_whether_the_bot_is_meant
     test_threads = ChannelContract.test_it_says_in_which_thread_something_was_said
+    test_buttons = (
+        ChannelContract.test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused
+    )
     test_taken_back = ChannelContract.test_what_is_taken_back_is_named_by_its_id_where_it_was_said
     test_kept_first = ChannelContract.test_nothing_is_dealt_with_before_it_was_taken
     test_cancelled = ChannelContract.test_who_is_cancelled_in_the_middle_of_a_batch_loses_nothing

@@ -16,13 +16,14 @@ from channels.feishu import FeishuChannel
 from channels.push_checks import examine
 from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, SendRejected
+from daemon.events import Choice
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
 from tests.contract.suite import a_file, a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
 from tests.fakes.feishu import Cut, Hang, Refuse
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.loop_clock import put_forward
 from tests.tables import each_row
 
@@ -392,6 +393,79 @@ async def test_without_the_permission_to_read_a_thread_its_first_message_is_read
     before = await said_before(lab, asked)
 
     assert [each.text for each in before] == ["Somebody began a thread."]
+
+
+# Buttons
+
+
+YES = Choice(label="Yes *now*" + "!" * 200, command="/link yes @0badc0de")
+ASKED = YES.label[:100]
+
+
+async def test_a_refused_press_is_explained_to_its_person_alone_and_an_accepted_one_stays_without_words(
+    lab: FeishuLab, by_http: FeishuLab
+) -> None:
+    for each in (lab, by_http):
+        heard = Heard(refusal="not yours")
+        sent = await each.channel.send(each.chat, a_part("Sure?", choices=(YES,)), timeout_s=HANG_S)
+        chat = each.feishu.world.chats[each.chat.chat]
+        async with receiving(each.channel, heard):
+            refused = chat.press(chat.messages[sent], ASKED, by=each.feishu.world.person("ou_1001", "Ann"))
+            await each.settled()
+            heard.refusal = ""
+            accepted = chat.press(chat.messages[sent], ASKED, by=each.feishu.world.person("ou_1001", "Ann"))
+            await each.settled()
+            await until(lambda chat=chat, sent=sent: not chat.messages[sent].labels)
+
+        assert json.loads(refused.answer or b"") == {"toast": {"type": "warning", "content": "not yours"}}
+        assert accepted.answer == b"{}"
+        assert [press.arrival.sender.name for press in heard.presses] == ["Person 1001"] * 2
+
+
+@each_row(
+    "change",
+    [
+        {"context": {"open_message_id": "om_9", "open_chat_id": "oc_9"}},  # the button was copied to another chat
+        {"context": {"open_message_id": "om/9", "open_chat_id": "oc_1001"}},
+        {"action": {"value": {"choice": "|/link yes"}}},
+        {"action": {"value": "|/link yes"}},
+        {"action": {"value": {"choice": 7, "chat": "oc_1001", "thread": "", "kind": "direct"}}},
+        {"operator": {"open_id": "not an ID"}},
+        {"operator": None},
+    ],
+)
+async def test_a_press_that_is_no_buttons_is_passed_over(lab: FeishuLab, change: dict[str, Any]) -> None:
+    heard = Heard()
+    sent = await lab.channel.send(lab.chat, a_part("Sure?", choices=(YES,)), timeout_s=HANG_S)
+    chat = lab.feishu.world.chats[lab.chat.chat]
+    async with receiving(lab.channel, heard):
+        forged = chat.press(chat.messages[sent], ASKED, by=lab.feishu.world.person("ou_1001", "Ann"), **change)
+        await lab.settled()
+
+    assert (heard.presses, forged.answer) == ([], b"{}")
+
+
+@each_row(
+    "scope, labels",
+    [("im:chat:readonly", []), ("cardkit:card:write", [ASKED])],
+)
+async def test_without_a_permission_a_question_is_still_asked_and_answered(
+    lab: FeishuLab, scope: str, labels: list[str]
+) -> None:
+    lab.feishu.app.scopes.discard(scope)
+    sent = await lab.channel.send(lab.chat, a_part(scope, choices=(YES,)), timeout_s=HANG_S)
+    lab.feishu.app.scopes.add(scope)
+    chat = lab.feishu.world.chats[lab.chat.chat]
+    assert texts(lab)[-1] == scope
+    assert chat.messages[sent].labels == labels
+    if not labels:
+        return
+    lab.feishu.app.scopes.discard(scope)
+    async with receiving(lab.channel, heard := Heard()):
+        pressed = chat.press(chat.messages[sent], ASKED, by=lab.feishu.world.person("ou_1001", "Ann"))
+        await lab.settled()
+
+    assert (len(heard.presses), pressed.answer, chat.messages[sent].labels) == (1, b"{}", labels)
 
 
 # Events by HTTP

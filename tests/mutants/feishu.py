@@ -36,6 +36,22 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/feishu/buttons.py",
+        "integration/test_feishu.py",
+        (
+            "A button works only in the chat where its question was asked.",
+            " or value.chat != event.context.open_chat_id:",
+            ":",
+            "test_a_press_that_is_no_buttons_is_passed_over",
+        ),
+        (
+            "A label is not longer than Feishu takes.",
+            "label[:LABEL_MAX_CHARS]",
+            "label",
+            "test_a_refused_press_is_explained_to_its_person_alone_and_an_accepted_one_stays_without_words",
+        ),
+    ),
+    *mutants_of(
         "channels/feishu/card_streams.py",
         "integration/test_feishu.py",
         (

@@ -39,8 +39,10 @@ function access(view, settings, name) {
     make("access.groups", t("Answers in groups"), [["mention", t("only to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
     make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
+    ["telegram", "slack", "discord", "feishu"].includes(settings.channels[name].type) && make("hear_reactions", t("Receive reactions to the bot's messages"), "flag",
+      {hint: t("The platform may need an additional permission. The Test button and the documentation of the platform name it.")}),
     make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
-  ]).element;
+  ].filter(Boolean)).element;
 }
 
 const secretHint = (isSet) => (isSet ? t("A value is already set. Leave this field empty to keep it.") : "");

@@ -111,6 +111,8 @@ export default {
   "to no messages": "不回答",
   "Show each answer while it is being written": "边写边显示回答",
   "Show that the bot is typing": "显示机器人正在输入",
+  "Receive reactions to the bot's messages": "接收对机器人消息的表情回复",
+  "The platform may need an additional permission. The Test button and the documentation of the platform name it.": "平台可能需要额外的权限，请参阅该平台的文档。",
   "Maximum number of messages per answer; a longer answer is sent as a file": "一个回答最多几条消息；更长的回答作为文件发送",
   "A value is already set. Leave this field empty to keep it.": "已设置。留空则保留。",
   "Connection": "连接",

@@ -14,7 +14,7 @@ from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, FeishuAnswer, Flags, Owner
 from daemon.setup.platforms.feishu_api import FeishuSaysNo, Me, feishu_api
 from daemon.setup.platforms.feishu_pairing import WAIT_S, greet, wait_for_owner
-from daemon.setup.platforms.feishu_scopes import EVENTS, SCOPES
+from daemon.setup.platforms.feishu_scopes import CALLBACK, EVENTS, SCOPES
 from daemon.setup.platforms.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.platforms.telegram_pairing import new_code
 from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
@@ -35,6 +35,7 @@ Feishu: create an app for your company. docs/feishu.md and docs/feishu.zh-CN.md 
   3. {WHERE_APP[0].upper()}{WHERE_APP[1:]}."""
 STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long connection,
      and add the events {" and ".join(EVENTS)}.
+     Under Callback Configuration, also choose the long connection, and add {CALLBACK}.
   5. Under Version Management & Release, publish a version of the app."""
 
 

@@ -8,7 +8,8 @@ SCOPES = {
     "im:message.p2p_msg:readonly": "receive direct messages",
     "im:message.group_at_msg:readonly": "receive messages of groups that mention the bot",
     "im:resource": "upload images and files",
-    "cardkit:card:write": "show answers while they are being written",
+    "cardkit:card:write": "show answers while they are being written, and remove buttons",
+    "im:chat:readonly": "show buttons below questions",
     "contact:user.base:readonly": "names of people",
     "contact:contact.base:readonly": "names of people",
 }
@@ -20,6 +21,8 @@ GROUP_SCOPE = "im:message.group_msg"
 EVENTS = ("im.message.receive_v1", "im.message.recalled_v1")
 """Events that the app subscribes to."""
 
+CALLBACK = "card.action.trigger"
+"""Callback that the app subscribes to, for presses of buttons."""
 
 REACTION_EVENTS = ("im.message.reaction.created_v1", "im.message.reaction.deleted_v1")
 """Events for ``hear_reactions``; the scope ``im:message`` covers them."""

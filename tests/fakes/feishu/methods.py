@@ -17,6 +17,7 @@ NEEDS = {
     "messages.list": "im:message", "reactions.": "im:message", "images.create": "im:resource",
     "files.create": "im:resource", "resources.get": "im:message", "cards.": "cardkit:card:write",
     "users.get": "contact:user.base:readonly",
+    "chats.get": "im:chat:readonly",
 }  # fmt: skip
 
 
@@ -215,6 +216,22 @@ class Methods:
         self.world.changed()
         return {}
 
+    def _cards_element_delete(self, call: Call) -> dict[str, Any]:
+        message = self._card(call)
+        elements = message.content["body"]["elements"]
+        left = [each for each in elements if each["element_id"] != call.params["element_id"]]
+        if len(left) == len(elements):
+            raise Failed(300313, "element")
+        elements[:] = left
+        self.world.changed()
+        return {}
+
+    def _chats_get(self, call: Call) -> dict[str, Any]:
+        chat = self.world.chats.get(call.params["chat_id"])
+        if chat is None or not chat.has_bot:
+            raise Failed(232011, "Operator can NOT be out of the chat.")
+        return {"chat_mode": chat.kind, "name": ""}
+
     def _cards_update(self, call: Call) -> dict[str, Any]:
         message = self._card(call)
         card = call.params["card"]
@@ -251,9 +268,21 @@ def _check_card(card: dict[str, Any]) -> None:
     if card.get("schema") != "2.0":
         raise Failed(230099, "Failed to create card content, ext=ErrCode: 200621; parse card json err")
     for element in card["body"]["elements"]:
+        if element["tag"] == "column_set":
+            _check_buttons(element)
+            continue
         text = element["content"]
         outside = "".join(text.split("```")[::2])
         if "<at " in outside or "![" in outside:
             raise Failed(230099, "Failed to create card content, ext=ErrCode: 200570; card contains invalid image keys")
         if outside.count("\n|-") > TABLES_MAX:
             raise Failed(230099, "Failed to create card content, ext=ErrCode: 11310; card table number over limit")
+
+
+def _check_buttons(found: dict[str, Any]) -> None:
+    for column in found["columns"]:
+        for button in column["elements"]:
+            text, [behavior] = button["text"], button["behaviors"]
+            shape = (column["tag"], button["tag"], text["tag"], behavior["type"])
+            if shape != ("column", "button", "plain_text", "callback") or not 1 <= len(text["content"]) <= 100:
+                raise Failed(230099, "Failed to create card content, ext=ErrCode: 200621; parse card json err")

@@ -56,7 +56,9 @@ ROUTES: list[tuple[str, str, str]] = [
     ("POST", "/im/v1/files", "files.create"),
     ("POST", "/cardkit/v1/cards/id_convert", "cards.id_convert"),
     ("PUT", "/cardkit/v1/cards/(?P<card_id>[^/]+)/elements/(?P<element_id>[^/]+)/content", "cards.content"),
+    ("DELETE", "/cardkit/v1/cards/(?P<card_id>[^/]+)/elements/(?P<element_id>[^/]+)", "cards.element_delete"),
     ("PUT", "/cardkit/v1/cards/(?P<card_id>[^/]+)", "cards.update"),
+    ("GET", "/im/v1/chats/(?P<chat_id>[^/]+)", "chats.get"),
     ("GET", "/contact/v3/users/(?P<user_id>[^/]+)", "users.get"),
     ("GET", "/bot/v3/info", "bot.info"),
     ("GET", "/application/v6/scopes", "scopes.list"),
@@ -230,7 +232,9 @@ class FakeFeishu(FakeServer):
             await socket.send(encoded(Frame(service=said.service, headers={"type": "pong"}, payload=config)))
         elif said.method == DATA:
             delivery = socket.told.pop(said.headers.get("message_id", ""), None)
-            if delivery in self.app.waiting and json.loads(said.payload).get("code") == 200:
+            told = json.loads(said.payload)
+            if delivery is not None and delivery in self.app.waiting and told.get("code") == 200:
+                delivery.answer = base64.b64decode(told["data"], validate=True) if "data" in told else b"{}"
                 self._done(delivery)
         self.world.changed()
 
@@ -239,7 +243,8 @@ class FakeFeishu(FakeServer):
         while True:
             arrived, now = self.app.arrived, anyio.current_time()
             for delivery in list(self.app.waiting):
-                if delivery.due <= now and not delivery.under_way and delivery in self.app.waiting:
+                is_due = delivery.due <= now and not (delivery.once and delivery.tries)
+                if is_due and not delivery.under_way and delivery in self.app.waiting:
                     if self.app.url:
                         if not self._held(delivery):
                             delivery.under_way = True
@@ -247,7 +252,8 @@ class FakeFeishu(FakeServer):
                     elif sockets := [each for each in self.sockets if not each.closed.is_set()]:
                         delivery.due = now + self.repeat_s
                         await self._frame(sockets[-1], delivery)
-            due = min((each.due for each in self.app.waiting if each.due > now), default=None)
+            waiting = [each for each in self.app.waiting if each.due > now and not (each.once and each.tries)]
+            due = min((each.due for each in waiting), default=None)
             with anyio.move_on_after(None if due is None else max(0.0, due - anyio.current_time())):
                 await arrived.wait()
 
@@ -278,11 +284,13 @@ class FakeFeishu(FakeServer):
     async def _post(self, delivery: Delivery, *, task_status: TaskStatus[None]) -> None:
         delivery.tries += 1
         task_status.started()
-        status, _ = await self.post(delivery.body)
+        status, delivery.answer = await self.post(delivery.body)
         delivery.under_way = False
-        if status == 200:
+        if status == 200 or (delivery.once and status):
             self._done(delivery)
         else:
+            if delivery.once:
+                delivery.tries = 0  # nobody listens yet
             delivery.due = anyio.current_time() + self.repeat_s
         self.app.arrive()
         self.world.changed()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import anyio
 
-from daemon.setup.platforms.feishu_scopes import EVENTS, REACTION_EVENTS, SCOPES
+from daemon.setup.platforms.feishu_scopes import CALLBACK, EVENTS, REACTION_EVENTS, SCOPES
 from tests.fakes.platform import Changing
 
 TOKEN_LASTS_S = 7_200
@@ -60,6 +60,17 @@ class Message:
         return str(self.content.get("text", "")) if self.kind == "text" else ""
 
     @property
+    def labels(self) -> list[str]:
+        """Of its buttons."""
+        return [each["text"]["content"] for each in self.buttons()]
+
+    def buttons(self) -> list[dict[str, Any]]:
+        """As they stand in the card."""
+        elements = self.content["body"]["elements"] if self.kind == "interactive" else []
+        columns = [column for each in elements if each["tag"] == "column_set" for column in each["columns"]]
+        return [each for column in columns for each in column["elements"] if each["tag"] == "button"]
+
+    @property
     def is_streaming(self) -> bool:
         return self.kind == "interactive" and bool(self.content.get("config", {}).get("streaming_mode"))
 
@@ -80,6 +91,17 @@ class Message:
         }
         more = (("root_id", self.root), ("parent_id", self.parent), ("thread_id", self.thread))
         return found | {name: value for name, value in more if value}
+
+
+@dataclass(eq=False)
+class Delivery:
+    chat: str
+    body: bytes
+    due: float = 0.0
+    tries: int = 0
+    under_way: bool = False
+    once: bool = False  # a callback, which is never told again
+    answer: bytes | None = None
 
 
 @dataclass(eq=False)
@@ -152,20 +174,26 @@ class Chat:
         }
         self.world.push(f"im.message.reaction.{'deleted' if removed else 'created'}_v1", event, chat=self.id)
 
+    def press(self, message: Message, label: str, *, by: Person, **change: Any) -> Delivery:
+        """Have a person press a button, of which Feishu tells once; ``change`` forges parts of it."""
+        [button] = [each for each in message.buttons() if each["text"]["content"] == label]
+        event = {
+            "operator": {"open_id": by.id, "union_id": f"on_{by.id}", "tenant_key": "tenant"},
+            "token": f"c-{next(self.world.numbers):x}",
+            "action": {"value": button["behaviors"][0]["value"], "tag": "button"},
+            "host": "im_message",
+            "context": {"open_message_id": message.id, "open_chat_id": self.id},
+        }
+        self.world.push("card.action.trigger", event | change, chat=self.id)
+        delivery = self.world.app.waiting[-1]
+        delivery.once = True
+        return delivery
+
     def recall(self, message: Message) -> None:
         """Have its author take a message back."""
         message.deleted = True
         event = {"message_id": message.id, "chat_id": self.id, "recall_time": "1", "recall_type": "message_owner"}
         self.world.push("im.message.recalled_v1", event, chat=self.id)
-
-
-@dataclass(eq=False)
-class Delivery:
-    chat: str
-    body: bytes
-    due: float = 0.0
-    tries: int = 0
-    under_way: bool = False
 
 
 @dataclass(eq=False)
@@ -178,7 +206,7 @@ class App:
     name: str = "pond"
     status: int = 2
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
-    events: set[str] = field(default_factory=lambda: {*EVENTS, *REACTION_EVENTS})
+    events: set[str] = field(default_factory=lambda: {*EVENTS, CALLBACK, *REACTION_EVENTS})
     tokens: dict[str, float] = field(default_factory=dict[str, float])  # until when each is valid
     waiting: list[Delivery] = field(default_factory=list[Delivery])
     arrived: anyio.Event = field(default_factory=anyio.Event)
