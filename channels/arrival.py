@@ -1,5 +1,7 @@
 """What a platform said, in one form for all platforms: what an adapter makes of an update."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from daemon.events import Attachment, ChatKind, Choice, Quote
@@ -70,6 +72,19 @@ def packed(choice: Choice) -> str:
     """A choice as the value of a button; empty if it is too long."""
     value = f"{choice.who}|{choice.command}"
     return value if len(value.encode()) <= PACKED_MAX_BYTES else ""
+
+
+BUTTONS_MAX = 25
+"""Buttons of a message: five rows of five on Discord, and one block of Slack. Other platforms take more."""
+
+
+def buttons_of(choices: Sequence[Choice], *, label_max: int | None = None) -> list[tuple[str, str]]:
+    """The labels, of at most ``label_max`` characters, and the values of the buttons that every platform takes."""
+    labels: dict[str, str] = {}
+    for each in choices:
+        if value := packed(each):
+            labels.setdefault(value, each.label[:label_max])
+    return [(label, value) for value, label in labels.items()][:BUTTONS_MAX]
 
 
 def unpacked(value: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from channels.arrival import Arrival, Press, packed, unpacked
+from channels.arrival import Arrival, Press, buttons_of, unpacked
 from channels.base import Part
 from channels.discord.api_types import Interaction, is_snowflake, order_of
 from channels.discord.discord_events import Place, kind_of, person_of
@@ -26,9 +26,8 @@ SHOWN_TO_ONE = 1 << 6
 def components_of(part: Part) -> list[dict[str, Any]]:
     """The choices of a part as rows of buttons."""
     buttons = [
-        {"type": BUTTON, "style": SECONDARY, "label": choice.label[:LABEL_MAX_CHARS], "custom_id": value}
-        for choice in part.choices
-        if (value := packed(choice))
+        {"type": BUTTON, "style": SECONDARY, "label": label, "custom_id": value}
+        for label, value in buttons_of(part.choices, label_max=LABEL_MAX_CHARS)
     ]
     return [{"type": ROW, "components": buttons[at : at + ROW_MAX]} for at in range(0, len(buttons), ROW_MAX)]
 

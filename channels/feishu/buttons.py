@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.arrival import Arrival, Press, Sender, packed, unpacked
+from channels.arrival import Arrival, Press, Sender, buttons_of, unpacked
 from channels.base import Part
 from channels.feishu.api import Api, left_s
 from channels.feishu.api_types import Body
@@ -59,7 +59,7 @@ class Buttons:
 
         Raises: SendRefused when no time is left.
         """
-        choices = [(each.label, value) for each in part.choices if (value := packed(each))]
+        choices = buttons_of(part.choices, label_max=LABEL_MAX_CHARS)
         kind = await self._kind(chat.chat, deadline) if choices else None
         if kind is None:
             return []
@@ -97,7 +97,7 @@ def _column(button: tuple[str, _Value]) -> dict[str, Any]:
     label, value = button
     shown = {
         "tag": "button",
-        "text": {"tag": "plain_text", "content": label[:LABEL_MAX_CHARS]},
+        "text": {"tag": "plain_text", "content": label},
         "behaviors": [{"type": "callback", "value": msgspec.to_builtins(value)}],
     }
     return {"tag": "column", "width": "auto", "elements": [shown]}

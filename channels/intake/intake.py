@@ -117,7 +117,13 @@ class Intake:
         with structlog.contextvars.bound_contextvars(
             channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
         ):
-            outcome, text = await self._pressed(case, only=press.who)
+            try:
+                outcome, text = await self._pressed(case, only=press.who)
+            except BusUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - as in _dealt_with
+                _log.exception("arrival.failed", reason=type(error).__name__)
+                outcome, text = "failed", say("arrival_failed", language, correlation=correlation)
             metrics.ARRIVALS.labels(self._name, outcome).inc()
         return text
 
@@ -125,7 +131,10 @@ class Intake:
         """The outcome of a press, in a word, and the text for the person."""
         arrival, inbound, language = case.arrival, self._inbound(case), self._bot.language
         heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
-        if heard != "heard" or only not in ("", arrival.sender.id) or not may(self._bot, inbound, inbound.command):
+        is_silent = place_of(self._config.access, arrival, inbound.command) == "nothing"
+        if heard != "heard" or is_silent or only not in ("", arrival.sender.id):
+            return "refused", say("choice_not_yours", language)
+        if not may(self._bot, inbound, inbound.command):
             return "refused", say("choice_not_yours", language)
         try:
             accepted = await accept(self._process, inbound, seen_as=arrival.seen_as)

@@ -5,7 +5,7 @@ from typing import Any
 
 import structlog
 
-from channels.arrival import Arrival, Press, Sender, packed, unpacked
+from channels.arrival import Arrival, Press, Sender, buttons_of, unpacked
 from channels.base import Part
 from channels.slack.api import Api
 from channels.slack.api_types import Pressed
@@ -33,11 +33,10 @@ def forms_with_buttons(part: Part) -> list[dict[str, Any]]:
         {
             "type": "button",
             "action_id": f"choice-{number}",
-            "text": {"type": "plain_text", "text": choice.label[:LABEL_MAX_CHARS]},
+            "text": {"type": "plain_text", "text": label},
             "value": value,
         }
-        for number, choice in enumerate(part.choices)
-        if (value := packed(choice))
+        for number, (label, value) in enumerate(buttons_of(part.choices, label_max=LABEL_MAX_CHARS))
     ]
     if not buttons:
         return forms

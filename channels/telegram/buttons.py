@@ -4,7 +4,7 @@ from typing import Any
 
 import structlog
 
-from channels.arrival import packed
+from channels.arrival import buttons_of
 from channels.base import Part
 from channels.telegram.api import Api
 from channels.telegram.updates import Pressed
@@ -24,7 +24,7 @@ _log = structlog.get_logger()
 
 def keyboard_of(part: Part) -> dict[str, Any]:
     """The parameters that show the choices of a part; none without choices."""
-    buttons = [{"text": each.label, "callback_data": value} for each in part.choices if (value := packed(each))]
+    buttons = [{"text": label, "callback_data": value} for label, value in buttons_of(part.choices)]
     rows = [buttons[at : at + ROW_MAX] for at in range(0, len(buttons), ROW_MAX)]
     return {"reply_markup": {"inline_keyboard": rows}} if rows else {}
 

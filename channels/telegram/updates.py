@@ -6,6 +6,7 @@ import msgspec
 
 from channels.arrival import Arrival, Press, Sender, reacted, unpacked
 from channels.quoted_message import brought, quote_of
+from channels.shapes import nested, objects_in
 from channels.telegram.api_types import (
     ABSENT,
     Chat,
@@ -139,6 +140,8 @@ def _pressed(update: Update) -> Pressed | None:
     if not query.message or not query.data:
         return None
     message = lenient(Message, query.message)
+    if not _is_of(query.data, query.message):
+        return None
     who, command = unpacked(query.data)
     arrival = Arrival(
         seen_as=str(update.update_id),
@@ -152,6 +155,13 @@ def _pressed(update: Update) -> Pressed | None:
         text=command,
     )
     return Pressed(query=query.id, chat=message.chat.id, press=Press(arrival=arrival, who=who))
+
+
+def _is_of(data: str, message: msgspec.Raw) -> bool:
+    """Whether ``message`` has the button that was pressed, as a forged app can say anything; or no buttons any more."""
+    rows = nested(msgspec.json.decode(message), "reply_markup", "inline_keyboard")
+    known = [each.get("callback_data") for row in (rows if isinstance(rows, list) else []) for each in objects_in(row)]
+    return not known or data in known
 
 
 def _thread(message: Message) -> str:

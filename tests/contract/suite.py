@@ -238,6 +238,18 @@ class ChannelContract:
             assert len(heard.presses) >= 2
 
     @needs(Feature.BUTTONS)
+    async def test_a_question_with_odd_choices_has_the_buttons_that_the_platform_takes(self, lab: Lab) -> None:
+        odd = Choice(label="*_[`<" * 40, command="/link yes @0badc0de")
+        again, too_long = Choice(label="again", command=odd.command), Choice(label="long", command="/link " + "é" * 33)
+        many = [Choice(label=str(number), command=f"/forget {number}") for number in range(1, 31)]
+
+        await lab.channel.send(lab.chat, a_part("Sure?", choices=(odd, again, too_long, *many)), timeout_s=HANG_S)
+
+        [shown] = lab.shown(lab.chat)
+        assert (shown.text, shown.buttons[1:]) == ("Sure?", tuple(str(number) for number in range(1, 25)))
+        assert odd.label.startswith(shown.buttons[0])
+
+    @needs(Feature.BUTTONS)
     async def test_a_press_that_cannot_be_kept_is_said_again(self, lab: Lab) -> None:
         away = iter([True, False])
 

@@ -404,6 +404,23 @@ async def test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_
     assert [inbound.text for inbound in (await accepted(process.bus))[before:]] == [command] * accepted_again
 
 
+@each_row("groups, fails, says", [("off", False, "not allowed"), ("mention", False, ""), ("mention", True, "error")])
+async def test_a_press_where_the_bot_answers_nothing_or_that_fails_is_explained(
+    process: Process, monkeypatch: pytest.MonkeyPatch, groups: Any, fails: bool, says: str
+) -> None:
+    access = AccessConfig(policy="open", groups=groups)
+    intake = intake_of(with_channel(process, access=access, admins=[f"{NAME}:ann"]))
+    before = len(await accepted(process.bus))
+    with monkeypatch.context() as patch:
+        if fails:
+            patch.setattr("channels.intake.intake.accept", lambda *_args, **_more: 1 / 0)
+        press = Press(arrival=an_arrival(f"/deny {len(says):08x}", chat=GROUP, id=groups + says), who="")
+        text = await intake.press(press)
+
+    assert says in text if says else text == ""
+    assert len(await accepted(process.bus)) - before == (not says)
+
+
 async def test_an_administrator_may_press_what_others_may_not(process: Process) -> None:
     intake = intake_of(with_channel(process, admins=[f"{NAME}:ann"]))
     press = Press(arrival=an_arrival("/approve 0badc0de", chat=GROUP, mentioned=False), who="")

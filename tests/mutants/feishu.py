@@ -46,8 +46,8 @@ MUTANTS = (
         ),
         (
             "A label is not longer than Feishu takes.",
-            "label[:LABEL_MAX_CHARS]",
-            "label",
+            "label_max=LABEL_MAX_CHARS",
+            "label_max=None",
             "test_a_refused_press_is_explained_to_its_person_alone_and_an_accepted_one_stays_without_words",
         ),
     ),

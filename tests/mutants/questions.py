@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import mutants_of
 
+_SILENT = "test_a_press_where_the_bot_answers_nothing_or_that_fails_is_explained"
 _PRESS = "test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_not_press_it"
 _BUTTONS = "TestTelegram::test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused"
 _PIECES = "test_pieces_of_a_long_message_collect_although_the_channel_has_no_window"
@@ -16,7 +17,8 @@ MUTANTS = (
         "channels/intake/intake.py",
         "integration/test_intake.py",
         ("A question is answered once.", 'seen_as=f"press {arrival.id}"', "seen_as=arrival.seen_as", _PRESS),
-        ("A button for one person is nobody else's.", 'only not in ("", arrival.sender.id)', "False", _PRESS),
+        ("A button for one person is nobody else's.", ' or only not in ("", arrival.sender.id)', "", _PRESS),
+        ("Where a bot is silent, its buttons are too.", 'heard != "heard" or is_silent', 'heard != "heard"', _SILENT),
         ("A button gives no rights.", "not may(self._bot, inbound, inbound.command)", "False", _PRESS),
         ("A button can only send a command.", "if session is None or not command:", "if session is None:", _PRESS),
         ("A full message waits for its other pieces.", "window_s = max(window_s, PASTE_S)", "pass", _PIECES),

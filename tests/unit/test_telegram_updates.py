@@ -260,6 +260,22 @@ def test_a_press_is_read_whatever_shape_the_rest_of_its_message_has():
     assert (pressed.press.who, said.text, said.id) == ("1001", "/forget all @0badc0de", "7")
 
 
+@each_row("button, is_read", [("1001|/forget all", True), ("|/help", False), (None, True)])
+def test_a_press_of_a_button_that_its_message_does_not_have_is_passed_over(button, is_read):
+    keyboard = [[{"text": "Delete", "callback_data": button}], "no row", [7]]
+    markup = {"reply_markup": {"inline_keyboard": keyboard if button else None}}
+    query = {
+        "id": "q",
+        "from": ANN,
+        "message": {"message_id": 7, "chat": PRIVATE, **markup},
+        "data": "1001|/forget all",
+    }
+
+    found = read(json.dumps({"update_id": 1, "callback_query": query}).encode(), ME)
+
+    assert isinstance(found, Pressed) == is_read
+
+
 @each_row("kind", ["channel_post", "something_new"])
 def test_other_kinds_of_updates_are_passed_over(kind):
     assert read(update(text="x", kind=kind), ME) is None
