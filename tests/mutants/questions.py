@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import mutants_of
 
+_ODD = "TestDiscord::test_a_question_with_odd_choices_has_the_buttons_that_the_platform_takes"
 _SILENT = "test_a_press_where_the_bot_answers_nothing_or_that_fails_is_explained"
 _PRESS = "test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_not_press_it"
 _BUTTONS = "TestTelegram::test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused"
@@ -28,6 +29,21 @@ MUTANTS = (
             "False",
             _PIECES,
         ),
+    ),
+    *mutants_of(
+        "channels/telegram/updates.py",
+        "unit/test_telegram_updates.py",
+        (
+            "A button that its message does not have is nobody's choice.",
+            "return not known or data in known",
+            "return True",
+            "test_a_press_of_a_button_that_its_message_does_not_have_is_passed_over",
+        ),
+    ),
+    *mutants_of(
+        "channels/arrival.py",
+        "contract/test_discord.py",
+        ("A question has no more buttons than a platform takes.", "][:BUTTONS_MAX]", "]", _ODD),
     ),
     *mutants_of(
         "channels/telegram/buttons.py",
